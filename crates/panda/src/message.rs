@@ -20,7 +20,6 @@ const HEAD: usize = 56;
 const HEADER: usize = 24;
 
 /// A message, or a frame of one: headers and payload as a list of pieces.
-#[derive(Clone)]
 pub struct Message {
     head: [u8; HEAD],
     start: u8,
@@ -391,6 +390,19 @@ fn refused<V>(error: &postcard::Error) -> DecodeError {
     DecodeError::Value {
         wanted: std::any::type_name::<V>(),
         reason: error.to_string(),
+    }
+}
+
+impl Clone for Message {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Mostly there is one, or none: for a list of any length more would be done.
+        let pieces = match self.pieces.as_slice() {
+            [] => SmallVec::new(),
+            [one] => SmallVec::from_buf([one.clone()]),
+            many => many.into(),
+        };
+        Self { pieces, ..*self }
     }
 }
 

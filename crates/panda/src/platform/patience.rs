@@ -36,9 +36,12 @@ const SHORT: Duration = Duration::from_micros(120);
 const DOUBLINGS_MAX: u32 = 10;
 /// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
 const DOUBLINGS_SLOW: u32 = 3;
-/// To give way takes longer than this where work that never sleeps has the processor for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
+/// Where spins were in the way lately, the next one asks for that after so long, and not only when it has found nothing. Across processors a message and its answer take less where both ends spin.
+const EARLY: Duration = Duration::from_micros(10);
+/// To give way takes longer than this where work that never sleeps has the processor for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain, twice as many each time.
 const SLICE: Duration = Duration::from_micros(500);
-const UNASKED: u32 = 64;
+const UNASKED: u32 = 4;
+const UNASKED_MAX: u32 = 64;
 /// A spin in somebody's way costs as much as so many that found something have brought …
 const PRICE: u32 = 4;
 /// … of which so many are kept in mind: where processes begin to share a processor, spins are in the way from one moment to the next.
@@ -61,8 +64,9 @@ pub struct Patience {
     in_the_way: u32,
     /// Spins since then that have found something.
     found: u32,
-    /// Spins in vain after which nobody is given way to.
+    /// Spins in vain after which nobody is given way to, and how many there are the next time that a slice goes.
     unasked: u32,
+    unasked_next: u32,
     /// The wait that has begun does not spin, as the sender may need the processor.
     shares: bool,
     yields: Yields,
@@ -94,6 +98,7 @@ impl Patience {
             in_the_way: 0,
             found: 0,
             unasked: 0,
+            unasked_next: UNASKED,
             shares: false,
             yields: Yields::default(),
             gives_way_for: yields::LONG,
@@ -135,11 +140,20 @@ impl Patience {
         asks
     }
 
+    /// Whether to give way amid the spin that begins, too, as the ones before were in the way.
+    fn asks_early(&mut self) -> bool {
+        self.in_the_way > 0 && self.asks()
+    }
+
     /// Others had the processor for so long when they were given way to, and of that for so long those among whom peers may be.
     pub fn gave_way(&mut self, away: Duration, peers: Duration) {
         if away > SLICE {
-            self.unasked = UNASKED;
-        } else if !peers.is_zero() {
+            self.unasked = self.unasked_next;
+            self.unasked_next = (2 * self.unasked).min(UNASKED_MAX);
+            return;
+        }
+        self.unasked_next = UNASKED;
+        if !peers.is_zero() {
             self.cost_others();
         }
     }
@@ -248,41 +262,14 @@ pub fn wait<W: Waits>(
     until: Option<Instant>,
     events: &mut Vec<Event>,
 ) -> Option<Instant> {
-    let mut spin = inbox.patience().spin();
-    if !spin.is_zero() {
-        spin += any_case;
-    }
-    let (mut began, mut now, mut progress) = (began, began, inbox.progress());
-    let mut is_first = true;
-    while now < began + spin && until.is_none_or(|until| now < until) {
-        for _ in 0..W::LOOKS {
-            if inbox.look(events) {
-                match is_first {
-                    true => inbox.patience().was_there(),
-                    false => inbox.patience().found(),
-                }
-                return Some(now);
-            }
-            is_first = false;
-            std::hint::spin_loop();
-        }
-        now = Instant::now();
-        if std::mem::replace(&mut progress, inbox.progress()) != progress {
-            began = now;
-        }
-    }
-    let spun = now - began;
-    if !spin.is_zero() && until.is_none_or(|until| now < until) && inbox.patience().asks() {
-        let taken = inbox.taken_here();
-        let given = Given::way();
-        let peers = match taken {
-            None => given.foreign(),
-            Some(_) if inbox.taken_here() == taken => Duration::ZERO,
-            Some(_) => given.away,
-        };
-        inbox.patience().gave_way(given.away, peers);
-        now = given.back;
-    }
+    let spin = inbox.patience().spin();
+    let (spun, now) = match spin.is_zero() {
+        true => (Duration::ZERO, began),
+        false => match spin_for(inbox, began, any_case, spin, until, events) {
+            Spun::Found(now) => return Some(now),
+            Spun::InVain(spun, now) => (spun, now),
+        },
+    };
     let seen = sleep(inbox, Some(now), until, events);
     if !inbox.patience().learns() {
         return seen;
@@ -293,6 +280,69 @@ pub fn wait<W: Waits>(
         inbox.patience().slept(spun, slept);
     }
     Some(woken)
+}
+
+/// How a spin ended: the time then, and how long it was if it found nothing.
+enum Spun {
+    Found(Instant),
+    InVain(Duration, Instant),
+}
+
+/// Looks for so long and what it takes in any case, and on as long as something comes in parts. Then it asks whether that was in somebody's way, and amid it as well where the ones before were.
+fn spin_for<W: Waits>(
+    inbox: &mut W,
+    mut began: Instant,
+    any_case: Duration,
+    spin: Duration,
+    until: Option<Instant>,
+    events: &mut Vec<Event>,
+) -> Spun {
+    let is_over = |now| until.is_some_and(|until| until <= now);
+    let (mut now, mut progress, mut is_first) = (began, inbox.progress(), true);
+    let mut asks_early = inbox.patience().asks_early();
+    while now < began + any_case + spin && !is_over(now) {
+        for _ in 0..W::LOOKS {
+            if inbox.look(events) {
+                match is_first {
+                    true => inbox.patience().was_there(),
+                    false => inbox.patience().found(),
+                }
+                return Spun::Found(now);
+            }
+            is_first = false;
+            std::hint::spin_loop();
+        }
+        now = Instant::now();
+        if std::mem::replace(&mut progress, inbox.progress()) != progress {
+            began = now;
+        }
+        if asks_early && now >= began + any_case + EARLY {
+            asks_early = false;
+            let spun = now - began;
+            now = ask(inbox);
+            if !inbox.patience().learns() {
+                return Spun::InVain(spun, now);
+            }
+        }
+    }
+    let spun = now - began;
+    if !is_over(now) && inbox.patience().asks() {
+        now = ask(inbox);
+    }
+    Spun::InVain(spun, now)
+}
+
+/// Gives way, to see whether the spin is in somebody's way: then the next waits do without. The time then.
+fn ask<W: Waits>(inbox: &mut W) -> Instant {
+    let taken = inbox.taken_here();
+    let given = Given::way();
+    let peers = match taken {
+        None => given.foreign(),
+        Some(_) if inbox.taken_here() == taken => Duration::ZERO,
+        Some(_) => given.away,
+    };
+    inbox.patience().gave_way(given.away, peers);
+    given.back
 }
 
 /// Sleeps, or gives way in place of it. It is `now`, if that was looked at; the time afterwards, if it was read.

@@ -323,7 +323,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
     match content {
         Content::Frame(bytes) => {
             // Who is not known yet, or has left, is not heard.
-            if shared.places.read().contains_key(&from) {
+            if shared.peers.read().contains_key(&from) {
                 events.push(Event::Frame {
                     from,
                     frame: shared.pool.copy_of(bytes),
@@ -340,9 +340,9 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
             shared.note(from, &Note::Welcome);
         }
         Content::Note(Note::Leaving { birth }) => {
-            let mut places = shared.places.write();
-            if places.get(&from).is_some_and(|place| place.birth == birth) {
-                places.remove(&from);
+            let mut peers = shared.peers.write();
+            if (peers.get(&from)).is_some_and(|peer| peer.place.birth == birth) {
+                peers.remove(&from);
                 if let Some(multicast) = &shared.multicast {
                     multicast.probing.lock().left(from);
                 }
@@ -351,7 +351,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
             }
         }
         Content::Note(Note::Hears { birth }) => {
-            let is_known = birth == shared.birth && shared.places.read().contains_key(&from);
+            let is_known = birth == shared.birth && shared.peers.read().contains_key(&from);
             let multicast = shared.multicast.as_ref().filter(|_| is_known);
             if multicast.is_some_and(|multicast| multicast.probing.lock().answered(from)) {
                 events.push(Event::Hears { rank: from });
@@ -366,7 +366,7 @@ fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
     let Some((from, content)) = wire::open(shared.secret, EVERYBODY, datagram) else {
         return;
     };
-    if from == shared.rank || !shared.places.read().contains_key(&from) {
+    if from == shared.rank || !shared.peers.read().contains_key(&from) {
         return;
     }
     match content {
@@ -381,18 +381,18 @@ fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
 
 /// Somebody knocked: news, unless it is known.
 fn meet(shared: &Shared, rank: Rank, place: Place) -> Option<Event> {
-    let mut places = shared.places.write();
+    let mut peers = shared.peers.write();
     let has_left = |birth| shared.left.read().get(&rank).is_some_and(|b| *b >= birth);
     if rank == shared.rank
         || has_left(place.birth)
-        || places
+        || peers
             .get(&rank)
-            .is_some_and(|known| known.birth >= place.birth)
+            .is_some_and(|known| known.place.birth >= place.birth)
     {
         return None;
     }
     let name = place.name.clone();
-    places.insert(rank, place);
+    peers.insert(rank, place.into());
     if let Some(multicast) = &shared.multicast {
         multicast.probing.lock().came(Instant::now(), rank);
     }

@@ -66,6 +66,8 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         host.knock(birth, &name, &mut found)?;
     }
     let Everybody { places, left, .. } = found;
+    let peers = places.into_iter().map(|(rank, place)| (rank, place.into()));
+    let peers = peers.collect();
     let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
     let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
@@ -86,7 +88,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         meeting: seat.meeting.clone(),
         meeting_at,
         own,
-        places: RwLock::new(places),
+        peers: RwLock::new(peers),
         left: RwLock::new(left),
         multicast,
         bell,

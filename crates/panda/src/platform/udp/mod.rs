@@ -17,6 +17,7 @@ mod inbox;
 mod join;
 mod meeting;
 mod multicast;
+mod peer;
 mod segments;
 mod shared;
 mod wire;

@@ -10,8 +10,9 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::multicast::Multicast;
+use super::peer::{Peer, WAYS_MAX};
 use super::segments::{self, Segments};
-use super::wire::{self, EVERYBODY, MEETING, Note, Place};
+use super::wire::{self, EVERYBODY, MEETING, Note};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
@@ -31,7 +32,7 @@ pub struct Shared {
     pub segments: Segments,
     /// This host's address, as the others reach it.
     pub own: IpAddr,
-    pub places: RwLock<BTreeMap<Rank, Place>>,
+    pub peers: RwLock<BTreeMap<Rank, Peer>>,
     /// Births of those that have left: what they said before may be overheard and said again.
     pub left: RwLock<BTreeMap<Rank, u64>>,
     /// The session's multicast group, where there is one.
@@ -73,19 +74,24 @@ impl Shared {
     }
 
     pub fn send_frame(&self, to: Rank, frame: &Message) {
-        let places = self.places.read();
-        let Some(place) = places.get(&to) else { return };
+        let peers = self.peers.read();
+        let Some(peer) = peers.get(&to) else { return };
         in_space(|datagram| {
             datagram.clear();
             wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
-            self.put(datagram, place.address);
+            let is_put = peers.len() <= WAYS_MAX && peer.put(datagram, self.own);
+            if !is_put {
+                self.put(datagram, peer.place.address);
+            }
         });
     }
 
     /// Several at once, as far as they are as long as datagrams are cut.
     pub fn send_run(&self, to: Rank, frames: &[Message]) {
-        let places = self.places.read();
-        let Some(place) = places.get(&to) else { return };
+        let peers = self.peers.read();
+        let Some(Peer { place, .. }) = peers.get(&to) else {
+            return;
+        };
         in_space(|run| {
             run.clear();
             for frame in frames {
@@ -124,7 +130,7 @@ impl Shared {
         if probing.due().is_none_or(|due| now < due) {
             return;
         }
-        if probing.is_due(now, self.places.read().keys().copied()) {
+        if probing.is_due(now, self.peers.read().keys().copied()) {
             let birth = self.birth;
             let probe = wire::note(self.secret, self.rank, EVERYBODY, &Note::Probe { birth });
             self.put(&probe, multicast.group);
@@ -134,7 +140,7 @@ impl Shared {
     pub fn note(&self, to: Rank, note: &Note) {
         let address = match to {
             MEETING => Some(self.meeting_at),
-            _ => self.places.read().get(&to).map(|place| place.address),
+            _ => self.peers.read().get(&to).map(|peer| peer.place.address),
         };
         if let Some(address) = address {
             self.put(&wire::note(self.secret, self.rank, to, note), address);
@@ -142,7 +148,7 @@ impl Shared {
     }
 
     pub fn note_to_all(&self, note: &Note) {
-        let ranks: Vec<Rank> = self.places.read().keys().copied().collect();
+        let ranks: Vec<Rank> = self.peers.read().keys().copied().collect();
         let others = ranks.into_iter().filter(|&rank| rank != self.rank);
         others.for_each(|rank| self.note(rank, note));
         self.note(MEETING, note);

@@ -11,9 +11,8 @@ use crate::protocol::link::{Gone, LONGEST, Links, ToAll};
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
 const FULL: usize = 4 << 20;
 const ROOM: usize = FULL / 2;
-/// Lists that are kept for use again, and messages that one of them has room for.
-const SPARES_MAX: usize = 4;
-const SPARE_ROOM_MAX: usize = 64;
+/// Messages that a list has room for which is kept for use again.
+const KEPT_ROOM_MAX: usize = 64;
 
 impl<L: Links, O: Order> Stack<L, O> {
     /// Sends a message, to this process itself as well.
@@ -36,14 +35,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         if message.len() > LONGEST {
             return self.refuse(now, to, message.len());
         }
-        let (mut frames, length) = (self.spare(), message.len());
-        let link = self.link(to);
-        link.send(now, message, &mut frames);
+        let length = message.len();
+        let (link, frames) = self.link(to);
+        link.send(now, message, frames);
         let (standing, waits) = (Standing::of(link), link.waits());
         self.has_kept |= waits && length > self.largest;
         self.note_full(to, length, standing.backlog);
-        self.put(to, &mut frames);
-        self.keep_spare(frames);
+        self.put(to);
         self.follow(to, standing);
     }
 
@@ -95,12 +93,10 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// Has a link do something that may send, and follows what comes of it.
     pub(super) fn stir(&mut self, rank: Rank, act: impl FnOnce(&mut L, &mut Vec<Message>)) {
-        let mut frames = self.spare();
-        let link = self.link(rank);
-        act(link, &mut frames);
+        let (link, frames) = self.link(rank);
+        act(link, frames);
         let standing = Standing::of(link);
-        self.put(rank, &mut frames);
-        self.keep_spare(frames);
+        self.put(rank);
         self.follow(rank, standing);
     }
 
@@ -119,33 +115,29 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.links.get(&to).map_or(0, Links::backlog)
     }
 
-    pub(super) fn link(&mut self, rank: Rank) -> &mut L {
+    /// The link to a peer, and where it puts what is to [go](Self::put).
+    pub(super) fn link(&mut self, rank: Rank) -> (&mut L, &mut Vec<Message>) {
         let (largest, birth) = (self.largest, self.myself.birth);
         let fault = self.fault;
         let link = self.links.entry(rank);
-        link.or_insert_with(|| L::new(largest, birth).with(fault))
+        let link = link.or_insert_with(|| L::new(largest, birth).with(fault));
+        (link, &mut self.frames)
     }
 
-    /// Has frames of a link go, if there are any.
-    pub(super) fn put(&mut self, to: Rank, frames: &mut Vec<Message>) {
-        if frames.len() > 1 {
-            let run = std::mem::take(frames);
+    /// Has what a link gave out go, if there is anything.
+    pub(super) fn put(&mut self, to: Rank) {
+        if self.frames.len() > 1 {
+            let run = std::mem::take(&mut self.frames);
             self.actions.push(Action::SendRun(to, run));
-        } else if let Some(frame) = frames.pop() {
+        } else if let Some(frame) = self.frames.pop() {
             self.actions.push(Action::Send(to, frame));
         }
     }
 
-    /// An empty list, with room from earlier use if there is one.
-    pub(super) fn spare(&mut self) -> Vec<Message> {
-        self.spare.pop().unwrap_or_default()
-    }
-
-    /// Keeps the room of an empty list for later, if it has some and has not grown long.
-    pub(super) fn keep_spare(&mut self, list: Vec<Message>) {
-        debug_assert!(list.is_empty());
-        if self.spare.len() < SPARES_MAX && list.capacity() <= SPARE_ROOM_MAX {
-            self.spare.push(list);
+    /// Keeps the room of a list of messages that have been taken, unless it grew long.
+    pub(super) fn keep_room(&mut self, arrived: Vec<Message>) {
+        if arrived.capacity() <= KEPT_ROOM_MAX {
+            self.arrived = arrived;
         }
     }
 

@@ -174,8 +174,9 @@ pub struct Stack<L: Links, O> {
     to_self: Vec<Message>,
     actions: Vec<Action>,
     fault: Fault,
-    /// Empty lists with room.
-    spare: Vec<Vec<Message>>,
+    /// What a link gives out, and messages that came with a frame: empty but for a moment, with room from earlier ones.
+    frames: Vec<Message>,
+    arrived: Vec<Message>,
 }
 
 impl<L: Links, O: Order> Stack<L, O> {
@@ -203,7 +204,8 @@ impl<L: Links, O: Order> Stack<L, O> {
             to_self: Vec::new(),
             actions: Vec::new(),
             fault: Fault::default(),
-            spare: Vec::new(),
+            frames: Vec::new(),
+            arrived: Vec::new(),
         }
     }
 

@@ -37,12 +37,10 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     fn arrived(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
-        let (mut frames, mut messages) = (self.spare(), self.spare());
-        let arrival = self
-            .link(from)
-            .receive(now, frame, &mut frames, &mut messages);
-        self.put(from, &mut frames);
-        self.keep_spare(frames);
+        let mut messages = std::mem::take(&mut self.arrived);
+        let (link, frames) = self.link(from);
+        let arrival = link.receive(now, frame, frames, &mut messages);
+        self.put(from);
         if L::RETRANSMITS && !self.touched.contains(&from) {
             self.touched.push(from);
         }
@@ -59,7 +57,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         for message in messages.drain(..) {
             fault = fault.and(self.message(now, from, message));
         }
-        self.keep_spare(messages);
+        self.keep_room(messages);
         self.finish(now);
         fault
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ impl<P: Platform> Node<P> {
         (due_ns < FAR).then(|| self.start + since_start())
     }
 
-    /// Follows what the protocols wait for; whether that is sooner than before.
+    /// Follows what the protocols wait for; whether that is sooner than before: who does not drive then looks whether the driver [sleeps](Self::sleeps), after a fence.
     pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
         let never = || match stack.awaits_return() {
             true => FAR,
@@ -192,7 +192,7 @@ impl<P: Platform> Node<P> {
         // Whoever sets it holds the protocols' lock.
         let before = self.due_ns.load(Ordering::Relaxed);
         if due_ns != before {
-            self.due_ns.store(due_ns, Ordering::SeqCst);
+            self.due_ns.store(due_ns, Ordering::Release);
         }
         due_ns < before
     }
@@ -337,6 +337,9 @@ impl<P: Platform> Node<P> {
         }
         if has_ended {
             self.has_ended.store(true, Ordering::SeqCst);
+        }
+        if is_sooner {
+            fence(Ordering::SeqCst);
         }
         let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
         if has_work && self.sleeps.load(Ordering::SeqCst) {

@@ -10,6 +10,7 @@ pub const LEAST: usize = 2;
 const ROUND_TRIP_MIN: Duration = Duration::from_millis(4);
 const ROUND_TRIP_FIRST: Duration = Duration::from_millis(40);
 const ROUND_TRIP_MAX: Duration = Duration::from_millis(500);
+const SAMPLE_MAX: Duration = Duration::from_secs(60);
 
 /// How fast the network seems to be.
 #[derive(Debug)]
@@ -17,8 +18,8 @@ pub struct Pace {
     window: f64,
     /// Above this the window grows slowly.
     threshold: f64,
-    /// Smoothed round trip and its variation, in seconds.
-    round_trip: Option<(f64, f64)>,
+    /// Smoothed round trip and its variation, in nanoseconds.
+    round_trip: Option<(u64, u64)>,
     pub doublings: u32,
     /// No second shrinking for losses below this number.
     shrunk_at: u64,
@@ -44,20 +45,21 @@ impl Pace {
     pub fn time_out(&self) -> Duration {
         let base = match self.round_trip {
             None => ROUND_TRIP_FIRST,
-            Some((mean, variation)) => Duration::from_secs_f64(mean + 4.0 * variation) + ACK_DELAY,
+            Some((mean, variation)) => Duration::from_nanos(mean + 4 * variation) + ACK_DELAY,
         };
         (base.max(ROUND_TRIP_MIN) * (1 << self.doublings.min(8))).min(ROUND_TRIP_MAX)
     }
 
     /// RFC 6298, section 2.
     pub fn measured(&mut self, round_trip: Duration) {
-        let sample = round_trip.as_secs_f64();
+        // No peer is taken for slower than a minute, so nothing overflows.
+        let sample = round_trip.min(SAMPLE_MAX).as_nanos() as u64;
         self.doublings = 0;
         self.round_trip = Some(match self.round_trip {
-            None => (sample, sample / 2.0),
+            None => (sample, sample / 2),
             Some((mean, variation)) => (
-                mean + (sample - mean) / 8.0,
-                variation + ((sample - mean).abs() - variation) / 4.0,
+                mean - mean / 8 + sample / 8,
+                variation - variation / 4 + sample.abs_diff(mean) / 4,
             ),
         });
     }

@@ -1,0 +1,58 @@
+//! A peer, and the way to it.
+//!
+//! To one on this host a frame goes by a socket that is connected to it: the system need not look the way up each time, which would take a twelfth of a round trip. Notes, runs and whatever goes to
+//! other hosts, where who is in between may count on one port for each process, go by the socket that receives.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::OnceLock;
+
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+use socket2::SockRef;
+
+use super::wire::Place;
+
+/// Who knows more of them goes without, rather than be short of descriptors.
+pub const WAYS_MAX: usize = 64;
+
+/// One that this process knows.
+#[derive(Debug)]
+pub struct Peer {
+    pub place: Place,
+    /// Opened when the first frame goes; nothing if it cannot be.
+    way: OnceLock<Option<UdpSocket>>,
+}
+
+impl From<Place> for Peer {
+    fn from(place: Place) -> Self {
+        let way = OnceLock::new();
+        Self { place, way }
+    }
+}
+
+impl Peer {
+    /// Sends a datagram by a socket of its own, if it is on this host, which has the address `own`. Whether it did.
+    pub fn put(&self, datagram: &[u8], own: IpAddr) -> bool {
+        let open = || connected(self.place.address, own);
+        let Some(way) = self.way.get_or_init(open) else {
+            return false;
+        };
+        let send = || rustix::net::send(way, datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        // What an earlier datagram met with, such as a port that was closed, is told in place of sending this one.
+        let sent = send().or_else(|error| match error {
+            Errno::CONNREFUSED => send(),
+            other => Err(other),
+        });
+        // What cannot go out now is lost: that is what the platform promises.
+        !sent.is_err_and(|error| error != Errno::AGAIN && error != Errno::CONNREFUSED)
+    }
+}
+
+/// A socket that is connected to an address of this host, and takes in nothing that matters.
+fn connected(to: SocketAddr, own: IpAddr) -> Option<UdpSocket> {
+    let is_near = to.ip().is_loopback() || to.ip() == own;
+    let socket = is_near.then(|| UdpSocket::bind((to.ip(), 0)))?.ok()?;
+    let _ = SockRef::from(&socket).set_recv_buffer_size(0);
+    socket.connect(to).ok()?;
+    Some(socket)
+}
