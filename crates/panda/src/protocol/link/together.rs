@@ -8,7 +8,7 @@
 //! peers does not wait for it at all: each list of peers has a queue of its own.
 //!
 //! ```text
-//!   peers 1 | kind 1 | for each: rank 4, stream 8, receiver's stream 8, number 8 | piece
+//!   peers 1 | kind 1 | for each: rank 4, stream 8, receiver's stream 8, number 7 | piece
 //! ```
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::retransmit::{BUNDLE, HEADER, Header, LAST, MORE, Piece};
+use super::retransmit::{BUNDLE, HEADER, Header, LAST, MORE, NUMBER, Piece, word};
 use super::{Gone, Retransmit, ToAll};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
@@ -31,7 +31,7 @@ const PEERS_MIN: usize = 2;
 const PEERS_MAX: usize = 16;
 /// Bytes before those of the peers, and of each.
 const HEAD: usize = 2;
-const ROW: usize = 28;
+const ROW: usize = 20 + NUMBER;
 /// Frames that are no longer would hold little else.
 const FRAME_MIN: usize = 2 * (HEAD + ROW * PEERS_MAX);
 
@@ -176,9 +176,9 @@ impl Together {
             }
             head[0] += 1;
             head.extend_from_slice(&rank.to_le_bytes());
-            for word in [stream, receivers, number] {
-                head.extend_from_slice(&word.to_le_bytes());
-            }
+            head.extend_from_slice(&stream.to_le_bytes());
+            head.extend_from_slice(&receivers.to_le_bytes());
+            head.extend_from_slice(&number.to_le_bytes()[..NUMBER]);
             match link.has_more() {
                 true => gone.stirred.push(*rank),
                 false => gone.to.push(*rank),
@@ -211,12 +211,11 @@ fn each(peers: &[Rank], links: &mut Table, mut to: impl FnMut(&mut Retransmit)) 
 /// A peer's numbers as the header of its link, which acknowledges nothing.
 fn row(bytes: &[u8; ROW], kind: u8) -> (Rank, Header) {
     let rank = Rank::from_le_bytes(std::array::from_fn(|i| bytes[i]));
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     let header = Header {
         kind,
-        stream: word(4),
-        receivers: word(12),
-        number: word(20),
+        stream: word::<8>(&bytes[4..]),
+        receivers: word::<8>(&bytes[12..]),
+        number: word::<NUMBER>(&bytes[20..]),
         next: 0,
         above: 0,
     };

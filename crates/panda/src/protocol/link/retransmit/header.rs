@@ -3,7 +3,7 @@
 use crate::message::{DecodeError, Message};
 
 /// Bytes of a piece's number: at ten million pieces a second a stream lasts for two centuries.
-const NUMBER: usize = 7;
+pub const NUMBER: usize = 7;
 /// Bytes where nothing has arrived above the number that is expected next: few enough for short messages to lie in a [`Message`] itself.
 const LEAST: usize = 17 + 2 * NUMBER;
 /// Bytes of the longest.
@@ -63,7 +63,7 @@ impl Header {
 }
 
 /// The number that so many bytes begin with.
-fn word<const BYTES: usize>(bytes: &[u8]) -> u64 {
+pub fn word<const BYTES: usize>(bytes: &[u8]) -> u64 {
     let mut whole = [0; 8];
     whole[..BYTES].copy_from_slice(&bytes[..BYTES]);
     u64::from_le_bytes(whole)

@@ -21,7 +21,7 @@ use header::{ACK, OVER};
 use incoming::Incoming;
 use outgoing::{Due, Outgoing};
 
-pub(super) use header::{BUNDLE, HEADER, Header, LAST, MORE};
+pub(super) use header::{BUNDLE, HEADER, Header, LAST, MORE, NUMBER, word};
 pub(super) use outgoing::Waiting;
 pub(super) use piece::Piece;
 
