@@ -36,8 +36,8 @@ const LENT: u32 = u32::MAX - 1;
 const REST_LENT: u32 = u32::MAX - 2;
 /// Frames from this length on may be lent: below it a system call costs more than to wait for room in the stream.
 pub const LENT_MIN: usize = 16 << 10;
-/// Frames from this length on are better lent as a whole if nobody takes the beginning out while it is put in: two copies of that are dearer than to look up its pages.
-pub const LENT_WHOLE_MIN: usize = 128 << 10;
+/// Frames from this length on, which the stream does not hold, are better lent as a whole if nobody takes the beginning out while it is put in: two copies of that are dearer than to look up its pages.
+pub const LENT_WHOLE_MIN: usize = STREAM as usize;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 8 << 10;
 /// Frames in the stream begin at multiples of this, so that the two sides copy whole lines.

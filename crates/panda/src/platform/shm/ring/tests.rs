@@ -229,8 +229,10 @@ fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
         Sender::new(a),
         Receiver::new(b, Some(reach), Pool::default()),
     );
-    sender.lend_whole_from(LENT_WHOLE_MIN);
-    for (length, is_lent) in [(LENT_WHOLE_MIN, true), (LENT_WHOLE_MIN - 1, false)] {
+    // The stream holds a part of either.
+    let from = 4 * STREAM as usize;
+    sender.lend_whole_from(from);
+    for (length, is_lent) in [(from, true), (from - 1, false)] {
         sender.send(frame(length, 3)).unwrap();
         assert_eq!(sender.lent_bytes(), if is_lent { length } else { 0 });
         assert_eq!(sender.has_queue(), !is_lent);
