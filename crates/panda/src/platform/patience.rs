@@ -36,7 +36,8 @@ const SHORT: Duration = Duration::from_micros(120);
 const DOUBLINGS_MAX: u32 = 10;
 /// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
 const DOUBLINGS_SLOW: u32 = 3;
-/// Where spins were in the way lately, the next one asks for that after so long, and not only when it has found nothing. Across processors a message and its answer take less where both ends spin.
+/// Where so many spins in a row were in the way, the next one asks for that after so long, and not only when it has found nothing. Across processors a message and its answer take less where both ends spin.
+const ALL_IN_THE_WAY: u32 = 4;
 const EARLY: Duration = Duration::from_micros(10);
 /// To give way takes longer than this where work that never sleeps has the processor for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain, twice as many each time.
 const SLICE: Duration = Duration::from_micros(500);
@@ -64,6 +65,8 @@ pub struct Patience {
     in_the_way: u32,
     /// Spins since then that have found something.
     found: u32,
+    /// How often it was used up since a spin has found something.
+    in_a_row: u32,
     /// Spins in vain after which nobody is given way to, and how many there are the next time that a slice goes.
     unasked: u32,
     unasked_next: u32,
@@ -97,6 +100,7 @@ impl Patience {
             credit: 0,
             in_the_way: 0,
             found: 0,
+            in_a_row: 0,
             unasked: 0,
             unasked_next: UNASKED,
             shares: false,
@@ -124,6 +128,7 @@ impl Patience {
     /// A spin found something.
     pub fn found(&mut self) {
         self.was_there();
+        self.in_a_row = 0;
         self.credit = (self.credit + 1).min(CREDIT_MAX);
         if self.in_the_way > 0 {
             self.found += 1;
@@ -142,7 +147,7 @@ impl Patience {
 
     /// Whether to give way amid the spin that begins, too, as the ones before were in the way.
     fn asks_early(&mut self) -> bool {
-        self.in_the_way > 0 && self.asks()
+        self.in_a_row >= ALL_IN_THE_WAY && self.asks()
     }
 
     /// Others had the processor for so long when they were given way to, and of that for so long those among whom peers may be.
@@ -164,6 +169,7 @@ impl Patience {
             Some(left) => self.credit = left,
             None => {
                 self.credit = 0;
+                self.in_a_row = (self.in_a_row + 1).min(ALL_IN_THE_WAY);
                 self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
                 self.without.begin(1 << self.in_the_way);
                 self.found = 0;

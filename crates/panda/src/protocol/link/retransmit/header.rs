@@ -4,11 +4,11 @@ use crate::message::{DecodeError, Message};
 
 /// Bytes of a piece's number: at ten million pieces a second a stream lasts for two centuries.
 pub const NUMBER: usize = 7;
-/// Bytes where nothing has arrived above the number that is expected next: few enough for short messages to lie in a [`Message`] itself.
+/// Bytes without the map: few enough for short messages to lie in a [`Message`] itself.
 const LEAST: usize = 17 + 2 * NUMBER;
 /// Bytes of the longest.
 pub const HEADER: usize = LEAST + 8;
-/// Set in the kind where the map of what has arrived above follows.
+/// Set in the kind where the map of what has arrived above the number that is expected next follows: where anything has, and in [`MORE`], so that all pieces of a run are as long.
 const HAS_ABOVE: u8 = 0x80;
 
 pub const ACK: u8 = 0;
@@ -54,7 +54,7 @@ impl Header {
         bytes[9..17].copy_from_slice(&self.receivers.to_le_bytes());
         bytes[17..17 + NUMBER].copy_from_slice(&self.number.to_le_bytes()[..NUMBER]);
         bytes[17 + NUMBER..].copy_from_slice(&self.next.to_le_bytes()[..NUMBER]);
-        if self.above != 0 {
+        if self.above != 0 || self.kind == MORE {
             bytes[0] |= HAS_ABOVE;
             frame.push(&self.above.to_le_bytes());
         }

@@ -8,7 +8,7 @@
 //! frames of or for earlier ones are dropped, so nothing of before is delivered after, and the other learns that the link began anew.
 //!
 //! ```text
-//!   kind 1 | stream 8 | receiver's stream 8 | number 7 | next expected 7 | arrived above it 8, if anything has | piece
+//!   kind 1 | stream 8 | receiver's stream 8 | number 7 | next expected 7 | arrived above it 8, not always | piece
 //! ```
 
 use std::time::Duration;

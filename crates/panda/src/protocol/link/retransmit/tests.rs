@@ -100,6 +100,15 @@ fn short_messages_that_wait_share_frames_and_long_ones_do_not() {
     }
 }
 
+/// The system sends a run of datagrams at once only if all but the last are as long.
+#[test]
+fn all_pieces_of_a_long_message_but_the_last_fill_their_frames() {
+    let frames = Two::new().send(10 * LARGEST);
+    let (last, others) = frames.split_last().expect("some");
+    assert!(others.len() > 8 && others.iter().all(|frame| frame.len() == LARGEST));
+    assert!(last.len() < LARGEST);
+}
+
 #[test]
 fn a_bundle_that_is_none_is_refused_and_changes_nothing() {
     let mut two = Two::new();
