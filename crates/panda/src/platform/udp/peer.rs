@@ -56,3 +56,53 @@ fn connected(to: SocketAddr, own: IpAddr) -> Option<UdpSocket> {
     socket.connect(to).ok()?;
     Some(socket)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn at(address: SocketAddr) -> Peer {
+        Peer::from(Place {
+            address,
+            birth: 1,
+            name: "peer".into(),
+        })
+    }
+
+    fn open(address: SocketAddr) -> UdpSocket {
+        let socket = UdpSocket::bind(address).expect("a port");
+        let limit = Some(Duration::from_secs(60));
+        socket.set_read_timeout(limit).expect("set");
+        socket
+    }
+
+    fn next(socket: &UdpSocket) -> Vec<u8> {
+        let mut space = [0; 64];
+        let length = socket.recv(&mut space).expect("it has come");
+        space[..length].to_vec()
+    }
+
+    #[test]
+    fn what_earlier_datagrams_met_with_keeps_no_later_one_back() {
+        let first = open((HERE, 0).into());
+        let address = first.local_addr().expect("bound");
+        let peer = at(address);
+        assert!(peer.put(b"one", HERE));
+        assert_eq!(next(&first), b"one");
+        drop(first);
+        assert!(peer.put(b"nobody takes it", HERE));
+        let second = open(address);
+        assert!(peer.put(b"two", HERE));
+        assert_eq!(next(&second), b"two");
+    }
+
+    #[test]
+    fn a_peer_on_another_host_has_no_socket_of_its_own() {
+        let far = at("192.0.2.1:9".parse().expect("an address"));
+        assert!(!far.put(b"one", HERE));
+    }
+}
