@@ -7,9 +7,9 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::OnceLock;
 
 use rustix::io::Errno;
-use rustix::net::SendFlags;
 use socket2::SockRef;
 
+use super::shared::FLAGS;
 use super::wire::Place;
 
 /// Who knows more of them goes without, rather than be short of descriptors.
@@ -37,7 +37,7 @@ impl Peer {
         let Some(way) = self.way.get_or_init(open) else {
             return false;
         };
-        let send = || rustix::net::send(way, datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        let send = || rustix::net::send(way, datagram, FLAGS);
         // What an earlier datagram met with, such as a port that was closed, is told in place of sending this one.
         let sent = send().or_else(|error| match error {
             Errno::CONNREFUSED => send(),

@@ -47,6 +47,9 @@ pub struct Shared {
     pub here: SocketAddr,
 }
 
+/// How datagrams are sent: not by the C library, whose call would be one that a thread may be cancelled in, which costs locked instructions.
+pub const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+
 thread_local! {
     /// Where datagrams are put together.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -166,8 +169,6 @@ impl Shared {
     }
 
     fn try_put(&self, datagrams: &[u8], to: SocketAddr) -> Result<usize, Errno> {
-        // Not by the C library, whose call would be one that a thread may be cancelled in: that costs locked instructions.
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        rustix::net::sendto(&self.socket, datagrams, flags, &to)
+        rustix::net::sendto(&self.socket, datagrams, FLAGS, &to)
     }
 }

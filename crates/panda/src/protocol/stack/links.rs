@@ -142,7 +142,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     /// Follows a link's deadline and what waits in it; links that have none cost nothing.
-    pub(super) fn follow(&mut self, rank: Rank, standing: Standing) {
+    fn follow(&mut self, rank: Rank, standing: Standing) {
         if !L::RETRANSMITS {
             return;
         }
@@ -155,14 +155,14 @@ impl<L: Links, O: Order> Stack<L, O> {
 
 /// How a link stands once something has happened to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing {
+struct Standing {
     deadline: Option<Time>,
     /// Bytes that wait in it.
     backlog: usize,
 }
 
 impl Standing {
-    pub(super) fn of<L: Links>(link: &L) -> Self {
+    fn of<L: Links>(link: &L) -> Self {
         Self {
             deadline: link.deadline(),
             backlog: link.backlog(),

@@ -1,7 +1,6 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
-use super::links::Standing;
 use super::{Action, Delivery, Gone, Plain, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::{Rank, Transfer};
@@ -77,10 +76,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         if is_certain {
             self.goes(rank, is_certain, why);
         }
-        if let Some(link) = self.links.get_mut(&rank) {
-            link.reset();
-            let standing = Standing::of(link);
-            self.follow(rank, standing);
+        if self.links.contains_key(&rank) {
+            self.stir(rank, |link, _| link.reset());
         }
         self.peer_lost(now, rank, is_certain, why);
         self.finish(now);

@@ -129,9 +129,8 @@ impl Links for Retransmit {
         }
         if header.stream < self.theirs_min.max(self.theirs) {
             // The peer may not know that its stream is over.
-            let mut over = Message::copy_of(&header.stream.to_le_bytes());
-            self.header(OVER, 0).push(&mut over);
-            frames.push(over);
+            let over = Message::copy_of(&header.stream.to_le_bytes());
+            self.give(OVER, 0, over, frames);
             return Ok(Arrival::Usual);
         }
         let mut arrival = self.hear_of_stream(&header);
@@ -250,10 +249,9 @@ impl Retransmit {
 
     /// A message that is a piece by itself goes, with nothing before it that waits.
     fn send_at_once(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
-        let mut frame = message.clone();
+        let frame = message.clone();
         let number = self.outgoing.send_at_once(now, Piece::of(message));
-        self.header(LAST, number).push(&mut frame);
-        frames.push(frame);
+        self.give(LAST, number, frame, frames);
         self.outgoing.await_answer(now);
     }
 
@@ -269,15 +267,17 @@ impl Retransmit {
         let mut out = Due::new();
         self.outgoing.due(now, &mut out);
         for (number, piece) in out {
-            let mut frame = piece.body;
-            self.header(piece.kind, number).push(&mut frame);
-            frames.push(frame);
+            self.give(piece.kind, number, piece.body, frames);
         }
     }
 
     fn acknowledge(&mut self, frames: &mut Vec<Message>) {
-        let mut frame = Message::new();
-        self.header(ACK, 0).push(&mut frame);
+        self.give(ACK, 0, Message::new(), frames);
+    }
+
+    /// Gives out a frame with what stands behind its header.
+    fn give(&mut self, kind: u8, number: u64, mut frame: Message, frames: &mut Vec<Message>) {
+        self.header(kind, number).push(&mut frame);
         frames.push(frame);
     }
 

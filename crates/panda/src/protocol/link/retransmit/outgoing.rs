@@ -132,8 +132,8 @@ impl Outgoing {
         while self.has_room()
             && let Some(next) = self.next(false)
         {
-            out.push((first + self.sent.len() as u64, next.piece.clone()));
-            self.sends(now, next.piece, false);
+            let piece = next.piece.clone();
+            out.push((self.sends(now, next.piece, false), piece));
         }
         if self.under_way >= BYTES && self.is_waiting() {
             self.pace.bounded(self.sent.len());
@@ -148,10 +148,8 @@ impl Outgoing {
 
     /// Such a piece goes; its number.
     pub fn send_at_once(&mut self, now: Time, piece: Piece) -> u64 {
-        let number = self.first + self.sent.len() as u64;
         self.bytes += room_of(&piece);
-        self.sends(now, piece, false);
-        number
+        self.sends(now, piece, false)
     }
 
     /// Whether the window lets another piece go.
@@ -183,8 +181,9 @@ impl Outgoing {
         }
     }
 
-    /// A piece goes, and is to be acknowledged.
-    fn sends(&mut self, now: Time, piece: Piece, is_together: bool) {
+    /// A piece goes, and is to be acknowledged; its number.
+    fn sends(&mut self, now: Time, piece: Piece, is_together: bool) -> u64 {
+        let number = self.first + self.sent.len() as u64;
         self.under_way += piece.body.len();
         self.sent.push_back(Some(Sent {
             piece,
@@ -193,6 +192,7 @@ impl Outgoing {
             is_again: false,
             is_together,
         }));
+        number
     }
 
     /// Whether the last piece that waits is that one of those that go together with other links'.
@@ -221,8 +221,7 @@ impl Outgoing {
     pub fn take_together(&mut self, now: Time) -> Option<u64> {
         let next = self.next(true)?;
         self.together.pop_front();
-        let number = self.first + self.sent.len() as u64;
-        self.sends(now, next.piece, true);
+        let number = self.sends(now, next.piece, true);
         self.resend_at
             .get_or_insert_with(|| now + self.pace.time_out());
         Some(number)

@@ -33,17 +33,19 @@ impl Piece {
 
     /// Cuts a message into pieces of at most `room` bytes.
     pub fn cut(mut message: Message, room: usize, mut take: impl FnMut(Self)) {
-        let is_whole = message.len() <= room;
-        let piece = |kind, body| Self {
+        if message.len() <= room {
+            return take(Self::of(message));
+        }
+        let part = |kind, body| Self {
             kind,
             body,
-            is_whole,
+            is_whole: false,
         };
         while message.len() > room {
             let body = message.split_to(room).expect("it is longer than this");
-            take(piece(MORE, body));
+            take(part(MORE, body));
         }
-        take(piece(LAST, message));
+        take(part(LAST, message));
     }
 
     /// Whether a message fits behind what is in it, in a piece of at most `room` bytes.
