@@ -20,6 +20,8 @@ pub struct Agreement {
     pub ratios: (Interval, Interval),
     /// Of the two subjects those whose slices were not as long in the one run as in the other.
     pub slices: Vec<SlicesDiffer>,
+    /// Whether processors were kept awake while turns waited, in the first run and in the second; the same of both where it has no part in the ratio.
+    pub awake: (bool, bool),
 }
 
 /// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
@@ -136,9 +138,14 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .into_iter()
                     .filter_map(|(first, second)| SlicesDiffer::of(first, second))
                     .collect(),
+                awake: (is_awake(of), is_awake(of_again)),
             })
         })
         .collect()
+}
+
+fn is_awake(result: &ResultRecord) -> bool {
+    result.costs.as_ref().is_some_and(|costs| costs.awake)
 }
 
 /// What the starts of a run's processes say of a ratio.

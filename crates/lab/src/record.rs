@@ -49,6 +49,12 @@ impl RunRecord {
         let mut own = own.filter(|result| result.identity.subject == subject);
         own.find_map(|result| result.costs.as_ref()?.slice_ms)
     }
+
+    /// Whether processors were kept awake while turns waited.
+    pub fn is_awake(&self) -> bool {
+        let mut costs = self.results.iter().filter_map(|of| of.costs.as_ref());
+        costs.any(|costs| costs.awake)
+    }
 }
 
 /// The machine a run was on.

@@ -6,6 +6,7 @@
 mod account;
 mod analysis;
 mod attempts;
+mod awake;
 mod budget;
 mod busy;
 mod compilers;

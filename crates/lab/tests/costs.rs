@@ -58,6 +58,7 @@ fn subjects_take_turns_and_are_watched() {
         assert!(costs.rounds.len() >= 5, "{costs:?}");
         assert!(costs.rounds.iter().all(|round| round.server_ns.is_none()));
         assert!(!costs.held.is_empty());
+        assert!(costs.awake);
         assert_eq!(costs.slice_ms, None);
         assert_eq!(
             costs.foreign.len(),

@@ -107,6 +107,31 @@ fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
     });
 }
 
+/// SQLite writes its log over from the beginning when it has a thousand pages. A commit that makes it longer costs twice as much as one that does not.
+#[test]
+fn commits_write_over_sqlites_log_from_the_first_one_on() {
+    const COMMITS: u64 = 1200;
+    let services = Services::default();
+    for_each_build(|built| {
+        if database(built) != "sqlite" {
+            return;
+        }
+        let (name, told) = (&built.record.id, services.environment(built).unwrap());
+        let log = format!("{}-wal", self::told(&told, "ANTIPHON_SQL_FILE"));
+        let long = || std::fs::metadata(&log).unwrap().len();
+        let mut session = start(built, &told);
+        let mut commit = |commits| {
+            let slice = session.slice("insert", Role::Test, commits, 0, None, LIMIT);
+            slice.unwrap_or_else(|error| panic!("{name}: {error}"));
+        };
+        commit(1); // which prepares it
+        let before = long();
+        commit(COMMITS);
+        assert_eq!(long(), before, "{name}");
+        session.quit().unwrap();
+    });
+}
+
 #[test]
 fn a_driver_that_cannot_be_fetched_is_a_gap_but_in_continuous_integration() {
     let folder = tempfile::tempdir().unwrap();

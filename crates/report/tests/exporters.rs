@@ -381,23 +381,29 @@ fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
 }
 
 #[test]
-fn a_side_tells_for_which_subjects_slices_were_long() {
+fn a_side_tells_for_which_subjects_slices_were_long_and_whether_processors_slept() {
     let before = run(false);
     let mut after = before.clone();
     let own = |of: &&mut ResultRecord| of.identity.subject == "ada/O2";
     let result = after.results.iter_mut().find(own).expect("it was measured");
     result.costs = Some(antiphon_lab::Costs {
         slice_ms: Some(64),
+        awake: true,
         ..Default::default()
     });
     let compared = Comparison::of_runs(&before, &after, &[], &ComparisonSettings::default());
-    let told = "ada/O2: processor time by slices of 64 ms, as its file says";
-    let tells = |side: &Side| side.lines.iter().any(|line| line == told);
-    assert_eq!(
-        (tells(&compared.before), tells(&compared.after)),
-        (false, true)
-    );
-    assert!(render(&compose_comparison(&compared), PLAIN).contains(told));
+    let shown = render(&compose_comparison(&compared), PLAIN);
+    for told in [
+        "ada/O2: processor time by slices of 64 ms, as its file says",
+        "processor time with processors kept awake while turns waited",
+    ] {
+        let tells = |side: &Side| side.lines.iter().any(|line| line == told);
+        assert_eq!(
+            (tells(&compared.before), tells(&compared.after)),
+            (false, true)
+        );
+        assert!(shown.contains(told), "{shown}");
+    }
 }
 
 #[test]

@@ -15,14 +15,17 @@ pub enum Policy {
         /// Real-time priority, 1 … 98.
         priority: i32,
     },
+    /// `SCHED_IDLE`: the child runs where nothing else would.
+    Idle,
 }
 
 impl Policy {
-    /// The policy's word in a result's identity: `other` or `fifo`.
+    /// The policy's word in a result's identity: `other`, `fifo` or `idle`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Other => "other",
             Self::Fifo { .. } => "fifo",
+            Self::Idle => "idle",
         }
     }
 
@@ -32,7 +35,7 @@ impl Policy {
     /// A sentence that says why not and what to do about it.
     pub fn permitted(self) -> Result<(), String> {
         match self {
-            Self::Other => Ok(()),
+            Self::Other | Self::Idle => Ok(()),
             Self::Fifo { priority } => start::try_fifo(priority),
         }
     }

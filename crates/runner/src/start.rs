@@ -147,9 +147,10 @@ fn conditions(program: &Program, socket: i32) -> Result<Conditions, Error> {
     Ok(Conditions {
         socket,
         fifo_priority: match program.policy {
-            Policy::Other => 0,
+            Policy::Other | Policy::Idle => 0,
             Policy::Fifo { priority } => priority,
         },
+        is_idle: program.policy == Policy::Idle,
         affinity: affinity(program)?,
         limits: [
             Some((libc::RLIMIT_CORE, both(0), Step::CoreSize)),
@@ -197,15 +198,16 @@ fn affinity(program: &Program) -> Result<Option<libc::cpu_set_t>, Error> {
 
 fn setup_failed(program: &Program, report: &Report, source: io::Error) -> Error {
     let (what, mend) = match Step::of(report) {
-        Some(Step::Priority | Step::KeeperPriority) => {
-            let Policy::Fifo { priority } = program.policy else {
-                unreachable!("only FIFO children have a priority to set");
-            };
-            (
+        Some(Step::Priority | Step::KeeperPriority) => match program.policy {
+            Policy::Fifo { priority } => (
                 format!("SCHED_FIFO at priority {priority} is not permitted"),
                 fifo_mend(priority),
-            )
-        }
+            ),
+            Policy::Other | Policy::Idle => (
+                "SCHED_IDLE is not permitted".into(),
+                "run it on a Linux that has SCHED_IDLE and lets it through".into(),
+            ),
+        },
         Some(Step::Affinity) => (
             format!("it cannot be put on processors {:?}", program.affinity),
             "take some of those that this machine has and this process may use (see `nproc` and `taskset -p $$`)".into(),

@@ -246,6 +246,14 @@ fn fifo_is_set_before_the_program_begins() -> Result<(), Error> {
 }
 
 #[test]
+fn who_runs_where_nothing_else_would_is_told_so_before_its_program_begins() -> Result<(), Error> {
+    let idle = child("scheduling").affinity([0]).policy(Policy::Idle);
+    let output = idle.run()?.success()?;
+    assert_eq!(output.text()?, "5 0 0\n");
+    Ok(())
+}
+
+#[test]
 fn fifo_without_permission_says_the_mend() -> Result<(), Error> {
     let output = child("unprivileged-fifo").run()?.success()?;
     let lines: Vec<&str> = output.text()?.lines().collect();

@@ -35,10 +35,16 @@ impl Connection {
         let answer = |row: &rusqlite::Row<'_>| row.get(0);
         let synchronous: u32 = self.0.query_row("PRAGMA synchronous", [], answer)?;
         if mode == "wal" && synchronous == 2 {
-            return Ok(());
+            return self.lengthen_log();
         }
         let found = format!("journal_mode {mode}, synchronous {synchronous}");
         Err(Failure(format!("{found} in place of wal, 2")))
+    }
+
+    /// As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the processor.
+    fn lengthen_log(&self) -> Result<(), Failure> {
+        self.execute("CREATE TABLE filler AS SELECT zeroblob(8388608) AS zeros", 0)?;
+        self.execute("DROP TABLE filler", 0)
     }
 
     pub fn execute(&self, text: &str, rows: u64) -> Result<(), Failure> {

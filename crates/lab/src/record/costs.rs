@@ -55,6 +55,9 @@ pub struct Costs {
     /// How much of a processor a slice was to use, ms, where the subject's file says it (`slice_ms`); `None` where slices are as in most subjects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_ms: Option<u64>,
+    /// Whether the processors were kept awake while turns waited; `false` in runs that did not do so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awake: bool,
     /// What others used of the processors while its turns lasted, for each start; empty in runs that did not watch them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Foreign>,

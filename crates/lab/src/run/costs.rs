@@ -12,6 +12,7 @@ mod member;
 mod time;
 mod walked;
 
+use super::awake::Awake;
 use super::conditions::Raised;
 use super::engine::Engine;
 use super::foreign::{self, Seen, Watch};
@@ -99,6 +100,8 @@ fn take_turns(
     let share = engine.budget.share();
     let time = Time::of(engine, positions, share);
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
+    // Before our priority is raised, which it would take over.
+    let awake = awake(engine, positions);
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
@@ -116,9 +119,11 @@ fn take_turns(
         }
     }
     drop(raised);
+    let are_awake = awake.is_some();
+    drop(awake);
     let took = time.took() / positions.len() as f64;
     for member in members {
-        keep(engine, member, start)?;
+        keep(engine, member, start, are_awake)?;
     }
     for position in positions {
         let nominal = nominal(engine, *position);
@@ -131,6 +136,13 @@ fn take_turns(
 pub(super) fn nominal(engine: &Engine<'_, '_>, position: usize) -> f64 {
     let slice_ms = engine.seats.slice_ms(&engine.items[position].identity);
     PART * engine.sizes.seconds_per_row + slice_ms.map_or(0.0, time::of_long_slices)
+}
+
+/// Keeps the processors of these items awake, where that can be; not where the system places threads, which it would do otherwise.
+fn awake(engine: &Engine<'_, '_>, positions: &[usize]) -> Option<Awake> {
+    let placement = &engine.items[positions[0]].identity.placement;
+    let processors = foreign::processors(engine.seats.processors.placement(placement));
+    (placement != "free").then(|| Awake::keep(&processors))?
 }
 
 /// Puts the processes of a test's subjects, which are to take turns, before others, and says, once, what of that is refused.
@@ -472,7 +484,12 @@ fn live<'l>(
 }
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.
-fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), RunError> {
+fn keep(
+    engine: &mut Engine<'_, '_>,
+    member: Member,
+    start: u32,
+    are_awake: bool,
+) -> Result<(), RunError> {
     let Some(result) = engine
         .result(member.position)
         .filter(|_| !member.turns.is_empty())
@@ -483,6 +500,7 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
     let costs = result.costs.get_or_insert_with(Costs::default);
     costs.rounds.extend(member.rounds(start, &engine.gauge));
     costs.slice_ms = member.slice_ms;
+    costs.awake = are_awake;
     costs.foreign.push(member.seen.foreign(1));
     engine.gauged.push(Gauged::of(&member, start));
     let parents = Parents::now();

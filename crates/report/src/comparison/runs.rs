@@ -49,6 +49,9 @@ fn side(run: &RunRecord) -> Side {
         ))
     });
     lines.extend(slices);
+    if run.is_awake() {
+        lines.push("processor time with processors kept awake while turns waited".to_owned());
+    }
     Side {
         name: format!("run {}", run.id),
         lines,

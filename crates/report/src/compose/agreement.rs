@@ -176,6 +176,24 @@ fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     each.into_iter().map(note).collect()
 }
 
+/// Where processors were kept awake in one of the runs alone. Those of an earlier version slept while turns waited.
+fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
+    let differ = agreements.iter().find(|of| of.awake.0 != of.awake.1)?;
+    let (awake, asleep) = if differ.awake.0 {
+        runs
+    } else {
+        (runs.1, runs.0)
+    };
+    let text = format!(
+        "processors were kept awake while turns waited in run {awake}, and not in run {asleep}, so that what waits differs in kind: who wakes a processor up is \
+         charged with it"
+    );
+    Some(Note {
+        mend: "compare two runs of the same version".into(),
+        ..Note::new(Weight::Warning, "operations that wait", text)
+    })
+}
+
 /// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are.
 pub fn compose_agreement(
     agreements: &[Agreement],
@@ -271,8 +289,9 @@ fn document(
         text: summary(agreements, threshold),
     }];
     blocks.extend(of_typical(typical, threshold, runs));
-    let slices = slices(agreements, runs);
-    blocks.extend((!slices.is_empty()).then_some(Block::Notes { notes: slices }));
+    let mut notes = slices(agreements, runs);
+    notes.extend(sleep(agreements, runs));
+    blocks.extend((!notes.is_empty()).then_some(Block::Notes { notes }));
     blocks.extend(tables.map(Block::Table));
     Document {
         title: format!(
@@ -339,6 +358,7 @@ mod tests {
             by,
             ratios: (exactly(2.0), exactly(2.0 * (1.0 - difference))),
             slices: Vec::new(),
+            awake: (true, true),
         };
         differences.iter().map(agreement).collect()
     }
@@ -397,18 +417,35 @@ mod tests {
         assert_eq!(each.columns.len(), each.rows[0].cells.len());
     }
 
+    /// What is noted of runs 11 and 12.
+    fn notes(all: &[Agreement]) -> Vec<Note> {
+        let document = document(all, &[], 0.03, (11, 12));
+        let blocks = document.sections.into_iter().flat_map(|of| of.blocks);
+        let notes = blocks.filter_map(|block| match block {
+            Block::Notes { notes } => Some(notes),
+            _ => None,
+        });
+        notes.flatten().collect()
+    }
+
+    #[test]
+    fn processors_that_slept_in_one_run_are_told_of_once() {
+        let mut all = agreements(Measured::Waiting, &[0.01, 0.5, 0.5]);
+        assert_eq!(notes(&all), []);
+        for of in &mut all[1..] {
+            of.awake = (false, true);
+        }
+        let said = notes(&all);
+        let [note] = said.as_slice() else {
+            panic!("{said:?}")
+        };
+        let which = "kept awake while turns waited in run 12, and not in run 11";
+        assert!(note.text.contains(which), "{}", note.text);
+    }
+
     #[test]
     fn a_subject_whose_slices_were_longer_in_one_run_is_named_once() {
         let mut all = agreements(Measured::InProcess, &[0.01, 0.5, 0.5]);
-        let notes = |all: &[Agreement]| {
-            let document = document(all, &[], 0.03, (11, 12));
-            let blocks = document.sections.into_iter().flat_map(|of| of.blocks);
-            let notes = blocks.filter_map(|block| match block {
-                Block::Notes { notes } => Some(notes),
-                _ => None,
-            });
-            notes.flatten().collect::<Vec<_>>()
-        };
         assert_eq!(notes(&all), []);
         for of in &mut all[1..] {
             of.slices.push(SlicesDiffer {

@@ -18,6 +18,8 @@ pub(crate) struct Conditions {
     pub socket: c_int,
     /// FIFO priority of the child; 0 is ordinary scheduling.
     pub fifo_priority: c_int,
+    /// Whether the child runs where nothing else would.
+    pub is_idle: bool,
     /// The processors that the child may use, if they are restricted.
     pub affinity: Option<libc::cpu_set_t>,
     /// Limits to set: the resource, its value, and the step to name if that fails.
@@ -97,6 +99,13 @@ unsafe fn prepare_child(conditions: &Conditions, keeper: pid_t) -> io::Result<()
         if conditions.fifo_priority > 0 {
             check(
                 set_fifo(conditions.fifo_priority),
+                conditions,
+                Step::Priority,
+            )?;
+        }
+        if conditions.is_idle {
+            check(
+                set_scheduler(libc::SCHED_IDLE, 0),
                 conditions,
                 Step::Priority,
             )?;

@@ -1,0 +1,80 @@
+//! Processors that do not fall asleep while turns wait.
+//!
+//! An operation that waits, for a disk or for a server on another processor, leaves its processor idle, and an idle one goes to sleep; under a virtual machine
+//! its host takes it away and brings it back. What that costs is charged to who wakes up: a commit of SQLite used 70 µs of the processor where it slept
+//! meanwhile, and 42 where something else ran. So it depended on what else the machine did. Something that never waits runs there, behind everything else,
+//! and an operation costs what it costs on a busy processor.
+
+use antiphon_runner::{Policy, Process, Program};
+use std::fs;
+
+/// It never waits, and asks nothing of the system.
+const BUSY: &str = "while :; do :; done";
+
+/// The least share of a processor that Linux gives a session, and the ordinary one.
+const LEAST: &str = "19";
+const ORDINARY: &str = "0";
+
+/// Processors that are kept awake until this is dropped.
+pub(super) struct Awake(Vec<Process>);
+
+impl Awake {
+    /// Keeps all of these awake; `None` where that cannot be.
+    pub(super) fn keep(processors: &[usize]) -> Option<Awake> {
+        let busy = processors.iter().map(|processor| busy_on(*processor));
+        busy.collect::<Option<_>>().map(Awake)
+    }
+}
+
+impl Drop for Awake {
+    /// Who is behind all others is so in ending, too.
+    fn drop(&mut self) {
+        self.0.iter().for_each(|busy| put(busy, ORDINARY));
+    }
+}
+
+fn busy_on(processor: usize) -> Option<Process> {
+    let program = Program::new("sh").args(["-c", BUSY]);
+    let idle = program.affinity([processor]).policy(Policy::Idle);
+    let busy = idle.spawn().ok()?;
+    put(&busy, LEAST);
+    Some(busy)
+}
+
+/// Gives its session a share of the processor. Each child of the runner has a session of its own; in ours, which comes before others during turns, it would
+/// have more than they, whatever its policy. Where sessions have no share, its policy alone counts.
+fn put(busy: &Process, nice: &str) {
+    let _ = fs::write(format!("/proc/{}/autogroup", busy.id()), nice);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::allowed_processors;
+    use crate::run::busy::busy_ns;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_processor_with_nothing_to_do_is_busy_until_it_is_let_go() {
+        let last = *allowed_processors().last().unwrap();
+        let awake = Awake::keep(&[last]).expect("there is a shell");
+        let busy = awake.0[0].id();
+        let stat = || fs::read_to_string(format!("/proc/{busy}/stat")).unwrap_or_default();
+        // The scheduling policy is the 41st field of all, and the name the second.
+        let policy = stat()
+            .rsplit(") ")
+            .next()
+            .unwrap()
+            .split(' ')
+            .nth(38)
+            .map(str::to_owned);
+        assert_eq!(policy, Some(libc::SCHED_IDLE.to_string()));
+        let (begun, before_ns) = (Instant::now(), busy_ns(&[last]));
+        while busy_ns(&[last]) < before_ns + 100_000_000 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{}", stat());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(awake);
+        assert_eq!(stat(), "", "it is gone");
+    }
+}
