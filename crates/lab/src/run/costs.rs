@@ -8,6 +8,7 @@ mod again;
 mod calm;
 mod clocks;
 mod gauge;
+mod loops;
 mod member;
 mod time;
 mod walked;

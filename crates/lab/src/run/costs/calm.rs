@@ -119,6 +119,7 @@ pub(in crate::run) fn tell_how_slow(engine: &mut Engine<'_, '_>) -> Result<(), R
 
 #[cfg(test)]
 mod tests {
+    use super::super::gauge::PROCESSOR_0;
     use super::*;
 
     /// What a turn costs of two subjects in turn, where something comes and goes that slows the one more than the other, with and without time to
@@ -191,7 +192,10 @@ mod tests {
         let gauged = Gauged {
             position: 0,
             start: 1,
-            turns: vec![(0, vec![vec![(0, 150.0)]]), (1, vec![vec![(0, 180.0)]])],
+            turns: vec![
+                (0, vec![vec![(PROCESSOR_0, 150.0)]]),
+                (1, vec![vec![(PROCESSOR_0, 180.0)]]),
+            ],
         };
         let mut rounds = [round(0, 0), round(1, 0), round(1, 1)];
         assert!(!gauged.tell(&Gauge::of_one([150.0; 100]), &mut rounds[..2]));

@@ -175,6 +175,7 @@ impl Member {
 
 #[cfg(test)]
 mod tests {
+    use super::super::gauge::PROCESSOR_0;
     use super::*;
     use antiphon_service::Kind;
 
@@ -244,7 +245,7 @@ mod tests {
         assert!(ending.turns.is_empty() && !ending.was_calm(1, &gauge));
         assert_eq!(ending.iterations, 5 * LONGER);
         let mut slowed = member(&[(1000.0, 0.0)], None);
-        slowed.turns[0].1.moments = vec![vec![(0, 1.0 + 2.0 * CALM)]];
+        slowed.turns[0].1.moments = vec![vec![(PROCESSOR_0, 1.0 + 2.0 * CALM)]];
         assert!(!slowed.was_calm(0, &gauge) && !slowed.lengthen());
         slowed.failed = true;
         assert!(slowed.was_calm(0, &gauge), "it takes no more turns");

@@ -1,0 +1,139 @@
+//! Loops of known work, which tell how fast a processor is.
+//!
+//! Two of them, since what slows a processor does not slow all programs alike. Chains of additions and multiplications follow its frequency, and who shares its
+//! units. They take as long as ever where a neighbour in the same core, which may be another virtual machine's, takes the half of what a core keeps of code and of
+//! branches: `SELECT 1` from Python over PostgreSQL used 20 µs or 31 then, from C 11 or 14. A query in memory is of much code and many branches, as what is
+//! measured is, and follows that, too.
+
+use rusqlite::Connection;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::hint::black_box;
+
+/// Turns of the chains, which make some 10 µs, and queries, which make some 25.
+const TURNS: u64 = 7_000;
+const QUERIES: u32 = 4;
+
+/// Loops that make a probe. The shortest counts: an interruption falls into one of them, and what slows a processor is in all.
+const LOOPS: u32 = 4;
+
+/// What a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::run) enum Work {
+    Chains,
+    Query,
+}
+
+impl Work {
+    /// The part of the probes of a stretch that were faster than what stands for it. Chains take as long as the frequency says, and may meet a rare state in which
+    /// that is higher than it can stay; queries differ among themselves by a twentieth.
+    pub(super) fn fastest(self) -> f64 {
+        match self {
+            Work::Chains => 0.1,
+            Work::Query => 0.5,
+        }
+    }
+}
+
+/// What the loops need.
+pub(super) struct Loops {
+    rows: Option<Connection>,
+}
+
+impl Default for Loops {
+    fn default() -> Loops {
+        // Without memory for it the chains tell alone.
+        Loops { rows: rows().ok() }
+    }
+}
+
+impl Loops {
+    /// What each takes of the processor that this runs on, ns.
+    pub(super) fn probe(&self) -> Vec<(Work, f64)> {
+        let query = || {
+            let rows = self.rows.as_ref()?;
+            Some((Work::Query, shortest(|| query(rows))?))
+        };
+        let chains = shortest(|| {
+            chains();
+            Some(())
+        });
+        let chains = chains.map(|took_ns| (Work::Chains, took_ns));
+        chains.into_iter().chain(query()).collect()
+    }
+}
+
+/// The shortest time that a loop takes, ns; `None` where it fails.
+fn shortest(mut work: impl FnMut() -> Option<()>) -> Option<f64> {
+    let mut timed = || {
+        let begin = clock_gettime(ClockId::ThreadCPUTime);
+        work()?;
+        let end = clock_gettime(ClockId::ThreadCPUTime);
+        Some((ns(end) - ns(begin)).max(1.0))
+    };
+    let all: Option<Vec<f64>> = (0..LOOPS).map(|_| timed()).collect();
+    all?.into_iter().min_by(f64::total_cmp)
+}
+
+fn ns(time: Timespec) -> f64 {
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Several chains that a core follows at once, so that sharing it shows. Each turn takes as long as its longest chain: loops that keep all units of a core busy were
+/// seen to have two stable speeds, with nothing else there.
+fn chains() {
+    let [mut a, mut b, mut c, mut d, mut e, mut f] = black_box([1_u64, 2, 3, 4, 5, 6]);
+    for turn in 0..TURNS {
+        a = a.wrapping_mul(5).wrapping_add(turn);
+        b = (b ^ turn).wrapping_add(b << 3);
+        c = c.wrapping_add(turn ^ d);
+        d = (d >> 1).wrapping_add(c);
+        e = (e ^ (e << 5)).wrapping_add(turn);
+        f = f.wrapping_mul(3).wrapping_add(1);
+    }
+    black_box([a, b, c, d, e, f]);
+}
+
+/// Ten rows in memory.
+fn rows() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch("CREATE TABLE ten (id INTEGER PRIMARY KEY, value INTEGER)")?;
+    for value in 0..10 {
+        connection.execute("INSERT INTO ten (value) VALUES (?)", [value])?;
+    }
+    Ok(connection)
+}
+
+/// Reads them all, by statements that are prepared anew each time.
+fn query(rows: &Connection) -> Option<()> {
+    for _ in 0..QUERIES {
+        let mut statement = rows.prepare("SELECT * FROM ten LIMIT 10").ok()?;
+        let mut found = statement.query([]).ok()?;
+        while let Some(row) = found.next().ok()? {
+            black_box(row.get::<_, i64>(1).ok()?);
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_loop_takes_some_time() {
+        let took = Loops::default().probe();
+        let works: Vec<Work> = took.iter().map(|(work, _)| *work).collect();
+        assert_eq!(works, [Work::Chains, Work::Query]);
+        assert!(took.iter().all(|(_, ns)| *ns > 100.0), "{took:?}");
+        let without = Loops { rows: None }.probe();
+        assert_eq!(without[0].0, Work::Chains);
+        assert_eq!(without.len(), 1);
+    }
+
+    #[test]
+    fn a_query_that_fails_tells_nothing() {
+        let empty = Connection::open_in_memory().unwrap();
+        let took = Loops { rows: Some(empty) }.probe();
+        assert_eq!(took.len(), 1, "{took:?}");
+    }
+}
