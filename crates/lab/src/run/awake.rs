@@ -19,10 +19,10 @@ const ORDINARY: &str = "0";
 pub(super) struct Awake(Vec<Process>);
 
 impl Awake {
-    /// Keeps all of these awake; `None` where that cannot be.
-    pub(super) fn keep(processors: &[usize]) -> Option<Awake> {
+    /// Keeps all of these awake.
+    pub(super) fn keep(processors: &[usize]) -> Result<Awake, antiphon_runner::Error> {
         let busy = processors.iter().map(|processor| busy_on(*processor));
-        busy.collect::<Option<_>>().map(Awake)
+        busy.collect::<Result<_, _>>().map(Awake)
     }
 }
 
@@ -33,12 +33,12 @@ impl Drop for Awake {
     }
 }
 
-fn busy_on(processor: usize) -> Option<Process> {
+fn busy_on(processor: usize) -> Result<Process, antiphon_runner::Error> {
     let program = Program::new("sh").args(["-c", BUSY]);
     let idle = program.affinity([processor]).policy(Policy::Idle);
-    let busy = idle.spawn().ok()?;
+    let busy = idle.spawn()?;
     put(&busy, LEAST);
-    Some(busy)
+    Ok(busy)
 }
 
 /// Gives its session a share of the processor. Each child of the runner has a session of its own; in ours, which comes before others during turns, it would
@@ -76,5 +76,11 @@ mod tests {
         }
         drop(awake);
         assert_eq!(stat(), "", "it is gone");
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_told() {
+        let told = Awake::keep(&[1000]).err().expect("there are none so many");
+        assert!(told.to_string().contains("[1000]"), "{told}");
     }
 }

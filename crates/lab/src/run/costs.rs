@@ -102,7 +102,7 @@ fn take_turns(
     let time = Time::of(engine, positions, share);
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     // Before our priority is raised, which it would take over.
-    let awake = awake(engine, positions);
+    let awake = awake(engine, positions)?;
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
@@ -139,11 +139,23 @@ pub(super) fn nominal(engine: &Engine<'_, '_>, position: usize) -> f64 {
     PART * engine.sizes.seconds_per_row + slice_ms.map_or(0.0, time::of_long_slices)
 }
 
-/// Keeps the processors of these items awake, where that can be; not where the system places threads, which it would do otherwise.
-fn awake(engine: &Engine<'_, '_>, positions: &[usize]) -> Option<Awake> {
+/// Keeps the processors of these items awake, and says, once, if that cannot be; not where the system places threads, which it would do otherwise.
+fn awake(engine: &mut Engine<'_, '_>, positions: &[usize]) -> Result<Option<Awake>, RunError> {
     let placement = &engine.items[positions[0]].identity.placement;
+    if placement == "free" {
+        return Ok(None);
+    }
     let processors = foreign::processors(engine.seats.processors.placement(placement));
-    (placement != "free").then(|| Awake::keep(&processors))?
+    match Awake::keep(&processors) {
+        Ok(awake) => Ok(Some(awake)),
+        Err(_) if std::mem::replace(&mut engine.told_of_sleep, true) => Ok(None),
+        Err(error) => {
+            engine.warn(&format!(
+                "processors are not kept awake while turns wait, since {error}: what waits for a disk or for another processor is charged with waking its own"
+            ))?;
+            Ok(None)
+        }
+    }
 }
 
 /// Puts the processes of a test's subjects, which are to take turns, before others, and says, once, what of that is refused.

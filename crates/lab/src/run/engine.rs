@@ -67,6 +67,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) told_of_priority: bool,
     /// Whether it was told that turns are not in real time.
     pub(super) told_of_real_time: bool,
+    /// Whether it was told that processors cannot be kept awake.
+    pub(super) told_of_sleep: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -190,6 +192,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             gauged: Vec::new(),
             told_of_priority: false,
             told_of_real_time: false,
+            told_of_sleep: false,
             begun: 0,
             all: 0,
             // Rows of a quick run are few, and the suite's own budget only shortens them.

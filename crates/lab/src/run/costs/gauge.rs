@@ -8,7 +8,7 @@
 use super::loops::{Loops, Work};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 /// Probes before the first that counts, and the pause before each: what a processor mostly does is seen over some time only.
@@ -29,6 +29,8 @@ pub(in crate::run) type Moment = Vec<((u32, Work), f64)>;
 #[derive(Default)]
 pub(in crate::run) struct Gauge {
     loops: Loops,
+    /// Processors that were asked at all: we may not run on some of them.
+    asked: HashSet<u32>,
     seen: HashMap<(u32, Work), Seen>,
 }
 
@@ -57,7 +59,7 @@ impl Gauge {
     }
 
     fn of(&mut self, processor: u32) -> Moment {
-        if !self.seen.contains_key(&(processor, Work::Chains)) {
+        if self.asked.insert(processor) {
             for _ in 0..FIRST {
                 std::thread::sleep(PAUSE);
                 self.look(processor);
@@ -210,5 +212,12 @@ mod tests {
             assert_eq!(gauge.seen[&of].last.len(), FIRST as usize + 1);
         }
         assert_eq!(sched_getaffinity(None).unwrap(), before);
+    }
+
+    #[test]
+    fn a_processor_that_we_may_not_run_on_is_asked_for_nothing() {
+        let mut gauge = Gauge::default();
+        assert_eq!(gauge.probe(&[1000]), []);
+        assert!(gauge.asked.contains(&1000) && gauge.seen.is_empty());
     }
 }
