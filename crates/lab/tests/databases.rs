@@ -8,7 +8,10 @@ use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Services, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
-use common::databases::{LIMIT, behind_its_back, database, for_each_build, is_gap, start, told};
+use common::databases::{
+    LIMIT, behind_its_back, database, for_each_build, for_each_build_over_sqlite, is_gap, start,
+    told,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -89,10 +92,7 @@ fn all_languages_read_and_write_the_same() {
 #[test]
 fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
     let services = Services::default();
-    for_each_build(|built| {
-        if database(built) != "sqlite" {
-            return;
-        }
+    for_each_build_over_sqlite(|built| {
         let told = services.environment(built).unwrap();
         let mut session = start(built, &told);
         let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
@@ -112,10 +112,7 @@ fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
 fn commits_write_over_sqlites_log_from_the_first_one_on() {
     const COMMITS: u64 = 1200;
     let services = Services::default();
-    for_each_build(|built| {
-        if database(built) != "sqlite" {
-            return;
-        }
+    for_each_build_over_sqlite(|built| {
         let (name, told) = (&built.record.id, services.environment(built).unwrap());
         let log = format!("{}-wal", self::told(&told, "ANTIPHON_SQL_FILE"));
         let long = || std::fs::metadata(&log).unwrap().len();
@@ -164,10 +161,7 @@ fn reads(process: u32) -> u64 {
 fn a_connection_to_sqlite_reads_no_more_than_its_query_needs() {
     const CONNECTIONS: u64 = 400;
     let services = Services::default();
-    for_each_build(|built| {
-        if database(built) != "sqlite" {
-            return;
-        }
+    for_each_build_over_sqlite(|built| {
         let name = &built.record.id;
         let mut session = start(built, &services.environment(built).unwrap());
         let process = session.process();

@@ -20,6 +20,15 @@ pub fn for_each_build(mut act: impl FnMut(&Built)) {
     }
 }
 
+/// The same with those over SQLite alone, whose database is a file.
+pub fn for_each_build_over_sqlite(mut act: impl FnMut(&Built)) {
+    for_each_build(|built| {
+        if database(built) == "sqlite" {
+            act(built);
+        }
+    });
+}
+
 /// What builds say last when a driver's registry is out of reach.
 const NOT_FETCHED: &str = "did not come from";
 
