@@ -111,6 +111,25 @@ fn for_each_server(act: impl Fn(&Built, &Services)) {
     });
 }
 
+/// In a full run seven languages and a twin have sixteen connections open, and one of their own, under each of two placements.
+fn takes_as_many_as_a_run_opens(built: &Built, services: &Services) {
+    const OPEN: u32 = 2 * (7 + 1) * (16 + 1);
+    let database = database(built);
+    let ask = match database {
+        "postgresql" => "SHOW max_connections",
+        _ => "SELECT @@max_connections",
+    };
+    let of = services.environment(built).unwrap();
+    let most = behind_its_back(database, &of, ask);
+    let most: u32 = most.trim().parse().unwrap();
+    assert!(most >= OPEN, "{database}: {most}");
+}
+
+#[test]
+fn servers_take_all_connections_of_a_run() {
+    for_each_server(takes_as_many_as_a_run_opens);
+}
+
 #[test]
 fn transactions_are_isolated_as_the_record_says() {
     for_each_server(isolates_as_is_recorded);

@@ -2,7 +2,7 @@
 
 use crate::address::USER;
 use crate::kind::{Setting, setting};
-use crate::server::Setup;
+use crate::server::{CONNECTIONS_MOST, Setup};
 use crate::{Kind, ServiceError};
 use antiphon_runner::Program;
 
@@ -64,6 +64,7 @@ pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
         ])
         .args(["--innodb-doublewrite=ON", "--default-storage-engine=InnoDB"])
         .arg("--transaction-isolation=READ-COMMITTED")
+        .arg(format!("--max-connections={CONNECTIONS_MOST}"))
         .arg(format!("--port={}", setup.port));
     Ok(server)
 }

@@ -2,7 +2,7 @@
 
 use crate::address::USER;
 use crate::kind::{Setting, setting};
-use crate::server::Setup;
+use crate::server::{CONNECTIONS_MOST, Setup};
 use crate::{Kind, ServiceError};
 use antiphon_runner::Program;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,9 @@ pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
         .args(["-D", "data", "-h", "127.0.0.1", "-p"])
         .arg(setup.port.to_string())
         .arg("-k")
-        .arg(setup.folder);
+        .arg(setup.folder)
+        .arg("-c")
+        .arg(format!("max_connections={CONNECTIONS_MOST}"));
     for Setting { name, value } in SETTINGS {
         server = server.arg("-c").arg(format!("{name}={value}"));
     }

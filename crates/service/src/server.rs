@@ -19,6 +19,9 @@ const BETWEEN: Duration = Duration::from_millis(50);
 /// Another process may take the port between our looking and the server's: then another one is tried.
 const PORTS: u32 = 3;
 
+/// Connections that a server takes at most. Sixteen of each subject, beside its own, stay open under each placement until its next test.
+pub(crate) const CONNECTIONS_MOST: u32 = 512;
+
 /// A running server.
 pub(crate) struct Server {
     kind: Kind,
