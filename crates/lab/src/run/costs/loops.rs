@@ -1,9 +1,9 @@
 //! Loops of known work, which tell how fast a processor is.
 //!
 //! Two of them, since what slows a processor does not slow all programs alike. Chains of additions and multiplications follow its frequency, and who shares its
-//! units. They take as long as ever where a neighbour in the same core, which may be another virtual machine's, takes the half of what a core keeps of code and of
-//! branches: `SELECT 1` from Python over PostgreSQL used 20 µs or 31 then, from C 11 or 14. A query in memory is of much code and many branches, as what is
-//! measured is, and follows that, too.
+//! units. They take as long as ever while something slows much code with many branches, probably a neighbour in the same core, another virtual machine's, that
+//! takes the room for these: `SELECT 1` over PostgreSQL used 20 µs or 31 from Python then, and 11 or 14 from C. A query in memory is such code, as what is measured
+//! is, and follows that, too.
 
 use rusqlite::Connection;
 use rustix::time::{ClockId, Timespec, clock_gettime};
