@@ -146,11 +146,7 @@ fn conditions(program: &Program, socket: i32) -> Result<Conditions, Error> {
     };
     Ok(Conditions {
         socket,
-        fifo_priority: match program.policy {
-            Policy::Other | Policy::Idle => 0,
-            Policy::Fifo { priority } => priority,
-        },
-        is_idle: program.policy == Policy::Idle,
+        policy: program.policy,
         affinity: affinity(program)?,
         limits: [
             Some((libc::RLIMIT_CORE, both(0), Step::CoreSize)),

@@ -30,6 +30,7 @@ def own():
     """Open from the first preparation on, so that SQLite's file never loses its last user, which would make it tidy up."""
     connection = driver().connect()
     driver().settle(connection)
+    driver().lengthen_log(connection)
     table = rows_table()
     # The row with key k holds 7919 k mod 10007, in all languages.
     cursor = connection.cursor()

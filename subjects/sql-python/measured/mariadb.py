@@ -30,3 +30,7 @@ def preparing_cursor(connection):
 
 def settle(connection):
     """The server has confirmed its settings."""
+
+
+def lengthen_log(connection):
+    """The server makes its log longer ahead of commits."""

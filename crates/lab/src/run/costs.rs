@@ -100,9 +100,9 @@ fn take_turns(
 ) -> Result<(), RunError> {
     let share = engine.budget.share();
     let time = Time::of(engine, positions, share);
-    // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
-    // Before our priority is raised, which it would take over.
+    // What keeps them awake is started before our priority is raised, which it would take over.
     let awake = awake(engine, positions)?;
+    // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()

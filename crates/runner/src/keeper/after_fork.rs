@@ -6,6 +6,7 @@
 
 use super::descendants::end_descendants;
 use super::wire::{Kind, Order, OrderKind, Report, Step};
+use crate::Policy;
 use libc::{c_int, c_void, pid_t};
 use std::io;
 use std::mem::zeroed;
@@ -16,10 +17,8 @@ use std::ptr::null_mut;
 pub(crate) struct Conditions {
     /// The keeper's end of the socket.
     pub socket: c_int,
-    /// FIFO priority of the child; 0 is ordinary scheduling.
-    pub fifo_priority: c_int,
-    /// Whether the child runs where nothing else would.
-    pub is_idle: bool,
+    /// The child's scheduling policy.
+    pub policy: Policy,
     /// The processors that the child may use, if they are restricted.
     pub affinity: Option<libc::cpu_set_t>,
     /// Limits to set: the resource, its value, and the step to name if that fails.
@@ -61,10 +60,9 @@ pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
             conditions,
             Step::Keeper,
         )?;
-        if conditions.fifo_priority > 0 {
+        if let Policy::Fifo { priority } = conditions.policy {
             // Before the fork: afterwards a spinning child might keep us from ever getting here.
-            let priority = conditions.fifo_priority + 1;
-            check(set_fifo(priority), conditions, Step::KeeperPriority)?;
+            check(set_fifo(priority + 1), conditions, Step::KeeperPriority)?;
         }
         let keeper = libc::getpid();
         match bare_fork() {
@@ -96,20 +94,12 @@ unsafe fn prepare_child(conditions: &Conditions, keeper: pid_t) -> io::Result<()
                 Step::Affinity,
             )?;
         }
-        if conditions.fifo_priority > 0 {
-            check(
-                set_fifo(conditions.fifo_priority),
-                conditions,
-                Step::Priority,
-            )?;
-        }
-        if conditions.is_idle {
-            check(
-                set_scheduler(libc::SCHED_IDLE, 0),
-                conditions,
-                Step::Priority,
-            )?;
-        }
+        let set = match conditions.policy {
+            Policy::Other => 0,
+            Policy::Fifo { priority } => set_fifo(priority),
+            Policy::Idle => set_scheduler(libc::SCHED_IDLE, 0),
+        };
+        check(set, conditions, Step::Priority)?;
         for (resource, limit, step) in conditions.limits.iter().flatten() {
             check(libc::setrlimit(*resource, limit), conditions, *step)?;
         }

@@ -43,7 +43,7 @@ package body Described is
    begin
       Execute (On, Text);
       if not On.Success then
-         raise Failed with On.Error;
+         raise Failed with On.Last_Error_Message;
       end if;
    end Run;
 

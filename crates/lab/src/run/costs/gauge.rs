@@ -35,8 +35,8 @@ pub(in crate::run) struct Gauge {
 }
 
 /// What a loop took of one processor, ns.
+#[derive(Default)]
 struct Seen {
-    work: Work,
     /// Those of the stretch that is not yet over.
     last: Vec<f64>,
     /// The fast ones of each stretch.
@@ -52,7 +52,8 @@ impl Gauge {
     /// By how much the slowest of its processors was slower at a moment than when it was fast, as a part of that, by what is known of them now.
     pub(super) fn slowed(&self, moment: &Moment) -> f64 {
         let slowed = |(of, took_ns): &((u32, Work), f64)| {
-            let fast_ns = self.seen.get(of).and_then(Seen::fast_ns);
+            let seen = self.seen.get(of);
+            let fast_ns = seen.and_then(|seen| seen.fast_ns(of.1));
             fast_ns.map_or(0.0, |fast_ns| took_ns / fast_ns - 1.0)
         };
         moment.iter().map(slowed).fold(0.0, f64::max)
@@ -72,8 +73,7 @@ impl Gauge {
         let mut moment = Moment::new();
         for (work, took_ns) in on(processor, || self.loops.probe()).unwrap_or_default() {
             let of = (processor, work);
-            let seen = self.seen.entry(of).or_insert_with(|| Seen::of(work));
-            seen.note(took_ns);
+            self.seen.entry(of).or_default().note(work, took_ns);
             moment.push((of, took_ns));
         }
         moment
@@ -84,8 +84,9 @@ impl Gauge {
 impl Gauge {
     /// The gauge of processor 0 that has seen these probes.
     pub(super) fn of_one(probes: impl IntoIterator<Item = f64>) -> Gauge {
-        let mut seen = Seen::of(Work::Chains);
-        probes.into_iter().for_each(|took_ns| seen.note(took_ns));
+        let mut seen = Seen::default();
+        let mut note = |took_ns| seen.note(Work::Chains, took_ns);
+        probes.into_iter().for_each(&mut note);
         Gauge {
             seen: HashMap::from([(PROCESSOR_0, seen)]),
             ..Gauge::default()
@@ -98,20 +99,12 @@ impl Gauge {
 pub(super) const PROCESSOR_0: (u32, Work) = (0, Work::Chains);
 
 impl Seen {
-    fn of(work: Work) -> Seen {
-        Seen {
-            work,
-            last: Vec::new(),
-            stretches: VecDeque::new(),
-        }
-    }
-
-    fn note(&mut self, took_ns: f64) {
+    fn note(&mut self, work: Work, took_ns: f64) {
         self.last.push(took_ns);
         if self.last.len() < STRETCH {
             return;
         }
-        self.stretches.extend(fast(&self.last, self.work.fastest()));
+        self.stretches.extend(fast(&self.last, work.fastest()));
         self.last.clear();
         if self.stretches.len() > KEPT {
             self.stretches.pop_front();
@@ -119,8 +112,8 @@ impl Seen {
     }
 
     /// What the loop takes when the processor is fast: in the fastest stretch of all. The last one counts when enough of it is there.
-    fn fast_ns(&self) -> Option<f64> {
-        let last = fast(&self.last, self.work.fastest()).filter(|_| self.last.len() >= STRETCH / 2);
+    fn fast_ns(&self, work: Work) -> Option<f64> {
+        let last = fast(&self.last, work.fastest()).filter(|_| self.last.len() >= STRETCH / 2);
         let known = self.stretches.iter().copied().chain(last);
         known.min_by(f64::total_cmp)
     }
@@ -172,9 +165,9 @@ mod tests {
     fn the_slower_of_both_loops_counts() {
         let mut gauge = Gauge::of_one([100.0; STRETCH]);
         let query = (0, Work::Query);
-        let mut seen = Seen::of(Work::Query);
+        let mut seen = Seen::default();
         // Queries differ among themselves, and are held against the ordinary ones.
-        (0..STRETCH).for_each(|at| seen.note(190.0 + 10.0 * (at % 3) as f64));
+        (0..STRETCH).for_each(|at| seen.note(Work::Query, 190.0 + 10.0 * (at % 3) as f64));
         gauge.seen.insert(query, seen);
         assert_eq!(
             gauge.slowed(&vec![(PROCESSOR_0, 100.0), (query, 200.0)]),

@@ -7,6 +7,7 @@
 
 use rusqlite::Connection;
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::cell::OnceCell;
 use std::hint::black_box;
 
 /// Turns of the chains, which make some 10 µs, and queries, which make some 25.
@@ -35,22 +36,17 @@ impl Work {
 }
 
 /// What the loops need.
+#[derive(Default)]
 pub(super) struct Loops {
-    rows: Option<Connection>,
-}
-
-impl Default for Loops {
-    fn default() -> Loops {
-        // Without memory for it the chains tell alone.
-        Loops { rows: rows().ok() }
-    }
+    /// From the first probe on, which many runs never make. Without memory for it the chains tell alone.
+    rows: OnceCell<Option<Connection>>,
 }
 
 impl Loops {
     /// What each takes of the processor that this runs on, ns.
     pub(super) fn probe(&self) -> Vec<(Work, f64)> {
         let query = || {
-            let rows = self.rows.as_ref()?;
+            let rows = self.rows.get_or_init(|| rows().ok()).as_ref()?;
             Some((Work::Query, shortest(|| query(rows))?))
         };
         let chains = shortest(|| {
@@ -125,7 +121,7 @@ mod tests {
         let works: Vec<Work> = took.iter().map(|(work, _)| *work).collect();
         assert_eq!(works, [Work::Chains, Work::Query]);
         assert!(took.iter().all(|(_, ns)| *ns > 100.0), "{took:?}");
-        let without = Loops { rows: None }.probe();
+        let without = Loops { rows: None.into() }.probe();
         assert_eq!(without[0].0, Work::Chains);
         assert_eq!(without.len(), 1);
     }
@@ -133,7 +129,8 @@ mod tests {
     #[test]
     fn a_query_that_fails_tells_nothing() {
         let empty = Connection::open_in_memory().unwrap();
-        let took = Loops { rows: Some(empty) }.probe();
+        let rows = Some(empty).into();
+        let took = Loops { rows }.probe();
         assert_eq!(took.len(), 1, "{took:?}");
     }
 }
