@@ -33,6 +33,8 @@ pub struct Built {
     pub warms: bool,
     /// How long the slices of its turns are to be, ms, where its file says so.
     pub slice_ms: Option<u64>,
+    /// Whether its run-time looks for other work before a thread waits.
+    pub looks_for_work: bool,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
     /// The database whose address it is told besides.
@@ -183,6 +185,7 @@ impl Cache {
             environment: variant.environment.clone(),
             warms: subject.warms,
             slice_ms: subject.slice_ms,
+            looks_for_work: subject.looks_for_work,
             service: variant.service,
             counting: variant.counting.clone(),
             folder: place.clone(),

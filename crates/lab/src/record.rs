@@ -10,8 +10,8 @@ pub use load::{Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, W
 pub use ratio::{Starts, typical};
 
 use antiphon_measure::{
-    ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,
-    WholeRun,
+    ClockEstimate, DelayCurve, Estimate, Finding, Interference, Interval, LatencyEstimate,
+    StorageEstimate, WholeRun,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -165,6 +165,18 @@ impl ResultRecord {
             foreign: Vec::new(),
             warm_ups: Vec::new(),
         }
+    }
+
+    /// Time of an operation, ns: that of the turns that measure its processor time, where they kept it, and else that of its frames; `None` of what is no frame.
+    ///
+    /// A frame's slices are as short as its clock allows, so that they fit between interruptions. Of operations of some µs they hold one or a few, which a caller makes who has just
+    /// been asked for something else: with cold caches, and without what his run-time collects now and then. A turn's slices last for milliseconds, and follow others of the same test.
+    pub fn time(&self) -> Option<Interval> {
+        let Outcome::Frame(estimate) = &self.outcome else {
+            return None;
+        };
+        let turns = self.costs.as_ref().and_then(Costs::time);
+        Some(turns.unwrap_or(estimate.cost_ns))
     }
 
     /// Takes the limits from costs that rest on one block: runs of earlier versions have some there.

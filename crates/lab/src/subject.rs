@@ -45,6 +45,8 @@ pub struct Subject {
     /// How much of a processor the slices of its turns use, ms, where that is not as in others: its run-time works in bursts beside the
     /// program, such as a collector, that a short slice does not hold.
     pub slice_ms: Option<u64>,
+    /// Whether its run-time looks for other work before a thread waits: beside a server, its turns are not in real time.
+    pub looks_for_work: bool,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.

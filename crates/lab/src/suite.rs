@@ -21,6 +21,7 @@ pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
 use crate::document::{Faults, did_you_mean};
 use crate::record::Generator;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A suite as its file says it, checked.
@@ -86,6 +87,8 @@ pub struct Group {
     pub title: String,
     /// What the rows have in common.
     pub text: String,
+    /// Whether their operations wait for a disk.
+    pub waits_for_disk: bool,
     /// The rows.
     pub rows: Vec<Row>,
 }
@@ -279,6 +282,12 @@ impl Suite {
     pub fn measured_twice(&self, quick: bool) -> Vec<String> {
         let further: &[String] = if quick { &[] } else { &self.full_twins };
         self.twins.iter().chain(further).cloned().collect()
+    }
+
+    /// The ids of the groups whose operations wait for a disk.
+    pub(crate) fn waits_for_disk(&self) -> HashSet<String> {
+        let groups = self.groups.iter().filter(|group| group.waits_for_disk);
+        groups.map(|group| group.id.clone()).collect()
     }
 
     /// Reads a suite from its text. `file` is named in the faults.

@@ -44,6 +44,19 @@ fn the_documented_example_reads() {
 }
 
 #[test]
+fn commits_wait_for_a_disk_and_queries_do_not() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/sql.toml");
+    let suite = Suite::load(&path)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .0;
+    let waits = suite.groups.iter().filter(|group| group.waits_for_disk);
+    assert_eq!(
+        waits.map(|group| group.id.as_str()).collect::<Vec<_>>(),
+        ["writing"]
+    );
+}
+
+#[test]
 fn a_row_may_run_under_its_own_policies() {
     let suite = features();
     let clocks = suite

@@ -271,6 +271,7 @@ fn grown_but(starts: [&[u64]; 2], walked_mib: u64, taken: u32) -> Vec<String> {
             subject_ns: 1.0,
             server_ns: None,
             wall_ns: 1.0,
+            time_ns: None,
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: mib << 20,

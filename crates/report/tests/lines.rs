@@ -2,10 +2,11 @@
 
 mod sample;
 
-use antiphon_lab::{Outcome, RunRecord};
+use antiphon_lab::{CostRound, Costs, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::FindingKind;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Table};
-use sample::{empty_run, estimate, identity, result, section, tables};
+use antiphon_report::document::{Block, Cell, Standing, Table};
+use sample::{empty_run, estimate, finding, identity, interval, result, round, section, tables};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
 const ROWS: [u32; 7] = [1, 10, 50, 100, 200, 500, 1000];
@@ -74,4 +75,74 @@ fn a_line_is_told_by_what_it_begins_with_and_what_each_step_adds() {
         matches!(block, Block::Plot(plot) if plot.series.len() == 2 && plot.series[0].points.len() == ROWS.len())
     });
     assert!(plotted, "there is no plot of both subjects");
+}
+
+/// The same, of which frames say nothing: all costs are alike there, and spread. Turns have the line.
+fn by_turns() -> RunRecord {
+    let mut run = run();
+    let same = |result: &&mut ResultRecord| result.identity.placement == "same";
+    for result in run.results.iter_mut().filter(same) {
+        let Outcome::Frame(estimate) = &mut result.outcome else {
+            continue;
+        };
+        let cost = std::mem::replace(&mut estimate.cost_ns, interval(7e6, 1e6)).value;
+        estimate.findings = vec![
+            finding(FindingKind::Outliers, "21 of 824 slices"),
+            finding(FindingKind::UnexpectedSwitches, "2.0 a turn"),
+        ];
+        let turn = |number| CostRound {
+            round: number,
+            time_ns: Some(cost),
+            ..round(1.0, 0.0)
+        };
+        result.costs = Some(Costs {
+            rounds: (0..6).map(turn).collect(),
+            ..Costs::default()
+        });
+    }
+    run
+}
+
+#[test]
+fn the_time_of_turns_stands_before_that_of_frames() {
+    let run = by_turns();
+    let document = compose(&run);
+    let section = section(&document, "group-queries");
+    let tables = tables(section);
+    let line = tables.iter().find(|table| table.title.contains("straight"));
+    let begin = text(line.unwrap(), "to begin with", 0);
+    assert!(begin.starts_with("2.3"), "{begin}");
+    let costs = tables[0];
+    let row = costs.rows.iter().find(|row| row.label.contains("LIMIT 10"));
+    let Cell::Figure(figure) = &row.expect("there are ten rows").cells[0] else {
+        panic!("no figure: {costs:?}");
+    };
+    assert_eq!(
+        (figure.value, figure.standing.clone()),
+        (3150.0, Standing::Resolved)
+    );
+    let marks: Vec<&str> = figure.marks.iter().map(|mark| mark.word.as_str()).collect();
+    assert_eq!(
+        marks,
+        ["switches"],
+        "what slices are worth is nothing to it"
+    );
+    let told = |name: &str| figure.detail.iter().find(|fact| fact.label == name);
+    assert!(told("Time in turns").is_some() && told("Cost, bootstrap").is_some());
+    let csv = antiphon_report::export::csv::run(&run).unwrap();
+    let value = |figure: &str| {
+        let mut lines = csv
+            .lines()
+            .filter(|line| line.contains(&format!(",rows.10,,sql-c/sqlite,other,same,{figure},")));
+        lines
+            .next()
+            .unwrap_or_else(|| panic!("no {figure}"))
+            .to_owned()
+    };
+    assert!(value("cost").contains(",3150"), "{}", value("cost"));
+    assert!(
+        value("cost_frames").contains(",7000000"),
+        "{}",
+        value("cost_frames")
+    );
 }

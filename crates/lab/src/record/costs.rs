@@ -80,6 +80,9 @@ pub struct CostRound {
     /// Time on the wall of an operation, ns, its control's included; 0 in runs that did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wall_ns: f64,
+    /// Time of an operation by the subject's own clock, test less control, ns; `None` in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<f64>,
     /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step_ns: f64,
@@ -148,12 +151,21 @@ impl Costs {
     /// The median of a figure over the rounds in which nothing slowed the processors, with its interval, which is wider where too few were not
     /// slowed; `None` where no round has it.
     pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
+        Some(widened(self.calm_median(of)?, self.step_ns()))
+    }
+
+    /// Time of an operation, ns, as [`median`](Self::median): by the subject's own clock, in slices that last for milliseconds and follow others of the same test. `None`
+    /// in runs that did not keep it.
+    pub fn time(&self) -> Option<Interval> {
+        self.calm_median(|round| round.time_ns)
+    }
+
+    fn calm_median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let figure = |round: &CostRound| Some((round.start, round.slowed, of(round)?));
         let (rounds, slowed) = calm::rounds(self.rounds.iter().filter_map(figure).collect());
         let values: Vec<f64> = rounds.into_iter().map(|(_, value)| value).collect();
         let median = median_interval(&values)?;
-        let by = self.step_ns() + median.value * slowed;
-        Some(widened(median, by))
+        Some(widened(median, median.value.abs() * slowed))
     }
 
     /// The largest error by steps of the kernel's account, ns.
@@ -345,6 +357,7 @@ mod tests {
             subject_ns: *subject_ns,
             server_ns: None,
             wall_ns: 0.0,
+            time_ns: None,
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: 0,
@@ -383,6 +396,20 @@ mod tests {
         let ratio = with(14.0, &always).ratio(&with(7.0, &always), of).unwrap();
         assert_eq!(ratio.value, 2.0);
         assert!(ratio.low < 1.34 && ratio.high > 3.0, "{ratio:?}");
+    }
+
+    #[test]
+    fn the_time_is_that_of_calm_rounds_and_unknown_where_it_was_not_kept() {
+        let mut costs = costs(&[(0, 0, 1.0), (0, 1, 1.0), (0, 2, 1.0), (0, 3, 1.0)]);
+        assert_eq!(costs.time(), None);
+        for (round, time_ns) in costs.rounds.iter_mut().zip([30.0, 31.0, 29.0, 90.0]) {
+            round.time_ns = Some(time_ns);
+            // The kernel's steps are in processor time alone.
+            round.step_ns = 1e6;
+        }
+        costs.rounds[3].slowed = 0.5;
+        let time = costs.time().unwrap();
+        assert_eq!((time.low, time.value, time.high), (29.0, 30.0, 31.0));
     }
 
     #[test]

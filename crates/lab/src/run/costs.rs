@@ -106,11 +106,11 @@ fn take_turns(
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
-        .filter_map(|position| member(engine, *position, start, &time))
+        .filter_map(|position| member(engine, *position, start, &time, &raised))
         .collect();
     let mut rounds = Rounds::default();
     while time.wants_round(rounds) {
-        visit_all(engine, &mut members, start, rounds.made, time.until());
+        visit_all(engine, &mut members, start, rounds.made, &time, &raised);
         let lengthened = members.iter_mut().map(Member::lengthen);
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
@@ -183,7 +183,8 @@ fn visit_all(
     members: &mut [Member],
     start: u32,
     round: u32,
-    until: Instant,
+    time: &Time,
+    raised: &Raised,
 ) {
     let Some(first) = members.first() else {
         return;
@@ -202,9 +203,12 @@ fn visit_all(
         if member.failed || member.stands_aside(round) {
             continue;
         }
+        let _ordinary = member
+            .is_ordinary
+            .then(|| raised.ordinary(member.roots.all()));
         // Who failed is ended in it, too.
         let visited = watch.through(|watch| {
-            visit(engine, member, start, until, watch).map_err(|error| {
+            visit(engine, member, start, time.until(), watch).map_err(|error| {
                 let identity = engine.items[member.position].identity.clone();
                 engine.seats.failed(&identity, start, &error)
             })
@@ -251,7 +255,13 @@ fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roo
 }
 
 /// A subject that is ready for its turns; `None` if it failed.
-fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time) -> Option<Member> {
+fn member(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    start: u32,
+    time: &Time,
+    raised: &Raised,
+) -> Option<Member> {
     let roots = roots(engine, position, start)?;
     let Outcome::Frame(estimate) = &engine.result(position)?.outcome else {
         return None;
@@ -272,11 +282,13 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
         lengthened: slice_ms.is_some(),
         stood_aside: None,
         seen: Seen::default(),
+        is_ordinary: is_ordinary(engine, position),
         is_watched: !engine.seats.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
     };
     let length = time.slice_ns(engine.quick);
+    let ordinary = member.is_ordinary.then(|| raised.ordinary(roots.all()));
     let fitted = fit(engine, &member, start, test_ns, length).and_then(|iterations| {
         member.uncounted = (iterations / 2).max(1);
         match slice_ms {
@@ -284,6 +296,7 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
             None => Ok(iterations),
         }
     });
+    drop(ordinary);
     match fitted {
         Ok(iterations) => {
             member.iterations = iterations;
@@ -324,6 +337,13 @@ fn visit(
         (kept.held_bytes, kept.mappings) = (held_bytes, mappings);
     }
     Ok((kept, seen))
+}
+
+/// Whether an item's turns are not in real time where those of others are: its subject looks for other work while a server answers. What waits for a disk waits for long in
+/// any case, and needs its processor at once when the disk has answered.
+fn is_ordinary(engine: &Engine<'_, '_>, position: usize) -> bool {
+    let item = &engine.items[position];
+    engine.seats.looks_for_work(&item.identity) && !engine.waits_for_disk.contains(&item.group)
 }
 
 /// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
@@ -418,6 +438,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     let mut trees = member.roots.trees();
     let mut moments = vec![probe(engine, member.position)];
     let mut read = Vec::new();
+    let mut time_ns = 0.0;
     for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
         let (before, mut wall_ns) = (trees.read(), 0.0);
         for (at, role) in slices.iter().enumerate() {
@@ -425,7 +446,11 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
                 moments.push(probe(engine, member.position));
             }
             let begun = Instant::now();
-            slice(engine, member, start, *role, count)?;
+            let elapsed_ns = slice(engine, member, start, *role, count)?;
+            time_ns += match role {
+                Role::Test => elapsed_ns,
+                _ => -elapsed_ns,
+            };
             wall_ns += begun.elapsed().as_nanos() as f64;
         }
         read.push((trees.read().less(before), wall_ns));
@@ -443,6 +468,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     Ok(Turn {
         used,
         wall_ns,
+        time_ns,
         held_bytes,
         mappings,
         moments,
@@ -463,19 +489,20 @@ fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
     engine.gauge.probe(&processors)
 }
 
+/// A slice; what it took by the subject's own clock, ns.
 fn slice(
     engine: &mut Engine<'_, '_>,
     member: &Member,
     start: u32,
     role: Role,
     iterations: u64,
-) -> Result<(), SessionError> {
+) -> Result<f64, SessionError> {
     let identity = engine.items[member.position].identity.clone();
     let limit =
         engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
     let session = &mut live(engine, member, start)?.session;
-    session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
-    Ok(())
+    let slice = session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
+    Ok(slice.elapsed_ns as f64)
 }
 
 /// Begins a member's turn, or goes on with it.

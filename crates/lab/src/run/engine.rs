@@ -55,6 +55,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) counts_by_processor: bool,
     /// Whether processor time and memory are measured beside frames.
     costs: bool,
+    /// The ids of the groups whose operations wait for a disk.
+    pub(super) waits_for_disk: HashSet<String>,
     /// How the process of the item in hand became warm.
     pub(super) warm_up: Option<WarmUp>,
     /// Processes that were warmed for a test.
@@ -186,6 +188,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             budget: Budget::new(None, 0.0),
             counts_by_processor: options.count_instructions && counters_can_be_read(),
             costs: suite.costs,
+            waits_for_disk: suite.waits_for_disk(),
             warm_up: None,
             warmed: HashSet::new(),
             gauge: super::costs::Gauge::default(),

@@ -247,6 +247,16 @@ impl Seats {
         self.builds.get(&build)?.slice_ms
     }
 
+    /// Whether the subject of an item, whose run-time looks for other work before a thread waits, waits for a server.
+    pub(super) fn looks_for_work(&self, identity: &Identity) -> bool {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        let looks = self
+            .builds
+            .get(&build)
+            .is_some_and(|built| built.looks_for_work);
+        looks && self.server(identity).is_some()
+    }
+
     /// The process of the database server that a subject uses, if it uses one that was started.
     pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
         let build = (identity.subject.clone(), identity.policy.clone());

@@ -34,6 +34,10 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
             .and_then(|item| item.boolean())
             .unwrap_or_default(),
         slice_ms: slice_ms(&top),
+        looks_for_work: top
+            .get("looks_for_work")
+            .and_then(|item| item.boolean())
+            .unwrap_or_default(),
         variants: variants(&top, &folder, &version),
         policies: policies(&top),
         version,

@@ -174,6 +174,10 @@ fn group(section: Section<'_>, id: String, entered: &mut Entered) -> Group {
         id,
         title: section.required_string("title"),
         text: section.string("text").unwrap_or_default(),
+        waits_for_disk: section
+            .get("waits_for_disk")
+            .and_then(|item| item.boolean())
+            .unwrap_or_default(),
         rows: rows(&section, &runs, &quick_runs, entered),
     };
     section.finish();

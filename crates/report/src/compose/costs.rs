@@ -140,7 +140,7 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
             number::quantity(crate::document::Unit::Nanoseconds, low),
             number::quantity(crate::document::Unit::Nanoseconds, high),
         ),
-        caption: "Points are medians of paired differences; whiskers their intervals, where they are wider than the point. \
+        caption: "Points are medians of paired differences, or of turns where these measure processor time; whiskers their intervals, where they are wider than the point. \
                   Operations that cannot be told from their control are left out."
             .into(),
         categories: drawn.iter().map(|row| row.label.clone()).collect(),

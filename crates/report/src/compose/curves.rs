@@ -87,9 +87,7 @@ impl Measured<'_> {
             policy: column.run.policy.clone(),
             placement: column.run.placement.clone(),
         };
-        let found = self
-            .view
-            .estimate_with(&test, self.curve.arg_in(row), &place);
+        let found = self.view.time_with(&test, self.curve.arg_in(row), &place);
         let instead = || {
             // Where FIFO is not permitted, its rows are measured under `other`.
             let policy = "other".into();
@@ -97,11 +95,9 @@ impl Measured<'_> {
                 policy,
                 ..place.clone()
             };
-            self.view
-                .estimate_with(&test, self.curve.arg_in(row), &place)
+            self.view.time_with(&test, self.curve.arg_in(row), &place)
         };
-        let estimate = found.or_else(instead)?;
-        (!estimate.is_like_control()).then_some(estimate.cost_ns)
+        found.or_else(instead)
     }
 
     /// How many times the cost of what it is beside. The two were measured one after the other, so their intervals are independent, and the limits are those of

@@ -3,25 +3,31 @@
 use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number::{self, Spread};
-use antiphon_lab::{Identity, ResultRecord};
+use antiphon_lab::{Costs, Identity, ResultRecord};
 use antiphon_measure::{
     CountedBy, Estimate, Finding, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS,
     Stopped,
 };
 
-/// The figure of a frame: its estimate, with the estimates of the process starts behind it.
+/// The figure of a frame: the time of an operation, with the estimates of the process starts and the turns behind it.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
+    let by_turns = result.costs.as_ref().and_then(Costs::time);
+    let time = by_turns.unwrap_or(estimate.cost_ns);
+    let marks = match by_turns {
+        Some(_) => marks_beside_turns(estimate),
+        None => marks(estimate),
+    };
     Figure {
-        value: estimate.cost_ns.value,
-        low: estimate.cost_ns.low,
-        high: estimate.cost_ns.high,
+        value: time.value,
+        low: time.low,
+        high: time.high,
         unit: Unit::Nanoseconds,
-        standing: standing(estimate),
+        standing: standing(result, estimate),
         switches: Some(estimate.resources.switches()),
         instructions: shown_instructions(estimate).map(rounded),
-        marks: marks(estimate)
+        marks: marks
             .into_iter()
-            .chain(super::spent::mark(result))
+            .chain(super::spent::marks_of_time(result))
             .collect(),
         detail: detail(result, estimate),
     }
@@ -35,13 +41,18 @@ fn shown_instructions(estimate: &Estimate) -> Option<InstructionCount> {
     estimate.resources.instructions.filter(is_opinion)
 }
 
-fn standing(estimate: &Estimate) -> Standing {
+/// How far the time of an operation may be believed.
+pub fn standing(result: &ResultRecord, estimate: &Estimate) -> Standing {
     if let Some(reason) = fatal(estimate) {
         return Standing::Withheld {
             reason: reason.into(),
         };
     }
-    match estimate.is_like_control() {
+    let is_like_control = match result.costs.as_ref().and_then(Costs::time) {
+        Some(time) => time.low <= 0.0,
+        None => estimate.is_like_control(),
+    };
+    match is_like_control {
         true => Standing::LikeControl,
         false => Standing::Resolved,
     }
@@ -78,18 +89,37 @@ fn marks(estimate: &Estimate) -> Vec<Mark> {
             word: "below zero".into(),
         });
     }
-    for finding in &estimate.findings {
-        if let Some(word) = word(finding.kind) {
-            let mark = Mark {
-                weight: weight(finding.kind),
-                word: word.into(),
-            };
-            if !marks.contains(&mark) {
-                marks.push(mark);
-            }
-        }
-    }
+    let findings = estimate.findings.iter();
+    add_words(&mut marks, findings.map(|finding| finding.kind));
     marks
+}
+
+/// The marks of a frame whose time is that of its turns: what its slices say of the work and of who did it, and nothing of what their own time is worth.
+fn marks_beside_turns(estimate: &Estimate) -> Vec<Mark> {
+    let kinds = estimate.findings.iter().map(|finding| finding.kind);
+    let of_work = |kind: &FindingKind| {
+        !matches!(
+            kind,
+            FindingKind::Drift
+                | FindingKind::Outliers
+                | FindingKind::SeveralModes
+                | FindingKind::ShortSlice
+                | FindingKind::ControlDearer
+        )
+    };
+    let mut marks = Vec::new();
+    add_words(&mut marks, kinds.filter(of_work));
+    marks
+}
+
+fn add_words(marks: &mut Vec<Mark>, kinds: impl Iterator<Item = FindingKind>) {
+    for kind in kinds {
+        let mark = word(kind).map(|word| Mark {
+            weight: weight(kind),
+            word: word.into(),
+        });
+        marks.extend(mark.filter(|mark| !marks.contains(mark)));
+    }
 }
 
 /// The word for a finding in a table; `None` where the cell's own form says it.
@@ -152,6 +182,9 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
         Fact::new("Subject", identity.subject.clone()),
         Fact::new("Policy, placement", verified(identity, estimate)),
     ];
+    if let Some(time) = result.costs.as_ref().and_then(Costs::time) {
+        facts.push(Fact::new("Time in turns", with_limits(&time)));
+    }
     facts.extend(cost_facts(estimate));
     facts.extend(starts(&result.starts));
     facts.extend(paper_facts(estimate));

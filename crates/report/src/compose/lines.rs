@@ -40,7 +40,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 }
 
 fn measured(view: &View, sweep: &Sweep, column: &RunColumn) -> Measured {
-    let cost = |test: &str| view.estimate(test, column).map(|found| found.cost_ns);
+    let cost = |test: &str| view.time(test, column);
     let points = sweep.points.iter();
     let points: Vec<_> = points
         .filter_map(|(number, test)| Some((*number, cost(test)?)))

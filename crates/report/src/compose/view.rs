@@ -1,8 +1,10 @@
 //! The run arranged for composing: results by test, columns by subject and run, colours by subject.
 
+use super::figure::standing;
+use crate::document::Standing;
 use crate::layout::{LabelledTest, Layout};
 use antiphon_lab::{Identity, Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{Estimate, FindingKind};
+use antiphon_measure::{Estimate, FindingKind, Interval};
 
 /// A run with the arrangement of its suite.
 pub struct View<'a> {
@@ -70,30 +72,29 @@ impl<'a> View<'a> {
             .find(|r| r.identity.test == test && RunColumn::of(&r.identity) == *column)
     }
 
-    /// The usable estimate of a test with an argument in a column.
-    pub fn estimate_with(
-        &self,
-        test: &str,
-        arg: Option<u64>,
-        column: &RunColumn,
-    ) -> Option<&'a Estimate> {
+    /// The usable time of a test with an argument in a column, if it can be told from its control's.
+    pub fn time_with(&self, test: &str, arg: Option<u64>, column: &RunColumn) -> Option<Interval> {
         let fits = |r: &&ResultRecord| {
             r.identity.test == test
                 && r.identity.arg == arg
                 && RunColumn::of(&r.identity) == *column
         };
-        match &self.run.results.iter().find(fits)?.outcome {
-            Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
-            _ => None,
-        }
+        let result = self.run.results.iter().find(fits)?;
+        let is_told = |shown: &Standing| *shown == Standing::Resolved;
+        usable(result).filter(|estimate| is_told(&standing(result, estimate)))?;
+        result.time()
+    }
+
+    /// The usable time of a test in a column.
+    pub fn time(&self, test: &str, column: &RunColumn) -> Option<Interval> {
+        let result = self.find(test, column)?;
+        usable(result)?;
+        result.time()
     }
 
     /// The usable estimate of a test in a column.
     pub fn estimate(&self, test: &str, column: &RunColumn) -> Option<&'a Estimate> {
-        match &self.find(test, column)?.outcome {
-            Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
-            _ => None,
-        }
+        usable(self.find(test, column)?)
     }
 
     /// The columns that these results need: subjects in order of colour, runs in order of appearance.
@@ -166,6 +167,14 @@ pub fn subjects_of(runs: &[RunRecord]) -> Vec<String> {
         }
     }
     subjects
+}
+
+/// The estimate of a frame, if it is worth something.
+fn usable(result: &ResultRecord) -> Option<&Estimate> {
+    match &result.outcome {
+        Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
+        _ => None,
+    }
 }
 
 /// The finding that makes a figure worthless, in a few words.

@@ -6,9 +6,11 @@ mod load;
 mod spent;
 
 use crate::comparison::Comparison;
-use crate::compose::view::{View, fatal};
+use crate::compose::figure;
+use crate::compose::view::View;
+use crate::document::Standing;
 use crate::layout::Layout;
-use antiphon_lab::{Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{Costs, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{
     ClockEstimate, Distribution, Estimate, Finding, Interval, WholeRun, run_counter, run_time_ns,
 };
@@ -170,7 +172,13 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
     };
     let ns = |figure, value: f64| start(figure, "ns").with("value", value);
     let mut records = match &result.outcome {
-        Outcome::Frame(estimate) => vec![frame(start("cost", "ns"), estimate)],
+        Outcome::Frame(estimate) => {
+            let mut records = vec![frame(start("cost", "ns"), result, estimate)];
+            if result.costs.as_ref().and_then(Costs::time).is_some() {
+                records.push(start("cost_frames", "ns").with_interval(&estimate.cost_ns));
+            }
+            records
+        }
         Outcome::Latency(latency) => {
             let mut records = distribution(&latency.from_actual, "from_actual", &start);
             if latency.scheduled {
@@ -252,19 +260,19 @@ fn bound(is_bound: bool) -> &'static str {
 }
 
 /// How far a cost may be believed: `resolved`, `like_control` (no number above zero is shown) or `withheld` (an error is in it).
-fn standing(e: &Estimate) -> &'static str {
-    match (fatal(e).is_some(), e.is_like_control()) {
-        (true, _) => "withheld",
-        (false, true) => "like_control",
-        (false, false) => "resolved",
+fn standing(result: &ResultRecord, e: &Estimate) -> &'static str {
+    match figure::standing(result, e) {
+        Standing::Withheld { .. } => "withheld",
+        Standing::LikeControl => "like_control",
+        Standing::Resolved => "resolved",
     }
 }
 
-fn frame(record: Record, e: &Estimate) -> Record {
+fn frame(record: Record, result: &ResultRecord, e: &Estimate) -> Record {
     let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     record
-        .with_interval(&e.cost_ns)
-        .with("standing", standing(e))
+        .with_interval(&result.time().unwrap_or(e.cost_ns))
+        .with("standing", standing(result, e))
         .with_limits("sign_low", "sign_high", &e.sign_cost_ns)
         .with("ratio_to_control", e.log_ratio.value.exp())
         .with(

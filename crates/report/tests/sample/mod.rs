@@ -114,6 +114,7 @@ pub fn round(subject_ns: f64, slowed: f64) -> CostRound {
         subject_ns,
         server_ns: None,
         wall_ns: subject_ns,
+        time_ns: None,
         step_ns: 0.0,
         slowed,
         held_bytes: 0,

@@ -38,6 +38,8 @@ pub(super) struct Member {
     pub(super) most: u64,
     /// Whether slices were made longer.
     pub(super) lengthened: bool,
+    /// Whether its turns are not in real time where those of others are.
+    pub(super) is_ordinary: bool,
     /// Whether what it holds is read after each turn: not of virtual machines, whose heaps grow to their limit by themselves.
     pub(super) is_watched: bool,
     /// Whether it takes no more turns.
@@ -51,6 +53,8 @@ pub(super) struct Turn {
     /// Less what two slices of its control used.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
+    /// The same by the subject's own clock, less what two slices of its control took.
+    pub(super) time_ns: f64,
     /// What the subject holds after it; 0 where it is not watched.
     pub(super) held_bytes: u64,
     /// Its memory mapping by mapping, where it is watched.
@@ -162,6 +166,7 @@ impl Member {
                     subject_ns,
                     server_ns: self.roots.server.map(|_| server_ns),
                     wall_ns: turn.wall_ns / operations,
+                    time_ns: Some(turn.time_ns / operations),
                     step_ns: self.step_ns(operations),
                     slowed: turn.slowed(gauge),
                     held_bytes: turn.held_bytes,
@@ -192,6 +197,7 @@ mod tests {
                     server: clock,
                 },
                 wall_ns: 500.0,
+                time_ns: 400.0,
                 held_bytes: 4096,
                 mappings: Vec::new(),
                 moments: Vec::new(),
@@ -208,6 +214,7 @@ mod tests {
             seen: Seen::default(),
             most: u64::MAX,
             lengthened: false,
+            is_ordinary: false,
             is_watched: true,
             failed: false,
             turns: (0..).zip(turns.iter().map(turn)).collect(),

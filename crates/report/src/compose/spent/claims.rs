@@ -1,11 +1,11 @@
 //! Which of the findings about subjects hold in this run: the words come from the figures.
 
-use super::{mark, marks_of_turns, of_both, of_subject};
+use super::{marks_of_time, marks_of_turns, of_both, of_subject};
 use crate::compose::load::{Trial, claims_table};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
-use antiphon_lab::{Costs, HeldAfter, Outcome, ResultRecord};
+use antiphon_lab::{Costs, HeldAfter, ResultRecord};
 use antiphon_measure::{Interval, farthest};
 
 /// The section of findings; `None` where none can be tried.
@@ -29,7 +29,7 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         ServerQuantity::Deviation if claim.tests.first().is_some_and(|first| first == test) => {
             deviation(view, claim)
         }
-        ServerQuantity::Time => cost(ours)?.over(&cost(theirs)?),
+        ServerQuantity::Time => ours.time()?.over(&theirs.time()?),
         ServerQuantity::Cpu => ours
             .costs
             .as_ref()?
@@ -74,7 +74,7 @@ fn words(view: &View, claim: &ServerClaim, test: &str) -> Vec<String> {
             let costs = result.costs.as_ref();
             costs.map(marks_of_turns).unwrap_or_default()
         }
-        _ => mark(result).into_iter().collect(),
+        _ => marks_of_time(result),
     };
     let mut words: Vec<String> = Vec::new();
     for mark in results.flat_map(marks) {
@@ -90,13 +90,6 @@ fn column(claim: &ServerClaim, subject: &str) -> RunColumn {
         subject: subject.to_owned(),
         policy: claim.run.policy.clone(),
         placement: claim.run.placement.clone(),
-    }
-}
-
-fn cost(result: &ResultRecord) -> Option<Interval> {
-    match &result.outcome {
-        Outcome::Frame(estimate) => Some(estimate.cost_ns),
-        _ => None,
     }
 }
 
@@ -117,7 +110,7 @@ fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
         let points = lines.flat_map(|sweep| &sweep.points);
         let points = points.filter(|(_, test)| claim.tests.contains(test));
         let costs =
-            points.filter_map(|(number, test)| Some((*number, cost(view.find(test, &column)?)?)));
+            points.filter_map(|(number, test)| Some((*number, view.find(test, &column)?.time()?)));
         farthest(&costs.collect::<Vec<_>>())
     };
     let (ours, theirs) = (of(&claim.of)?, of(&claim.against)?);

@@ -95,6 +95,7 @@ mod tests {
             subject_ns: 1.0,
             server_ns: None,
             wall_ns: 1.0,
+            time_ns: None,
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: *held_bytes,

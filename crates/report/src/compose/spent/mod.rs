@@ -58,6 +58,14 @@ pub fn mark(result: &ResultRecord) -> Option<Mark> {
     is_disturbed(result).then(|| info("disturbed"))
 }
 
+/// The same of the time of an operation, where that may be of its turns.
+pub fn marks_of_time(result: &ResultRecord) -> Vec<Mark> {
+    match &result.costs {
+        Some(costs) if costs.time().is_some() => marks_of_turns(costs),
+        _ => mark(result).into_iter().collect(),
+    }
+}
+
 /// The same of processor time, whose turns are another measurement than that of the time: whether others disturbed those, and whether the processors
 /// were slowed in all of them.
 pub fn marks_of_turns(costs: &Costs) -> Vec<Mark> {

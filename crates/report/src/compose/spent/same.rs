@@ -86,7 +86,7 @@ fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row>
 
 fn time(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {
     match (&original.outcome, &twin.outcome) {
-        (Outcome::Frame(a), Outcome::Frame(b)) => b.cost_ns.over(&a.cost_ns),
+        (Outcome::Frame(_), Outcome::Frame(_)) => twin.time()?.over(&original.time()?),
         (Outcome::Program { runs: a, .. }, Outcome::Program { runs: b, .. }) => {
             run_ratio(b, a, &RunFigure::TimePerOperation)
         }
