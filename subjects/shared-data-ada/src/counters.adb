@@ -7,7 +7,9 @@ package body Counters is
    --  Volatile, so that every increment is one of memory; that alone makes none of them indivisible.
    Unprotected : Count := 0 with Volatile;
 
-   type Atomic_Count is range 0 .. 2**63 - 1 with Atomic;
+   --  GNAT adds to a type of all 64 bits by the processor's own instruction; to one with a narrower range, which it must check, by exchanges
+   --  that it repeats until nobody came between.
+   type Atomic_Count is range -2**63 .. 2**63 - 1 with Atomic;
 
    package Arithmetic is new System.Atomic_Operations.Integer_Arithmetic (Atomic_Count);
 
