@@ -3,4 +3,4 @@ set -eu
 source=$1
 shift
 mkdir -p objects
-gnatmake -q -D objects -o shared -aI"$source/src" -gnat2022 -gnatwa "$@" "$source/src/shared.adb"
+gnatmake -q -D objects -o shared -aI"$source/src" -gnat2022 -gnatwa -gnatn "$@" "$source/src/shared.adb"

@@ -34,7 +34,8 @@ package Team is
    Time_Is_Up : Boolean := False with Atomic;
 
    --  A pseudo-random number below 1000 (xorshift), by which operations become reads or writes.
-   procedure Draw (Mine : in out Account; Permille : out Natural);
+   procedure Draw (Mine : in out Account; Permille : out Natural)
+     with Inline;
 
    --  Runs Work in as many tasks as there are accounts; Elapsed_Ns is from just before their start until time was up. A task that raises
    --  an exception ends the program with a message.
