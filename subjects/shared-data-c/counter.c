@@ -4,44 +4,53 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Volatile, so that every increment is one of memory; that alone makes none of them indivisible. */
-static volatile uint64_t unprotected;
-static _Atomic uint64_t indivisible;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t locked;
+/* On the heap in all languages: what is reached by a register processors may keep at hand, and add to it several times as fast as to what has a
+ * fixed place in the program (docs/shared-data.md). */
+struct counter {
+    _Alignas(APART) volatile uint64_t unprotected; /* volatile: every increment is one of memory; that alone makes none of them indivisible */
+    _Atomic uint64_t indivisible;
+    uint64_t locked;
+    pthread_mutex_t lock;
+};
+
+static struct counter *volatile shared; /* volatile, so that no compiler finds that it is always the same */
 
 static uint64_t value(const char *way)
 {
-    return strcmp(way, "unsafe") == 0 ? unprotected : strcmp(way, "atomic") == 0 ? indivisible : locked;
+    return strcmp(way, "unsafe") == 0 ? shared->unprotected : strcmp(way, "atomic") == 0 ? shared->indivisible : shared->locked;
 }
 
 static void without(struct task *task)
 {
+    struct counter *counter = shared;
     while (!atomic_load_explicit(&time_is_up, memory_order_relaxed)) {
         for (int i = 0; i < OPERATIONS_A_LOOK; i++)
-            unprotected = unprotected + 1;
+            counter->unprotected = counter->unprotected + 1;
         task->operations += OPERATIONS_A_LOOK;
     }
 }
 
 static void by_atomic(struct task *task)
 {
+    struct counter *counter = shared;
     while (!atomic_load_explicit(&time_is_up, memory_order_relaxed)) {
         for (int i = 0; i < OPERATIONS_A_LOOK; i++)
-            atomic_fetch_add(&indivisible, 1);
+            atomic_fetch_add(&counter->indivisible, 1);
         task->operations += OPERATIONS_A_LOOK;
     }
 }
 
 static void by_lock(struct task *task)
 {
+    struct counter *counter = shared;
     while (!atomic_load_explicit(&time_is_up, memory_order_relaxed)) {
         for (int i = 0; i < OPERATIONS_A_LOOK; i++) {
-            pthread_mutex_lock(&lock);
-            locked++;
-            pthread_mutex_unlock(&lock);
+            pthread_mutex_lock(&counter->lock);
+            counter->locked++;
+            pthread_mutex_unlock(&counter->lock);
         }
         task->operations += OPERATIONS_A_LOOK;
     }
@@ -60,6 +69,11 @@ void run_counter(const char *way, const unsigned long *argument)
         i++;
     if (!ways[i].way)
         fail("there is no program `counter_%s`", way);
+    struct counter *counter = aligned_alloc(APART, sizeof *counter);
+    if (!counter)
+        fail("no storage for a counter");
+    *counter = (struct counter){.lock = PTHREAD_MUTEX_INITIALIZER};
+    shared = counter;
     uint64_t elapsed_ns = run_tasks(tasks, argument[1], ways[i].work, task), operations = 0;
     for (unsigned t = 0; t < tasks; t++)
         operations += task[t].operations;

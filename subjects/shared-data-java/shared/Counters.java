@@ -4,7 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The counter: every task adds one as often as it can. */
+/**
+ * The counter: every task adds one as often as it can. It lies on the heap in all languages: what is reached by a register processors may keep at hand, and
+ * add to it several times as fast as to what has a fixed place in the program (docs/shared-data.md).
+ */
 final class Counters {
     /**
      * An ordinary variable would be kept in a register for 64 increments, which no other task sees. Opaque access reads and writes memory each time, and makes
@@ -12,46 +15,42 @@ final class Counters {
      */
     private static final VarHandle UNPROTECTED;
 
-    private static final AtomicLong INDIVISIBLE = new AtomicLong();
-    private static final Object LOCK = new Object();
-
-    @SuppressWarnings("unused") // by its handle
-    private static long unprotected;
-
-    private static long locked;
-
     static {
         try {
-            UNPROTECTED = MethodHandles.lookup().findStaticVarHandle(Counters.class, "unprotected", long.class);
+            UNPROTECTED = MethodHandles.lookup().findVarHandle(Counters.class, "unprotected", long.class);
         } catch (ReflectiveOperationException error) {
             throw new ExceptionInInitializerError(error);
         }
     }
 
-    private Counters() {}
+    @SuppressWarnings("unused") // by its handle
+    private long unprotected;
 
-    static void without(Team.Task task) {
+    private final AtomicLong indivisible = new AtomicLong();
+    private long locked;
+
+    void without(Team.Task task) {
         while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
-                UNPROTECTED.setOpaque((long) UNPROTECTED.getOpaque() + 1);
+                UNPROTECTED.setOpaque(this, (long) UNPROTECTED.getOpaque(this) + 1);
             }
             task.operations += Team.OPERATIONS_A_LOOK;
         }
     }
 
-    static void atomically(Team.Task task) {
+    void atomically(Team.Task task) {
         while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
-                INDIVISIBLE.incrementAndGet();
+                indivisible.incrementAndGet();
             }
             task.operations += Team.OPERATIONS_A_LOOK;
         }
     }
 
-    static void byLock(Team.Task task) {
+    void byLock(Team.Task task) {
         while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
-                synchronized (LOCK) {
+                synchronized (this) {
                     locked++;
                 }
             }
@@ -59,31 +58,28 @@ final class Counters {
         }
     }
 
-    /** What was counted since the last time. */
-    private static long taken(String way) {
+    private Team.Work work(String way) {
         return switch (way) {
-            case "unsafe" -> (long) UNPROTECTED.getAndSet(0L);
-            case "atomic" -> INDIVISIBLE.getAndSet(0);
-            default -> {
-                long value = locked;
-                locked = 0;
-                yield value;
-            }
+            case "unsafe" -> this::without;
+            case "atomic" -> this::atomically;
+            case "locked" -> this::byLock;
+            default -> throw Shared.fail("there is no program `counter_" + way + "`");
+        };
+    }
+
+    private long value(String way) {
+        return switch (way) {
+            case "unsafe" -> (long) UNPROTECTED.getVolatile(this);
+            case "atomic" -> indivisible.get();
+            default -> locked;
         };
     }
 
     static void run(String way, int[] arguments) {
-        Team.Work work =
-                switch (way) {
-                    case "unsafe" -> Counters::without;
-                    case "atomic" -> Counters::atomically;
-                    case "locked" -> Counters::byLock;
-                    default -> throw Shared.fail("there is no program `counter_" + way + "`");
-                };
-        long warmUpNs = Team.warmUp(arguments[0], work);
-        taken(way);
-        Team.Done done = Team.run(arguments[0], arguments[1], work);
-        long kept = taken(way);
+        long warmUpNs = Team.warmUp(arguments[0], new Counters().work(way));
+        Counters counters = new Counters();
+        Team.Done done = Team.run(arguments[0], arguments[1], counters.work(way));
+        long kept = counters.value(way);
         if (kept != done.operations() && !way.equals("unsafe")) {
             throw Shared.fail(way + " lost increments: " + kept + " of " + done.operations() + " are left");
         }

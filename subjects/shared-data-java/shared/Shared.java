@@ -24,7 +24,7 @@ public final class Shared {
     private static void warm(String what, int[] arguments) {
         Team.Work work =
                 switch (what) {
-                    case "counter" -> Counters::byLock;
+                    case "counter" -> new Counters()::byLock;
                     case "cache" -> Caches.warming();
                     default -> throw fail("there is no program `warm_" + what + "`");
                 };

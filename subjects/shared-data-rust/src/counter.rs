@@ -1,41 +1,51 @@
 //! The counter: every task adds one as often as it can.
 
 use crate::team::{OPERATIONS_A_LOOK, Task, run_tasks, time_is_up};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Rust has no unprotected variable for several threads. This one is read and written in two steps, which is what other languages' variables do.
-static UNPROTECTED: AtomicU64 = AtomicU64::new(0);
-static INDIVISIBLE: AtomicU64 = AtomicU64::new(0);
-static LOCKED: Mutex<u64> = Mutex::new(0);
+/// On the heap in all languages: what is reached by a register processors may keep at hand, and add to it several times as fast as to what has a
+/// fixed place in the program (docs/shared-data.md).
+#[derive(Default)]
+#[repr(align(128))]
+struct Counter {
+    /// Rust has no unprotected variable for several threads. This one is read and written in two steps, which is what other languages' variables do.
+    unprotected: AtomicU64,
+    indivisible: AtomicU64,
+    locked: Mutex<u64>,
+}
 
 fn until(mut increment: impl FnMut(), task: &mut Task) {
+    // The compiler is not to know how many: it would write all of them out, and what so many instructions change no processor keeps at hand.
+    let operations = black_box(OPERATIONS_A_LOOK);
     while !time_is_up() {
-        for _ in 0..OPERATIONS_A_LOOK {
+        for _ in 0..operations {
             increment();
         }
-        task.operations += OPERATIONS_A_LOOK;
+        task.operations += operations;
     }
 }
 
-fn without(task: &mut Task) {
+fn without(counter: &Counter, task: &mut Task) {
     let increment = || {
-        let value = UNPROTECTED.load(Ordering::Relaxed);
-        UNPROTECTED.store(value + 1, Ordering::Relaxed);
+        let value = counter.unprotected.load(Ordering::Relaxed);
+        counter.unprotected.store(value + 1, Ordering::Relaxed);
     };
     until(increment, task);
 }
 
-fn atomically(task: &mut Task) {
+fn atomically(counter: &Counter, task: &mut Task) {
     let increment = || {
-        INDIVISIBLE.fetch_add(1, Ordering::SeqCst);
+        counter.indivisible.fetch_add(1, Ordering::SeqCst);
     };
     until(increment, task);
 }
 
-fn by_lock(task: &mut Task) {
+fn by_lock(counter: &Counter, task: &mut Task) {
+    let locked = &counter.locked;
     until(
-        || *LOCKED.lock().unwrap_or_else(PoisonError::into_inner) += 1,
+        || *locked.lock().unwrap_or_else(PoisonError::into_inner) += 1,
         task,
     );
 }
@@ -47,12 +57,16 @@ pub fn run(way: &str, arguments: &[u64]) -> Result<String, String> {
         "locked" => by_lock,
         _ => return Err(format!("there is no program `counter_{way}`")),
     };
-    let (tasks, elapsed) = run_tasks(arguments[0], arguments[1], work);
+    let counter = Box::new(Counter::default());
+    let (tasks, elapsed) = run_tasks(arguments[0], arguments[1], |task| work(&counter, task));
     let operations: u64 = tasks.iter().map(|task| task.operations).sum();
     let kept = match way {
-        "unsafe" => UNPROTECTED.load(Ordering::SeqCst),
-        "atomic" => INDIVISIBLE.load(Ordering::SeqCst),
-        _ => *LOCKED.lock().unwrap_or_else(PoisonError::into_inner),
+        "unsafe" => counter.unprotected.load(Ordering::SeqCst),
+        "atomic" => counter.indivisible.load(Ordering::SeqCst),
+        _ => *counter
+            .locked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner),
     };
     if kept != operations && way != "unsafe" {
         return Err(format!(
