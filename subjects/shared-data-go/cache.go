@@ -14,6 +14,7 @@ const keys = 128
 var (
 	words         [keys]string
 	plain         = map[string]uint64{}
+	concurrent    sync.Map
 	published     atomic.Pointer[map[string]uint64] // never changed, only replaced
 	mutex         sync.Mutex
 	readersWriter sync.RWMutex
@@ -23,6 +24,7 @@ func init() {
 	for i := range words {
 		words[i] = fmt.Sprintf("key %d", i)
 		plain[words[i]] = 0
+		concurrent.Store(words[i], uint64(0))
 	}
 	first := maps.Clone(plain)
 	published.Store(&first)
@@ -52,6 +54,22 @@ var caches = map[string]struct{ read, write func(key string) }{
 		func(key string) { readersWriter.RLock(); lookUp(plain, key); readersWriter.RUnlock() },
 		func(key string) { readersWriter.Lock(); plain[key]++; readersWriter.Unlock() },
 	},
+	// The library's map for many goroutines. A writer that another came before tries again.
+	"concurrent": {
+		func(key string) {
+			if _, found := concurrent.Load(key); !found {
+				fail("`%s` is not in the cache", key)
+			}
+		},
+		func(key string) {
+			for {
+				value, _ := concurrent.Load(key)
+				if concurrent.CompareAndSwap(key, value, value.(uint64)+1) {
+					return
+				}
+			}
+		},
+	},
 	// Writers take turns, so that every update is in the next copy.
 	"copy": {copyRead, func(key string) { mutex.Lock(); replaced(key); mutex.Unlock() }},
 	// Writers do not: of two that copy at once the later one wins, and the update of the other is lost.
@@ -64,6 +82,10 @@ func updatesKept() (sum uint64) {
 			sum += value
 		}
 	}
+	concurrent.Range(func(_, value any) bool {
+		sum += value.(uint64)
+		return true
+	})
 	return sum
 }
 

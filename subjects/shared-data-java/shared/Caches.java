@@ -2,8 +2,10 @@ package shared;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.StampedLock;
 
 /** The cache: tasks look words up, and now and then one of them adds to the count of a word. */
 final class Caches {
@@ -87,6 +89,65 @@ final class Caches {
         }
     }
 
+    /**
+     * Readers look without a lock, and again under one if somebody wrote meanwhile. What they see then may be half written: they may do this since no key ever comes
+     * or goes, so that writers change nothing but the counts, each by one store.
+     */
+    private static final class Stamped implements Cache {
+        private final Map<String, Long> map = words();
+        private final StampedLock lock = new StampedLock();
+
+        @Override
+        public long read(String key) {
+            long stamp = lock.tryOptimisticRead();
+            long found = map.get(key);
+            if (lock.validate(stamp)) {
+                return found;
+            }
+            stamp = lock.readLock();
+            try {
+                return map.get(key);
+            } finally {
+                lock.unlockRead(stamp);
+            }
+        }
+
+        @Override
+        public void write(String key) {
+            long stamp = lock.writeLock();
+            try {
+                map.merge(key, 1L, Long::sum);
+            } finally {
+                lock.unlockWrite(stamp);
+            }
+        }
+
+        @Override
+        public long sum() {
+            return Caches.sum(map);
+        }
+    }
+
+    /** The library's map for many threads: readers take no lock, and a writer takes that of the word's place. */
+    private static final class Concurrent implements Cache {
+        private final Map<String, Long> map = new ConcurrentHashMap<>(words());
+
+        @Override
+        public long read(String key) {
+            return map.get(key);
+        }
+
+        @Override
+        public void write(String key) {
+            map.merge(key, 1L, Long::sum);
+        }
+
+        @Override
+        public long sum() {
+            return Caches.sum(map);
+        }
+    }
+
     /** A map that is never changed, only replaced. Of two writers that copy at once the later one wins. */
     private static class Weak implements Cache {
         private volatile Map<String, Long> map = words();
@@ -123,6 +184,8 @@ final class Caches {
         return switch (way) {
             case "lock" -> new Synchronized();
             case "rwlock" -> new ReadersWriter();
+            case "stamped" -> new Stamped();
+            case "concurrent" -> new Concurrent();
             case "copy" -> new Copied();
             case "weak" -> new Weak();
             default -> throw Shared.fail("there is no program `" + program + "_" + way + "`");
