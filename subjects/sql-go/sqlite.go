@@ -21,7 +21,8 @@ func connect() (connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open("sqlite3", "file:"+file+"?_busy_timeout=10000&_synchronous=FULL")
+	// Each connection has one goroutine at a time, so the library need not lock it for every call, as this driver has it do by itself.
+	return open("sqlite3", "file:"+file+"?_busy_timeout=10000&_synchronous=FULL&_mutex=no")
 }
 
 // settle sets the journal's mode, which belongs to the file. That each commit is written through is asked for in connect: left alone, this

@@ -10,9 +10,16 @@ import java.sql.Statement;
 enum Driver {
     /** By sqlite-jdbc, which holds a SQLite of its own. */
     SQLITE("INTEGER PRIMARY KEY AUTOINCREMENT", "PRAGMA query_only = OFF") {
+        /**
+         * SQLITE_OPEN_READWRITE, _CREATE and _NOMUTEX: each connection has one thread, so the library need not lock it for every call, as it does
+         * unless it is told. The driver's own lock of a connection stays, by {@code synchronized}.
+         */
+        private static final int OPEN_MODE = 0x2 | 0x4 | 0x8000;
+
         @Override
         Connection connect() throws SQLException {
-            return DriverManager.getConnection("jdbc:sqlite:" + Database.told("FILE") + "?busy_timeout=10000");
+            String options = "?busy_timeout=10000&open_mode=" + OPEN_MODE;
+            return DriverManager.getConnection("jdbc:sqlite:" + Database.told("FILE") + options);
         }
 
         /** The journal's mode belongs to the file. */
