@@ -8,5 +8,6 @@ if [ "$2" = virtual ] && [ "$version" -lt 21 ]; then
 fi
 javac --release 17 -Xlint:all -Werror -d . "$1"/rest/*.java
 # Without TCP_NODELAY this server's answers wait 40 ms for the client's acknowledgement. Of idle connections it closes those above 200 by default.
-printf '#!/bin/sh\nexec "%s" -Dsun.net.httpserver.nodelay=true -Dsun.net.httpserver.maxIdleConnections=2000 -cp "${0%%/*}" rest.Server %s "$@"\n' "$java" "$2" >run
+# Left alone, collector and heap follow the machine: the heap begins with a 64th of its memory, which is touched from end to end before anything is collected.
+printf '#!/bin/sh\nexec "%s" -XX:+UseSerialGC -Xms32m -Xmx512m -Dsun.net.httpserver.nodelay=true -Dsun.net.httpserver.maxIdleConnections=2000 -cp "${0%%/*}" rest.Server %s "$@"\n' "$java" "$2" >run
 chmod +x run

@@ -14,5 +14,7 @@ if [ "$2" = sqlite ]; then
     options="--enable-native-access=ALL-UNNAMED -Dorg.sqlite.lib.path=\$here/$native -Dorg.sqlite.lib.name=libsqlitejdbc.so"
 fi
 javac --release 17 -Xlint:all,-classfile -Werror -d . "$1"/../java/kit/*.java "$1"/sql/*.java
-printf '#!/bin/sh\nhere=${0%%/*}\nexec "%s" -XX:+UseSerialGC -Xshare:auto -Xmx512m %s -cp "$here:$here/%s" sql.Measured\n' "$java" "$options" "$jar" >run
+# Left alone, collector and heap follow the machine: the heap begins with a 64th of its memory, which is touched from end to end before anything is collected.
+options="-XX:+UseSerialGC -Xms32m -Xmx512m -Xshare:auto $options"
+printf '#!/bin/sh\nhere=${0%%/*}\nexec "%s" %s -cp "$here:$here/%s" sql.Measured\n' "$java" "$options" "$jar" >run
 chmod +x run
