@@ -9,7 +9,7 @@ if [ "$3" = virtual ] && [ "$version" -lt 21 ]; then
 fi
 mvn --batch-mode --quiet --file "$1/$2/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
     -DincludeScope=runtime -DoutputDirectory="$PWD/lib"
-javac --release 17 -cp 'lib/*' -d . "$1/$2/Server.java"
+javac --release 17 -cp 'lib/*' -d . "$1/$2"/*.java
 # Left alone, collector and heap follow the machine: the heap begins with a 64th of its memory, which is touched from end to end before anything is collected.
 printf '#!/bin/sh\nexec "%s" -XX:+UseSerialGC -Xms32m -Xmx512m -cp "${0%%/*}:${0%%/*}/lib/*" rest.Server %s "$@"\n' "$java" "$3" >run
 chmod +x run
