@@ -77,11 +77,10 @@ static uint64_t frame_query(uint64_t iterations)
     return sum;
 }
 
-static void prepare_prepared(uint64_t argument)
+static void prepare_prepared(uint64_t wanted)
 {
-    (void)argument;
     prepare_database();
-    rows = 10;
+    rows = wanted;
     snprintf(text, sizeof text, "SELECT * FROM %s LIMIT %s", rows_table, sql_parameter);
     statement = sql_prepare(own, text);
     must(statement);
@@ -103,23 +102,32 @@ static uint64_t frame_prepared(uint64_t iterations)
 }
 
 /* Rows are part of a test's name, as a suite names its results by tests. */
-#define ROWS(count)                                \
-    static void prepare_##count(uint64_t argument) \
-    {                                              \
-        (void)argument;                            \
-        prepare_rows(count);                       \
+#define PREPARES(how, count)                               \
+    static void prepare_##how##_##count(uint64_t argument) \
+    {                                                      \
+        (void)argument;                                    \
+        prepare_##how(count);                              \
     }
-ROWS(1)
-ROWS(10)
-ROWS(50)
-ROWS(100)
-ROWS(200)
-ROWS(500)
-ROWS(1000)
-#define ROWS_TEST(count)                                                                                      \
-    {                                                                                                         \
-        .name = "rows." #count, .control = frame_nothing, .test = frame_query, .prepare = prepare_##count,    \
-        .work = "sql.rows." #count                                                                            \
+PREPARES(rows, 1)
+PREPARES(rows, 10)
+PREPARES(rows, 50)
+PREPARES(rows, 100)
+PREPARES(rows, 200)
+PREPARES(rows, 500)
+PREPARES(rows, 1000)
+PREPARES(prepared, 1)
+PREPARES(prepared, 10)
+PREPARES(prepared, 100)
+PREPARES(prepared, 1000)
+#define ROWS_TEST(count)                                                                                        \
+    {                                                                                                           \
+        .name = "rows." #count, .control = frame_nothing, .test = frame_query, .prepare = prepare_rows_##count, \
+        .work = "sql.rows." #count                                                                              \
+    }
+#define PREPARED_TEST(count)                                                                       \
+    {                                                                                              \
+        .name = "prepared." #count, .control = frame_nothing, .test = frame_prepared,              \
+        .prepare = prepare_prepared_##count, .finish = finish_prepared, .work = "sql.rows." #count \
     }
 
 const struct kit_test reading[] = {
@@ -133,11 +141,9 @@ const struct kit_test reading[] = {
     ROWS_TEST(200),
     ROWS_TEST(500),
     ROWS_TEST(1000),
-    {.name = "select.prepared",
-     .control = frame_nothing,
-     .test = frame_prepared,
-     .prepare = prepare_prepared,
-     .finish = finish_prepared,
-     .work = "sql.rows.10"},
+    PREPARED_TEST(1),
+    PREPARED_TEST(10),
+    PREPARED_TEST(100),
+    PREPARED_TEST(1000),
     {.name = NULL},
 };

@@ -41,14 +41,10 @@ func reading() []kit.Test {
 		text := func() string { return fmt.Sprintf("SELECT * FROM %s LIMIT %d", rowsTable(), rows) }
 		tests = append(tests, query(name, "sql."+name, text, rows))
 	}
-	return append(tests, kit.Test{Name: "select.prepared", Work: "sql.rows.10", Prepare: func(uint64) (kit.Frames, error) {
-		on, err := own()
-		if err != nil {
-			return nil, err
-		}
-		prepared, err := on.Prepare("SELECT * FROM " + rowsTable() + " LIMIT " + parameter)
-		return preparedQuery{statement: prepared}, err
-	}})
+	for _, rows := range []int{1, 10, 100, 1000} {
+		tests = append(tests, prepared(rows))
+	}
+	return tests
 }
 
 // connecting connects, selects 1 and closes.
@@ -115,16 +111,29 @@ func (q textQuery) Test(iterations uint64) (uint64, error) {
 	return sum, nil
 }
 
-// preparedQuery is of ten rows and was prepared once.
+// preparedQuery was prepared once, with its rows as the parameter.
 type preparedQuery struct {
 	nothing
 	statement
+	rows int
+}
+
+func prepared(rows int) kit.Test {
+	prepare := func(uint64) (kit.Frames, error) {
+		on, err := own()
+		if err != nil {
+			return nil, err
+		}
+		statement, err := on.Prepare("SELECT * FROM " + rowsTable() + " LIMIT " + parameter)
+		return preparedQuery{statement: statement, rows: rows}, err
+	}
+	return kit.Test{Name: fmt.Sprintf("prepared.%d", rows), Work: fmt.Sprintf("sql.rows.%d", rows), Prepare: prepare}
 }
 
 func (q preparedQuery) Test(iterations uint64) (uint64, error) {
 	var sum uint64
 	for i := uint64(0); i < iterations; i++ {
-		one, err := q.Query(10, 10)
+		one, err := q.Query(int64(q.rows), q.rows)
 		if err != nil {
 			return 0, err
 		}

@@ -22,10 +22,12 @@ const query = (name, text, rows) =>
     return { once: () => on.query(sent, rows) };
   });
 
-async function prepared(on) {
-  const statement = await on.prepare(`SELECT * FROM ${rowsTable()} LIMIT ${parameter}`);
-  return { once: () => statement.query(10, 10), close: () => statement.close() };
-}
+/** Prepared once, with its rows as the parameter. */
+const prepared = (rows) =>
+  test(`prepared.${rows}`, `sql.rows.${rows}`, async (on) => {
+    const statement = await on.prepare(`SELECT * FROM ${rowsTable()} LIMIT ${parameter}`);
+    return { once: () => statement.query(rows, rows), close: () => statement.close() };
+  });
 
 export const reading = [
   test("connect", "sql.connect", () => ({ once: () => style.connecting(connect) })),
@@ -34,5 +36,5 @@ export const reading = [
   ...[1, 10, 50, 100, 200, 500, 1000].map((rows) =>
     query(`rows.${rows}`, () => `SELECT * FROM ${rowsTable()} LIMIT ${rows}`, rows),
   ),
-  test("select.prepared", "sql.rows.10", prepared),
+  ...[1, 10, 100, 1000].map(prepared),
 ];

@@ -190,7 +190,7 @@ const WRITING: [&str; 4] = [
 ];
 
 /// Those of several connections have the failure from another thread.
-const READING: [&str; 3] = ["rows.10", "select.prepared", "concurrent.4"];
+const READING: [&str; 3] = ["rows.10", "prepared.10", "concurrent.4"];
 
 /// A failure is no time, names its test, and says in the database's words which table is not there.
 fn is_named(failure: String, test: &str, table: &str) {

@@ -40,7 +40,7 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
     let mut session = start(built, &of);
     for (test, is_prepared) in [
         ("rows.10", false),
-        ("select.prepared", true),
+        ("prepared.10", true),
         ("transaction.each", false),
         ("insert.prepared", true),
         ("insert", false),

@@ -13,7 +13,6 @@ package body Sql_Reading is
 
    procedure Prepare_Connect (Arg : Kit.Argument);
    procedure Prepare_Select (Arg : Kit.Argument);
-   procedure Prepare_Prepared (Arg : Kit.Argument);
    procedure Finish_Prepared (Arg : Kit.Argument);
 
    procedure Connect (Count : Kit.Iterations; Sum : out Kit.Checksum);
@@ -24,6 +23,10 @@ package body Sql_Reading is
    generic
       Wanted : Positive;
    procedure Prepare_Rows (Arg : Kit.Argument);
+
+   generic
+      Wanted : Positive;
+   procedure Prepare_Prepared (Arg : Kit.Argument);
 
    procedure Prepare_Connect (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);
@@ -50,7 +53,7 @@ package body Sql_Reading is
    procedure Prepare_Prepared (Arg : Kit.Argument) is
    begin
       Prepare_Connect (Arg);
-      Rows := 10;
+      Rows := Wanted;
       Prepared := Prepare (Sql.Own, "SELECT * FROM " & Rows_Table & " LIMIT " & Parameter);
    end Prepare_Prepared;
 
@@ -116,15 +119,29 @@ package body Sql_Reading is
    procedure Prepare_500 is new Prepare_Rows (500);
    procedure Prepare_1000 is new Prepare_Rows (1000);
 
+   procedure Prepare_Prepared_1 is new Prepare_Prepared (1);
+   procedure Prepare_Prepared_10 is new Prepare_Prepared (10);
+   procedure Prepare_Prepared_100 is new Prepare_Prepared (100);
+   procedure Prepare_Prepared_1000 is new Prepare_Prepared (1000);
+
    procedure Register is
 
       procedure Register_Rows (Name : String; Prepare : Kit.Hook);
+
+      procedure Register_Prepared (Name : String; Prepare : Kit.Hook);
 
       procedure Register_Rows (Name : String; Prepare : Kit.Hook) is
       begin
          Kit.Register_Frame
            ("rows." & Name, Sql.Nothing'Access, Query'Access, Prepare, Work => "sql.rows." & Name);
       end Register_Rows;
+
+      procedure Register_Prepared (Name : String; Prepare : Kit.Hook) is
+      begin
+         Kit.Register_Frame
+           ("prepared." & Name, Sql.Nothing'Access, Query_Prepared'Access, Prepare,
+            Finish => Finish_Prepared'Access, Work => "sql.rows." & Name);
+      end Register_Prepared;
 
    begin
       Kit.Register_Frame
@@ -140,9 +157,10 @@ package body Sql_Reading is
       Register_Rows ("200", Prepare_200'Access);
       Register_Rows ("500", Prepare_500'Access);
       Register_Rows ("1000", Prepare_1000'Access);
-      Kit.Register_Frame
-        ("select.prepared", Sql.Nothing'Access, Query_Prepared'Access, Prepare_Prepared'Access,
-         Finish => Finish_Prepared'Access, Work => "sql.rows.10");
+      Register_Prepared ("1", Prepare_Prepared_1'Access);
+      Register_Prepared ("10", Prepare_Prepared_10'Access);
+      Register_Prepared ("100", Prepare_Prepared_100'Access);
+      Register_Prepared ("1000", Prepare_Prepared_1000'Access);
    end Register;
 
 end Sql_Reading;

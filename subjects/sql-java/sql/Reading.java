@@ -21,7 +21,9 @@ final class Reading {
             String name = "rows." + rows;
             tests.add(Test.frame(name, argument -> new Query(limited(Integer.toString(rows)), rows)).work("sql." + name));
         }
-        tests.add(Test.frame("select.prepared", argument -> new Prepared()).work("sql.rows.10"));
+        for (int rows : new int[] {1, 10, 100, 1000}) {
+            tests.add(Test.frame("prepared." + rows, argument -> new Prepared(rows)).work("sql.rows." + rows));
+        }
         return tests;
     }
 
@@ -76,15 +78,18 @@ final class Reading {
         }
     }
 
-    /** A query of ten rows that is prepared once. */
+    /** A query that is prepared once, with its rows as the parameter. */
     private static final class Prepared extends Repeated {
         private final PreparedStatement statement = Database.own().prepareStatement(limited("?"));
+        private final int rows;
 
-        Prepared() throws SQLException {}
+        Prepared(int rows) throws SQLException {
+            this.rows = rows;
+        }
 
         @Override
         long once() throws SQLException {
-            return Database.query(statement, 10, 10);
+            return Database.query(statement, rows, rows);
         }
 
         @Override

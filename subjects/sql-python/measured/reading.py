@@ -67,10 +67,11 @@ class Query:
 
 
 class Prepared:
-    """A query of ten rows that is prepared once."""
+    """A query that is prepared once, with its rows as the parameter."""
 
-    def __init__(self, _):
+    def __init__(self, rows, _):
         database.own()
+        self._rows = rows
         self._connection = database.driver().connect_preparing()
         self._cursor = database.driver().preparing_cursor(self._connection)
         self._text = f"SELECT * FROM {database.rows_table()} LIMIT {database.driver().PARAMETER}"
@@ -78,10 +79,10 @@ class Prepared:
     control = staticmethod(database.nothing)
 
     def test(self, iterations):
-        cursor, text = self._cursor, self._text
+        cursor, text, rows = self._cursor, self._text, self._rows
         total = 0
         for _ in range(iterations):
-            total += database.query(cursor, text, 10, (10,))
+            total += database.query(cursor, text, rows, (rows,))
         return total
 
     def close(self):
@@ -100,5 +101,8 @@ TESTS = [
         kit.Frame(f"rows.{count}", functools.partial(rows, count), work=f"sql.rows.{count}")
         for count in (1, 10, 50, 100, 200, 500, 1000)
     ),
-    kit.Frame("select.prepared", Prepared, work="sql.rows.10"),
+    *(
+        kit.Frame(f"prepared.{count}", functools.partial(Prepared, count), work=f"sql.rows.{count}")
+        for count in (1, 10, 100, 1000)
+    ),
 ]

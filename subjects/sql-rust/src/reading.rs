@@ -13,9 +13,12 @@ pub fn tests() -> impl Iterator<Item = Test> {
         Test::frame("connect", |_| own().map(|_| Connecting)).work("sql.connect"),
         Test::frame("do.1", |_| own().map(Doing)).work("sql.do.1"),
         query("select.1", || Ok("SELECT 1".to_owned()), 1),
-        Test::frame("select.prepared", |_| prepared()).work("sql.rows.10"),
     ];
-    first.into_iter().chain(rows)
+    let prepared = [1, 10, 100, 1000].map(|rows| {
+        let test = Test::frame(format!("prepared.{rows}"), move |_| Prepared::of(rows));
+        test.work(format!("sql.rows.{rows}"))
+    });
+    first.into_iter().chain(rows).chain(prepared)
 }
 
 /// Connect, SELECT 1, close.
@@ -86,12 +89,18 @@ impl Frames for Query {
     }
 }
 
-/// A query of ten rows that is prepared once.
-struct Prepared(Statement<'static>);
+/// A query that is prepared once, with its rows as the parameter.
+struct Prepared {
+    statement: Statement<'static>,
+    rows: u32,
+}
 
-fn prepared() -> Result<Prepared, Failure> {
-    let text = format!("SELECT * FROM {} LIMIT {PARAMETER}", rows_table()?);
-    own()?.prepare(&text).map(Prepared)
+impl Prepared {
+    fn of(rows: u32) -> Result<Self, Failure> {
+        let text = format!("SELECT * FROM {} LIMIT {PARAMETER}", rows_table()?);
+        let statement = own()?.prepare(&text)?;
+        Ok(Prepared { statement, rows })
+    }
 }
 
 impl Frames for Prepared {
@@ -102,7 +111,7 @@ impl Frames for Prepared {
     fn test(&mut self, iterations: u64) -> Result<u64, Failure> {
         let (mut sum, mut index) = (0, 0);
         while index < iterations {
-            sum += self.0.query(10, 10)?;
+            sum += self.statement.query(self.rows.into(), self.rows.into())?;
             index = increment(index);
         }
         Ok(sum)

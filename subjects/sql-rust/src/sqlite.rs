@@ -43,7 +43,10 @@ impl Connection {
 
     /// As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the processor.
     fn lengthen_log(&self) -> Result<(), Failure> {
-        self.execute("CREATE TABLE filler AS SELECT zeroblob(8388608) AS zeros", 0)?;
+        self.execute(
+            "CREATE TABLE filler AS SELECT zeroblob(8388608) AS zeros",
+            0,
+        )?;
         self.execute("DROP TABLE filler", 0)
     }
 
