@@ -52,7 +52,8 @@ package body Kit.Prepared is
          end if;
       exception
          when others =>
-            --  What made the slice fail may make this fail, too: the test is finished all the same, or the next slice would take it for ready
+            --  What made the slice fail may make this fail, too: the test is finished all the same, or the next slice
+            --  would take it for ready
             null;
       end;
       Finish;

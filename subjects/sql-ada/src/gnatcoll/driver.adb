@@ -78,7 +78,8 @@ package body Driver is
          declare
             Words : constant String := On.Handle.Last_Error_Message;
          begin
-            --  The first failure's words stay the last ones until the connection is reset, as if it had just come from a pool
+            --  The first failure's words stay the last ones until the connection is reset, as if it had just come
+            --  from a pool
             On.Handle.Reset_Connection;
             Begin_Nothing_By_Itself (On.Handle);
             raise Failed with Words;

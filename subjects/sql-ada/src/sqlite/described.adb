@@ -19,7 +19,8 @@ package body Described is
    procedure Run (On : Database_Connection; Text : String);
 
    procedure Lengthen_Log (On : Database_Connection);
-   --  As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the processor
+   --  As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the
+   --  processor
 
    function Description return Database_Description is
    begin
