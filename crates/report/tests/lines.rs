@@ -16,22 +16,26 @@ fn run() -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
     for (subject, jump) in [("sql-c/sqlite", 0.0), ("sql-go/sqlite", 30_000.0)] {
-        for rows in ROWS {
-            let more = if rows >= 500 { jump } else { 0.0 };
-            let cost = estimate(2300.0 + 85.0 * f64::from(rows) + more, 20.0);
-            let test = format!("rows.{rows}");
-            let identity = identity(&test, subject, "other", "same");
-            let outcome = Outcome::Frame(Box::new(cost));
-            run.results.push(result(identity, outcome));
-        }
-        // The other placement has too few sizes for a line.
-        for (rows, cost) in [(1, 9000.0), (1000, 99_000.0)] {
-            let identity = identity(&format!("rows.{rows}"), subject, "other", "across");
-            let outcome = Outcome::Frame(Box::new(estimate(cost, 20.0)));
-            run.results.push(result(identity, outcome));
-        }
+        add(&mut run, subject, jump);
     }
     run
+}
+
+fn add(run: &mut RunRecord, subject: &str, jump: f64) {
+    for rows in ROWS {
+        let more = if rows >= 500 { jump } else { 0.0 };
+        let cost = estimate(2300.0 + 85.0 * f64::from(rows) + more, 20.0);
+        let test = format!("rows.{rows}");
+        let identity = identity(&test, subject, "other", "same");
+        let outcome = Outcome::Frame(Box::new(cost));
+        run.results.push(result(identity, outcome));
+    }
+    // The other placement has too few sizes for a line.
+    for (rows, cost) in [(1, 9000.0), (1000, 99_000.0)] {
+        let identity = identity(&format!("rows.{rows}"), subject, "other", "across");
+        let outcome = Outcome::Frame(Box::new(estimate(cost, 20.0)));
+        run.results.push(result(identity, outcome));
+    }
 }
 
 fn text<'t>(table: &'t Table, label: &str, column: usize) -> &'t str {
@@ -145,4 +149,52 @@ fn the_time_of_turns_stands_before_that_of_frames() {
         "{}",
         value("cost_frames")
     );
+}
+
+/// The titles of the plots of the group, with the subjects that are in each.
+fn plotted(run: &RunRecord) -> Vec<(String, Vec<String>)> {
+    let document = compose(run);
+    let of_line = |block: &Block| match block {
+        Block::Plot(plot) if plot.title.starts_with("SELECT * FROM") => {
+            let names = plot.series.iter().map(|series| series.name.clone());
+            Some((plot.title.clone(), names.collect()))
+        }
+        _ => None,
+    };
+    let blocks = section(&document, "group-queries").blocks.iter();
+    blocks.filter_map(of_line).collect()
+}
+
+#[test]
+fn each_database_that_several_languages_use_has_a_plot_of_its_own() {
+    let mut run = run();
+    for subject in ["sql-c/mariadb", "sql-go/mariadb", "sql-c/sqlite (again)"] {
+        add(&mut run, subject, 0.0);
+    }
+    let plots = plotted(&run);
+    let sizes: Vec<_> = plots
+        .iter()
+        .map(|(title, of)| (&**title, of.len()))
+        .collect();
+    assert_eq!(
+        sizes,
+        [
+            ("SELECT * FROM … LIMIT n: sqlite", 3),
+            ("SELECT * FROM … LIMIT n: mariadb", 2)
+        ]
+    );
+    for (title, of) in &plots {
+        let variant = title.rsplit(' ').next().unwrap();
+        assert!(of.iter().all(|name| name.contains(variant)), "{plots:?}");
+    }
+}
+
+#[test]
+fn subjects_that_share_no_variant_share_a_plot() {
+    let mut run = run();
+    add(&mut run, "ada/tasks", 0.0);
+    add(&mut run, "ada/tasks (again)", 0.0);
+    let plots = plotted(&run);
+    assert_eq!(plots.len(), 1, "{plots:?}");
+    assert_eq!(plots[0].1.len(), 4);
 }

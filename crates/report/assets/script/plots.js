@@ -10,7 +10,8 @@ const MARKERS = [
   (x, y, r) => `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`,
   (x, y, r) => `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.1 * r}h${-2.4 * r}z`,
 ];
-const DASHES = ["", "6 4", "2 3", "8 3 2 3"];
+// As many as there are markers, so that lines without markers are told apart, too.
+const DASHES = ["", "6 4", "2 3", "8 3 2 3", "12 4", "1 4", "12 3 2 3 2 3", "4 2 1 2"];
 
 // Filled circle first, then hollow circle: the commonest pair is told apart at a glance.
 function marker(series) {

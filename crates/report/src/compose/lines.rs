@@ -7,7 +7,7 @@ use crate::document::{
 };
 use crate::layout::{Group, Sweep};
 use crate::number;
-use antiphon_lab::ResultRecord;
+use antiphon_lab::{ResultRecord, original_of};
 use antiphon_measure::{Interval, Line, farthest, line};
 
 /// One sweep of one column, measured.
@@ -34,7 +34,8 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
             continue;
         }
         blocks.push(Block::Table(table(view, sweep, &columns, &measured)));
-        blocks.push(Block::Plot(plot(view, sweep, &columns, &measured)));
+        let all: Vec<(RunColumn, Measured)> = columns.into_iter().zip(measured).collect();
+        blocks.extend(plots(view, sweep, &all).into_iter().map(Block::Plot));
     }
     blocks
 }
@@ -106,21 +107,58 @@ fn written(of: &Interval) -> String {
     number::interval(Unit::Nanoseconds, of.value, of.low, of.high).line()
 }
 
-fn plot(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured]) -> Plot {
-    let series: Vec<_> = columns
+/// One plot of all; or one of each variant, where each is that of several subjects, such as a database that all languages use: they are then to be compared
+/// with each other, and what another database costs would make them lines at the bottom.
+fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot> {
+    let mut by_variant: Vec<(&str, Vec<&(RunColumn, Measured)>)> = Vec::new();
+    for one in all {
+        let variant = variant(&one.0);
+        match by_variant.iter_mut().find(|(known, _)| *known == variant) {
+            Some((_, of_variant)) => of_variant.push(one),
+            None => by_variant.push((variant, vec![one])),
+        }
+    }
+    if by_variant.len() == 1 || !by_variant.iter().all(|(_, of)| has_several(of)) {
+        let all: Vec<_> = all.iter().collect();
+        return vec![plot(view, sweep.label.clone(), &all)];
+    }
+    let plot =
+        |(variant, of): &(&str, Vec<_>)| plot(view, format!("{}: {variant}", sweep.label), of);
+    by_variant.iter().map(plot).collect()
+}
+
+fn has_several(of: &[&(RunColumn, Measured)]) -> bool {
+    let mut subjects = of.iter().map(|(column, _)| original(column));
+    let first = subjects.next();
+    subjects.any(|subject| Some(subject) != first)
+}
+
+/// The subject, of one that is measured twice the one that it is.
+fn original(column: &RunColumn) -> &str {
+    original_of(&column.subject).unwrap_or(&column.subject)
+}
+
+/// What stands behind the `/` of a subject's name; nothing where it has none.
+fn variant(column: &RunColumn) -> &str {
+    let name = original(column).split_once('/');
+    name.map_or("", |(_, variant)| variant)
+}
+
+fn plot(view: &View, title: String, all: &[&(RunColumn, Measured)]) -> Plot {
+    let columns: Vec<RunColumn> = all.iter().map(|(column, _)| column.clone()).collect();
+    let series: Vec<_> = all
         .iter()
-        .zip(measured)
         .enumerate()
-        .map(|(shape, (column, m))| Series {
+        .map(|(index, (column, m))| Series {
             name: column.name(),
             subject: view.colour(&column.subject),
-            shape,
+            shape: view.shape(&columns, index),
             drawn: Drawn::Line,
             points: m.points.iter().map(point).collect(),
         })
         .collect();
     Plot {
-        title: sweep.label.clone(),
+        title,
         description: format!(
             "Cost against n, a series for each of {} subjects. The table above gives each one's line.",
             series.len()

@@ -67,7 +67,11 @@ fn plot(
             .iter()
             .position(|(keep_alive, one)| *keep_alive == task.keep_alive && one.name == *subject);
         let index = known.unwrap_or_else(|| {
-            series.push((task.keep_alive, new(view, subject, series.len())));
+            let of_subject = series
+                .iter()
+                .filter(|(_, one)| one.name == *subject)
+                .count();
+            series.push((task.keep_alive, new(view, subject, of_subject)));
             series.len() - 1
         });
         series[index]
@@ -112,11 +116,11 @@ fn plot(
     })
 }
 
-fn new(view: &View, subject: &str, index: usize) -> Series {
+fn new(view: &View, subject: &str, shape: usize) -> Series {
     Series {
         name: subject.into(),
         subject: view.colour(subject),
-        shape: index,
+        shape,
         drawn: Drawn::Line,
         points: Vec::new(),
     }
