@@ -41,8 +41,11 @@ impl Interval {
     }
 
     /// How many times another cost, with which it was not measured in turns: the limits are those of the farthest ends of both, and 0 and ∞
-    /// where a side has none. `None` where the other may be nothing.
+    /// where a side has none. `None` where this one is not above zero, or the other may be nothing: how often that goes into a cost is no number.
     pub fn over(&self, other: &Interval) -> Option<Interval> {
+        if self.value <= 0.0 || self.high <= 0.0 {
+            return None;
+        }
         let value = self.value / other.value;
         let (low, high) = match (self.limits(), other.limits()) {
             (Some((low, high)), Some((least, most))) => (low.max(0.0) / most, high / least),

@@ -211,6 +211,20 @@ proptest! {
     }
 
     #[test]
+    fn a_ratio_is_above_zero_and_within_its_limits_or_there_is_none(costs in proptest::collection::vec((-1e3..1e3_f64, 0.0..1e3_f64, 0.0..1e3_f64, any::<bool>()), 2)) {
+        let [of, to] = [costs[0], costs[1]].map(|cost| match cost {
+            (value, _, _, true) => Interval::open(value),
+            (value, below, above, false) => Interval { value, low: value - below, high: value + above },
+        });
+        let ratio = of.over(&to);
+        let is_cost = |of: &Interval| of.value > 0.0 && of.high > 0.0;
+        prop_assert!(ratio.is_none() || (is_cost(&of) && is_cost(&to)), "{ratio:?} of {of:?} and {to:?}");
+        if let Some(ratio) = ratio {
+            prop_assert!(ratio.value > 0.0 && 0.0 <= ratio.low && ratio.low <= ratio.value && ratio.value <= ratio.high, "{ratio:?}");
+        }
+    }
+
+    #[test]
     fn corrected_probabilities_keep_their_order(p in proptest::collection::vec(0.0..1.0_f64, 0..50)) {
         for correction in [Correction::Holm, Correction::BenjaminiHochberg] {
             let corrected = correct(&p, correction);
