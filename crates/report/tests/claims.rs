@@ -7,8 +7,8 @@ use antiphon_lab::{
 };
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Row};
-use sample::{empty_run, estimate, identity, result, round, section, tables};
+use antiphon_report::document::{Block, Cell};
+use sample::{claim, empty_run, estimate, identity, result, round, section, tables, verdict};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
 const ROWS: [u32; 4] = [1, 10, 100, 1000];
@@ -34,23 +34,6 @@ fn run(off: [(&str, f64); 2], known_to: f64) -> RunRecord {
 fn frame(test: &str, subject: &str, cost: Estimate) -> ResultRecord {
     let identity = identity(test, subject, "other", "same");
     result(identity, Outcome::Frame(Box::new(cost)))
-}
-
-/// A claim's row in the report of a run.
-fn claim(run: &RunRecord, text: &str) -> Row {
-    let document = compose(run);
-    let tables = tables(section(&document, "spent-claims"));
-    let mut rows = tables.iter().flat_map(|table| &table.rows);
-    rows.find(|row| row.label.starts_with(text))
-        .unwrap_or_else(|| panic!("no claim {text}"))
-        .clone()
-}
-
-fn verdict(row: &Row) -> &str {
-    match &row.cells[0] {
-        Cell::Text { text } => text,
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use antiphon_lab::{
 };
 use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Document, Figure, Note, Plot, Table, Weight};
+use antiphon_report::document::{Block, Cell, Document, Figure, Note, Plot, Table, Unit, Weight};
 use antiphon_report::export::{csv, json, xlsx};
 use sample::{empty_run, identity, result, section};
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ fn run() -> RunRecord {
     first.warm_ups = vec![WarmUp {
         round: 0,
         slices: vec![slice(100, 9000.0), slice(200, 5000.0)],
-        is_warm: false,
+        is_warm: true,
     }];
     // The same server again, 2 % dearer.
     first.again = load(1, 5100, 8).rounds;
@@ -416,7 +416,7 @@ fn what_a_generator_does_not_tell_has_no_figure() {
 
 #[test]
 fn a_server_that_stayed_cold_is_named_beside_its_curve() {
-    let document = compose(&run());
+    let document = compose(&cold(run()));
     assert_eq!(
         plots(&document, "load-warm-up")[0].series[0].points.len(),
         2
@@ -426,6 +426,80 @@ fn a_server_that_stayed_cold_is_named_beside_its_curve() {
             .text
             .contains("after 1 of 1 starts")
     );
+}
+
+/// The same, but that Ada's server was not warm when its first load began, with which its warming is kept.
+fn cold(mut run: RunRecord) -> RunRecord {
+    of(&mut run, 0).warm_ups[0].is_warm = false;
+    run
+}
+
+#[test]
+fn every_figure_of_a_server_that_stayed_cold_is_marked() {
+    // In the tables over all loads, and in that of everything of the last one: all but the share of the first.
+    let marked = |run: &RunRecord, server: &str| -> Vec<bool> {
+        let tables = tables(&compose(run), "group-over");
+        let rows = tables.iter().flat_map(|table| &table.rows);
+        let cells = rows
+            .filter(|row| row.label == server)
+            .flat_map(|row| &row.cells);
+        let figures = cells.filter_map(|cell| match cell {
+            Cell::Figure(figure) if figure.unit != Unit::Ratio => Some(figure),
+            _ => None,
+        });
+        let is_marked = |figure: &Figure| figure.marks.iter().any(|mark| mark.word == "not warm");
+        figures.map(|figure| is_marked(figure)).collect()
+    };
+    let all = |marked: Vec<bool>, wanted: bool| {
+        assert!(
+            marked.len() > 10 && marked.iter().all(|of| *of == wanted),
+            "{marked:?}"
+        );
+    };
+    all(marked(&cold(run()), "ada/tasks"), true);
+    all(marked(&cold(run()), "java/grizzly"), false);
+    all(marked(&run(), "ada/tasks"), false);
+    let explained = |run: &RunRecord| {
+        let document = compose(run);
+        let mut blocks = section(&document, "method").blocks.iter();
+        blocks.any(|block| matches!(block, Block::Facts { facts } if facts.iter().any(|fact| fact.label == "Not warm")))
+    };
+    assert!(explained(&cold(run())) && !explained(&run()));
+}
+
+#[test]
+fn a_server_that_stayed_cold_for_another_placement_is_marked_in_this_one() {
+    let mut run = cold(run());
+    run.results[2].identity.placement = "same".into();
+    let document = compose(&run);
+    let tables = tables(&document, "group-over");
+    let of_same = tables
+        .iter()
+        .find(|table| table.title.contains("Over") && table.rows[0].place.contains("same"));
+    let Cell::Figure(figure) = &of_same.expect("a table").rows[0].cells[0] else {
+        panic!("no figure in {of_same:?}");
+    };
+    assert!(
+        figure.marks.iter().any(|mark| mark.word == "not warm"),
+        "{figure:?}"
+    );
+}
+
+#[test]
+fn claims_about_the_time_of_a_server_that_stayed_cold_are_undecided() {
+    let warm = verdicts(&changed(&[], 0, |_| {}));
+    let cold = verdicts(&cold(changed(&[], 0, |_| {})));
+    assert_eq!(warm["Twice the requests"], "yes");
+    assert_eq!(cold["Twice the requests"], "undecided: not warm");
+    assert_eq!(
+        cold["Half the latency"],
+        "in 0 of 2, 2 undecided (2 not warm)"
+    );
+    assert_eq!(cold["Half the cost"], "in 0 of 2, 2 undecided (2 not warm)");
+    // What it holds does not wait for compilers; that it was not warm is said all the same.
+    assert_eq!(warm["Memory by ten"], "yes");
+    assert_eq!(cold["Memory by ten"], "yes (not warm)");
+    assert_eq!(cold["Nor here"], warm["Nor here"]);
 }
 
 #[test]
@@ -592,6 +666,7 @@ fn every_figure_is_exported() {
         "load_p999",
         "load_starved",
         "load_pss",
+        "cold_starts",
     ] {
         assert!(text.contains(figure), "{figure}");
     }

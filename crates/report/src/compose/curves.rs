@@ -1,5 +1,7 @@
 //! Costs against a number: plotted, and as multiples of what stands beside them.
 
+use super::cold;
+use super::figure::cell_without_ratio;
 use super::programs::runs;
 use super::slug;
 use super::view::{RunColumn, View};
@@ -108,11 +110,38 @@ impl Measured<'_> {
         own.over(&other)
     }
 
+    /// Whether there are both costs of a multiple, if it is one.
+    fn has_both(&self, shown: Shown, column: &CurveColumn, row: &str) -> bool {
+        let beside = column.against.as_deref();
+        let beside = beside.and_then(|name| self.curve.column(name));
+        let has = |column| self.cost(column, row).is_some();
+        shown == Shown::Multiples && has(column) && beside.is_some_and(has)
+    }
+
     fn shown(&self, shown: Shown, column: &CurveColumn, row: &str) -> Option<Interval> {
         match shown {
             Shown::Costs => self.cost(column, row),
             Shown::Multiples => self.multiple(column, row),
         }
+    }
+
+    /// Whether a subject was not warm, of what it shows.
+    fn is_cold(&self, shown: Shown, column: &CurveColumn, row: &str) -> bool {
+        let beside = column
+            .against
+            .as_deref()
+            .filter(|_| shown == Shown::Multiples);
+        let beside = beside.and_then(|name| self.curve.column(name));
+        std::iter::once(column).chain(beside).any(|column| {
+            let (test, arg) = (column.test_in(row), self.curve.arg_in(row));
+            let mut results = self.view.run.results.iter();
+            results.any(|result| {
+                let of = &result.identity;
+                (&of.subject, &of.test, of.arg) == (&column.subject, &test, arg)
+                    && of.placement == column.run.placement
+                    && cold::is_subject_cold(result)
+            })
+        })
     }
 
     /// What is plotted, its unit and the name of its axis.
@@ -212,15 +241,22 @@ fn heading(measured: &Measured, shown: Shown, column: &CurveColumn) -> Column {
 }
 
 fn cell(measured: &Measured, shown: Shown, column: &CurveColumn, row: &str) -> Cell {
-    let Some(figure) = measured.shown(shown, column, row) else {
-        return Cell::Empty;
+    let Some(shown_here) = measured.shown(shown, column, row) else {
+        return match measured.has_both(shown, column, row) {
+            true => cell_without_ratio(),
+            false => Cell::Empty,
+        };
     };
-    let (unit, ..) = measured.what();
-    match shown {
-        Shown::Costs if measured.curve.counted.is_some() => Cell::count(figure.value),
-        Shown::Costs => Cell::Figure(Box::new(Figure::resolved(figure, unit))),
-        Shown::Multiples => Cell::Figure(Box::new(Figure::resolved(figure, Unit::Ratio))),
-    }
+    let unit = match shown {
+        Shown::Costs if measured.curve.counted.is_some() => return Cell::count(shown_here.value),
+        Shown::Costs => measured.what().0,
+        Shown::Multiples => Unit::Ratio,
+    };
+    let mut figure = Figure::resolved(shown_here, unit);
+    figure
+        .marks
+        .extend(cold::mark(measured.is_cold(shown, column, row)));
+    Cell::Figure(Box::new(figure))
 }
 
 /// `None` where no column has two points.

@@ -1,7 +1,7 @@
 //! From an estimate to a figure: value, standing, marks, and the evidence behind it.
 
 use super::view::{RunColumn, fatal};
-use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
+use crate::document::{Cell, Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number::{self, Spread};
 use antiphon_lab::{Costs, Identity, ResultRecord};
 use antiphon_measure::{
@@ -27,7 +27,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         instructions: shown_instructions(estimate).map(rounded),
         marks: marks
             .into_iter()
-            .chain(super::spent::marks_of_time(result))
+            .chain(super::spent::marks(result))
             .collect(),
         detail: detail(result, estimate),
     }
@@ -68,6 +68,13 @@ pub fn like_control(unit: Unit, bound: f64) -> String {
     match bound.is_finite() {
         true => format!("≈ control (< {})", number::rough(unit, bound)),
         false => "≈ control".into(),
+    }
+}
+
+/// What stands where two costs have no ratio (see [`Interval::over`]).
+pub fn cell_without_ratio() -> Cell {
+    Cell::Missing {
+        reason: "no ratio: one of the costs may be nothing".into(),
     }
 }
 

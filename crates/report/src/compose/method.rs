@@ -1,5 +1,6 @@
 //! How to read the figures.
 
+use super::cold;
 use crate::document::{Block, Fact, Section};
 use antiphon_lab::{Outcome, RunRecord};
 
@@ -74,6 +75,13 @@ const TERMS: [Term; 9] = [
     ),
 ];
 
+/// Of what compiles while it runs, where it was not warm.
+const NOT_WARM: Term = (
+    "Not warm",
+    "A subject or server whose language compiles while it runs did not reach its lasting speed in the time for warming, after one of its starts or more: its times may be \
+     too high. Claims about its time are undecided. The section on warming up has the rule and the curve.",
+);
+
 /// Of everything.
 const ALWAYS: [Term; 2] = [
     (
@@ -96,8 +104,10 @@ pub fn section<'r>(runs: impl Iterator<Item = &'r RunRecord> + Clone) -> Section
     let has_other = measured().any(|result| !is_load(&result.outcome)) || !has_load;
     let servers = SERVERS.iter().filter(|_| has_load);
     let others = TERMS.iter().filter(|_| has_other);
+    let is_cold = results().any(cold::says_so);
     let facts = servers
         .chain(others)
+        .chain(is_cold.then_some(&NOT_WARM))
         .chain(&ALWAYS)
         .map(|(term, text)| Fact::new(*term, *text))
         .collect();

@@ -3,6 +3,7 @@
 mod agreement;
 mod bars;
 mod clocks;
+mod cold;
 mod comparison;
 mod costs;
 mod curves;

@@ -1,5 +1,6 @@
 //! What subjects cost beside the first one over a whole group of operations.
 
+use super::cold;
 use super::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Table, Unit};
 use crate::number;
@@ -151,6 +152,16 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
     };
     let mut figure = Figure::resolved(common, Unit::Ratio);
     figure.detail = vec![Fact::new("Operations", number::count(of.each.len() as u64))];
+    let cold = of
+        .each
+        .iter()
+        .filter(|(of_each, _)| is_cold(view, of_each, &of.base));
+    let cold = cold.count();
+    figure.marks.extend(cold::mark(cold > 0));
+    if cold > 0 {
+        let text = format!("in {} of these", number::count(cold as u64));
+        figure.detail.push(Fact::new("A side was not warm", text));
+    }
     figure.detail.extend(
         ordered
             .first()
@@ -162,6 +173,18 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
             .map(|of| Fact::new("The largest ratio", told(of))),
     );
     Cell::Figure(Box::new(figure))
+}
+
+/// Whether a side of a ratio was not warm.
+fn is_cold(view: &View, of: &Identity, base: &str) -> bool {
+    let mut results = view.run.results.iter();
+    results.any(|result| {
+        let other = &result.identity;
+        (&other.test, other.arg, &other.policy, &other.placement)
+            == (&of.test, of.arg, &of.policy, &of.placement)
+            && [of.subject.as_str(), base].contains(&other.subject.as_str())
+            && cold::is_subject_cold(result)
+    })
 }
 
 /// A typical ratio in two runs.

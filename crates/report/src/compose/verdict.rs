@@ -13,6 +13,8 @@ pub enum Fate {
     Undecided,
     /// It may be anywhere: what generated the load may be what limited it.
     Limited,
+    /// It may be anywhere: a side was not warm, and its figure may be too high.
+    Cold,
     /// The whole interval is outside.
     Fails,
 }
@@ -65,6 +67,7 @@ pub fn verdict(fates: &[Fate]) -> String {
         [Fate::Holds] => return "yes".into(),
         [Fate::Undecided] => return "undecided".into(),
         [Fate::Limited] => return "undecided: the generator’s limit".into(),
+        [Fate::Cold] => return "undecided: not warm".into(),
         [Fate::Fails] => return "no".into(),
         _ => {}
     }
@@ -75,15 +78,20 @@ pub fn verdict(fates: &[Fate]) -> String {
         (holds, 0) => format!("in {holds} of {}", fates.len()),
         (holds, _) => format!("no: in {holds} of {}", fates.len()),
     };
-    let limited = count(Fate::Limited);
-    let undecided = count(Fate::Undecided) + limited;
+    let (limited, cold) = (count(Fate::Limited), count(Fate::Cold));
+    let undecided = count(Fate::Undecided) + limited + cold;
     if undecided > 0 {
         text.push_str(&format!(", {undecided} undecided"));
     }
-    if limited > 0 {
-        text.push_str(&format!(" ({limited} by the generator’s limit)"));
+    let because = [(limited, "by the generator’s limit"), (cold, "not warm")];
+    let because = because.into_iter().filter(|(count, _)| *count > 0);
+    let because: Vec<String> = because
+        .map(|(count, why)| format!("{count} {why}"))
+        .collect();
+    match because.is_empty() {
+        true => text,
+        false => format!("{text} ({})", because.join(", ")),
     }
-    text
 }
 
 /// The verdict of trials with what weakens them: of each trial's words, how many trials have them.

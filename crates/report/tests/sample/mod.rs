@@ -7,7 +7,7 @@ pub mod kinds;
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{CostRound, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 use antiphon_measure::*;
-use antiphon_report::document::{Block, Document, Section, Table};
+use antiphon_report::document::{self, Block, Cell, Document, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
 
 pub const SUITE: &str = include_str!("../../../../suites/features.toml");
@@ -416,4 +416,22 @@ pub fn tables(section: &Section) -> Vec<&Table> {
             }
         })
         .collect()
+}
+
+/// A row about what was found elsewhere in the report of a run.
+pub fn claim(run: &RunRecord, text: &str) -> document::Row {
+    let document = antiphon_report::compose(run);
+    let tables = tables(section(&document, "spent-claims"));
+    let mut rows = tables.iter().flat_map(|table| &table.rows);
+    rows.find(|row| row.label.starts_with(text))
+        .unwrap_or_else(|| panic!("no claim {text}"))
+        .clone()
+}
+
+/// The verdict in such a row.
+pub fn verdict(row: &document::Row) -> &str {
+    match &row.cells[0] {
+        Cell::Text { text } => text,
+        other => panic!("{other:?}"),
+    }
 }

@@ -1,6 +1,7 @@
 //! Which of the claims about servers hold in this run: the words come from the figures.
 
 use super::{LIMITED, is_limited, marks, outcome, starved};
+use crate::compose::cold::{self, NOT_WARM};
 use crate::compose::results_of;
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::{RunColumn, View};
@@ -31,15 +32,18 @@ pub struct Trial {
     pub share: Interval,
     /// Whether the generator may be what limited it on either side: then it tells nothing of the servers.
     pub is_limited: bool,
+    /// Whether a side was not warm, of figures that suffer from it.
+    pub is_cold: bool,
     /// What else weakens it, in a word or two each.
     pub words: Vec<String>,
 }
 
 impl Trial {
     fn fate(&self, limits: &Limits) -> Fate {
-        match self.is_limited {
-            true => Fate::Limited,
-            false => limits.fate(self.share),
+        match (self.is_limited, self.is_cold) {
+            (true, _) => Fate::Limited,
+            (false, true) => Fate::Cold,
+            (false, false) => limits.fate(self.share),
         }
     }
 }
@@ -60,7 +64,7 @@ pub fn table(servers: &Servers, trial: &Try) -> Vec<Block> {
     let text: Vec<&str> = servers.text.split_whitespace().collect();
     let caption = format!(
         "A claim holds where the whole interval of the ratio or figure is within its limits, and fails where none of it is. What weakened either side in most \
-         rounds is named beside the verdict. Claims: {}.",
+         rounds is named beside the verdict; where a side was not warm, a claim about its time is undecided. Claims: {}.",
         servers.source
     );
     vec![
@@ -144,6 +148,8 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     // A side without a figure leaves nothing to try.
     let loads: Option<Vec<&LoadOutcome>> = sides.iter().map(|side| outcome(side)).collect();
     let loads = loads?;
+    let is_cold =
+        needs_warmth(claim.quantity) && sides.iter().any(|side| cold::is_server_cold(view, side));
     let share = match loads[..] {
         [load, to] => ratio(claim.quantity, load, to)?,
         [load] => alone(view, claim.quantity, ours, load)?,
@@ -154,7 +160,8 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         share,
         is_limited: needs_idle_generator(claim.quantity)
             && loads.iter().any(|load| is_limited(load)),
-        words: words(view, &sides),
+        is_cold,
+        words: words(view, &sides, is_cold),
     })
 }
 
@@ -198,14 +205,30 @@ fn needs_idle_generator(quantity: ServerQuantity) -> bool {
     matches!(quantity, ServerQuantity::Requests | ServerQuantity::P99)
 }
 
-/// The words of the marks that the figures of either side have; the generator's limit is told by the verdict, where it matters.
-fn words(view: &View, sides: &[&ResultRecord]) -> Vec<String> {
+/// Whether what compiles while it runs has another figure before it is warm: what takes its time, and not what it holds.
+pub fn needs_warmth(quantity: ServerQuantity) -> bool {
+    match quantity {
+        ServerQuantity::Cpu
+        | ServerQuantity::Requests
+        | ServerQuantity::P99
+        | ServerQuantity::Time
+        | ServerQuantity::BothCpu
+        | ServerQuantity::Deviation => true,
+        ServerQuantity::Memory
+        | ServerQuantity::ServerMemory
+        | ServerQuantity::Threads
+        | ServerQuantity::Starved => false,
+    }
+}
+
+/// The words of the marks that the figures of either side have; the generator's limit, and what was not warm, is told by the verdict, where it matters.
+fn words(view: &View, sides: &[&ResultRecord], is_cold: bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for side in sides {
         let beside = results_of(view, view.group_of(side));
-        let starves = starved::is_servers(starved::whose(side, &beside));
-        let marks = outcome(side).map_or_else(Vec::new, |load| marks(load, starves));
-        let marks = marks.into_iter().filter(|mark| mark.word != LIMITED);
+        let is_told = |word: &str| word == LIMITED || (is_cold && word == NOT_WARM);
+        let marks = marks(view, side, &beside).into_iter();
+        let marks = marks.filter(|mark| !is_told(&mark.word));
         words.extend(marks.map(|mark| mark.word));
     }
     words.sort();

@@ -10,11 +10,11 @@ mod starved;
 mod tables;
 mod warm;
 
-pub use claims::{Trial, table as claims_table};
-pub use warm::{never_warm, plot as warm_plot};
+pub use claims::{Trial, needs_warmth, table as claims_table};
+pub use warm::plot as warm_plot;
 
 use super::view::{RunColumn, View};
-use super::{Kind, of_kind};
+use super::{Kind, cold, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};
 use crate::layout::Group;
 use crate::number;
@@ -113,14 +113,21 @@ fn is_limited(load: &LoadOutcome) -> bool {
     in_most_rounds(load, LoadRound::generator_was_busy)
 }
 
-/// What weakens a figure of these rounds, in a word or two each.
-fn marks(load: &LoadOutcome, starves: bool) -> Vec<Mark> {
+/// The mark of a figure in most of whose rounds others used much of the processors.
+const DISTURBED: &str = "disturbed";
+
+fn is_disturbed(load: &LoadOutcome) -> bool {
+    in_most_rounds(load, LoadRound::was_disturbed)
+}
+
+/// What weakens a figure of a load, in a word or two each; `beside` are the results that it may be held against.
+fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Mark> {
+    let Some(load) = outcome(result) else {
+        return Vec::new();
+    };
+    let starves = starved::is_servers(starved::whose(result, beside));
     let words = [
-        (
-            in_most_rounds(load, LoadRound::was_disturbed),
-            Weight::Info,
-            "disturbed",
-        ),
+        (is_disturbed(load), Weight::Info, DISTURBED),
         (is_limited(load), Weight::Warning, LIMITED),
         (starves, Weight::Warning, "starves"),
         (
@@ -130,11 +137,13 @@ fn marks(load: &LoadOutcome, starves: bool) -> Vec<Mark> {
         ),
     ];
     let seen = words.into_iter().filter(|(seen, ..)| *seen);
-    seen.map(|(_, weight, word)| Mark {
+    let marks = seen.map(|(_, weight, word)| Mark {
         weight,
         word: word.into(),
-    })
-    .collect()
+    });
+    marks
+        .chain(cold::mark(cold::is_server_cold(view, result)))
+        .collect()
 }
 
 /// What must be said of single loads: starved connections by number, a second start that failed, and what the freeze showed.

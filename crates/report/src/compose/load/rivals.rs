@@ -1,6 +1,6 @@
 //! Whether other generators agree with ours, which measured the same load on the same server beside them.
 
-use super::{in_most_rounds, marks, outcome};
+use super::{DISTURBED, in_most_rounds, is_disturbed, outcome};
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::View;
 use crate::document::{Block, Row, Section, Unit};
@@ -94,9 +94,8 @@ fn row(view: &View, rival: &ResultRecord, ours: &ResultRecord, of: &Compared) ->
     let word = rival_load.task.by.word();
     let mut words: Vec<String> = [rival_load, our_load]
         .iter()
-        .flat_map(|load| marks(load, false))
-        .map(|mark| mark.word)
-        .filter(|word| word == "disturbed")
+        .filter(|load| is_disturbed(load))
+        .map(|_| DISTURBED.to_owned())
         .collect();
     words.dedup();
     let percent = |share| number::quantity(Unit::Share, share);

@@ -1,7 +1,7 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
 use super::shown::{OVER_LOADS, Of, Shown, in_full};
-use super::{Waits, marks, noise, outcome, starved, wait};
+use super::{Waits, marks, noise, outcome, wait};
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
 use crate::layout::Group;
@@ -45,7 +45,7 @@ pub(super) fn blocks(
             subject: view.colour(subject),
             cells: tests
                 .iter()
-                .map(|test| cell(results, find(results, subject, test), waits, shown))
+                .map(|test| cell(view, results, find(results, subject, test), waits, shown))
                 .collect(),
         };
         Table {
@@ -85,7 +85,7 @@ fn of_one_load(
     let rows = subjects.iter().filter_map(|subject| {
         let result = find(results, subject, test)?;
         let mut cells: Vec<Cell> = in_full()
-            .map(|shown| cell(results, Some(result), waits, &shown))
+            .map(|shown| cell(view, results, Some(result), waits, &shown))
             .collect();
         let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
@@ -138,6 +138,7 @@ fn of_latencies(waits: &Waits) -> String {
 }
 
 fn cell(
+    view: &View,
     results: &[&ResultRecord],
     result: Option<&ResultRecord>,
     waits: &Waits,
@@ -156,7 +157,7 @@ fn cell(
         return Cell::Empty;
     };
     let mut figure = Figure::resolved(interval, shown.unit);
-    figure.marks = marks(load, starved::is_servers(starved::whose(result, results)));
+    figure.marks = marks(view, result, results);
     if matches!(shown.of, Of::All(..)) && !latencies.are_pooled {
         figure.marks.push(Mark {
             weight: Weight::Info,

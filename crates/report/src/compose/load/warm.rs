@@ -103,11 +103,11 @@ fn article(operation: &str) -> &'static str {
 }
 
 /// Where the rule did not hold.
-pub fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
+fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();
     (cold > 0).then(|| {
-        let text = format!("after {cold} of {} starts the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
+        let text = format!("after {cold} of {} starts the rule did not hold yet when the time for warming was over: its figures may be too high, and are marked", warm_ups.len());
         Note::new(Weight::Warning, about, text)
     })
 }

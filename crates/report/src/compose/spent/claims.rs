@@ -1,7 +1,8 @@
 //! Which of the findings about subjects hold in this run: the words come from the figures.
 
-use super::{marks_of_time, marks_of_turns, of_both, of_subject};
-use crate::compose::load::{Trial, claims_table};
+use super::{marks, marks_of_turns, of_both, of_subject};
+use crate::compose::cold::{self, NOT_WARM};
+use crate::compose::load::{Trial, claims_table, needs_warmth};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
@@ -49,16 +50,20 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         }
         _ => None,
     };
+    let sides = sides(view, claim, test);
+    let is_cold =
+        needs_warmth(claim.quantity) && sides.iter().any(|side| cold::is_subject_cold(side));
     Some(Trial {
         test: view.label(&ours.identity),
         share: share?,
         is_limited: false, // nothing generates load for these
-        words: words(view, claim, test),
+        is_cold,
+        words: words(claim, &sides, is_cold),
     })
 }
 
-/// What weakens the figures of either side; of a deviation, those of any of its tests.
-fn words(view: &View, claim: &ServerClaim, test: &str) -> Vec<String> {
+/// The results that a claim rests on in a test: those of either side, of a deviation in all of its tests.
+fn sides<'a>(view: &View<'a>, claim: &ServerClaim, test: &str) -> Vec<&'a ResultRecord> {
     let alone = [test.to_owned()];
     let tests = match claim.quantity {
         ServerQuantity::Deviation => &claim.tests[..],
@@ -68,17 +73,20 @@ fn words(view: &View, claim: &ServerClaim, test: &str) -> Vec<String> {
     let results = tests
         .iter()
         .flat_map(|test| sides.iter().filter_map(|side| view.find(test, side)));
+    results.collect()
+}
+
+/// What weakens their figures, but for what the verdict tells.
+fn words(claim: &ServerClaim, sides: &[&ResultRecord], is_cold: bool) -> Vec<String> {
     // Processor time has turns of its own, and what disturbed the time is nothing to it.
-    let marks = |result: &ResultRecord| match claim.quantity {
-        ServerQuantity::Cpu | ServerQuantity::BothCpu => {
-            let costs = result.costs.as_ref();
-            costs.map(marks_of_turns).unwrap_or_default()
-        }
-        _ => marks_of_time(result),
+    let marks = |result: &&ResultRecord| match claim.quantity {
+        ServerQuantity::Cpu | ServerQuantity::BothCpu => marks_of_turns(result),
+        _ => marks(result),
     };
     let mut words: Vec<String> = Vec::new();
-    for mark in results.flat_map(marks) {
-        if !words.contains(&mark.word) {
+    for mark in sides.iter().flat_map(marks) {
+        let is_told = is_cold && mark.word == NOT_WARM;
+        if !is_told && !words.contains(&mark.word) {
             words.push(mark.word);
         }
     }

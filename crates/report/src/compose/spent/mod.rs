@@ -8,6 +8,7 @@ mod same;
 mod tables;
 mod warm;
 
+use super::cold;
 use super::view::View;
 use crate::document::{Block, Fact, Mark, Note, Section, Unit, Weight};
 use crate::layout::Group;
@@ -58,21 +59,28 @@ pub fn mark(result: &ResultRecord) -> Option<Mark> {
     is_disturbed(result).then(|| info("disturbed"))
 }
 
-/// The same of the time of an operation, where that may be of its turns.
-pub fn marks_of_time(result: &ResultRecord) -> Vec<Mark> {
-    match &result.costs {
-        Some(costs) if costs.time().is_some() => marks_of_turns(costs),
-        _ => mark(result).into_iter().collect(),
+/// The same of a cost, whose time may be that of its turns, and which is also marked where its subject was not warm.
+pub fn marks(result: &ResultRecord) -> Vec<Mark> {
+    if result.costs.as_ref().and_then(Costs::time).is_some() {
+        return marks_of_turns(result);
     }
+    let cold = cold::mark(cold::is_subject_cold(result));
+    mark(result).into_iter().chain(cold).collect()
 }
 
 /// The same of processor time, whose turns are another measurement than that of the time: whether others disturbed those, and whether the processors
-/// were slowed in all of them.
-pub fn marks_of_turns(costs: &Costs) -> Vec<Mark> {
+/// were slowed in all of them, or its subject was not warm.
+pub fn marks_of_turns(result: &ResultRecord) -> Vec<Mark> {
+    let Some(costs) = &result.costs else {
+        return Vec::new();
+    };
     let disturbed = costs.was_disturbed().then(|| info("disturbed"));
     let is_slowed = !costs.rounds.is_empty() && costs.calm_rounds() == 0;
     let slowed = is_slowed.then(|| info("slowed"));
-    disturbed.into_iter().chain(slowed).collect()
+    let marks = disturbed.into_iter().chain(slowed);
+    marks
+        .chain(cold::mark(cold::is_subject_cold(result)))
+        .collect()
 }
 
 fn info(word: &str) -> Mark {

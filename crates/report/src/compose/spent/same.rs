@@ -1,6 +1,8 @@
 //! Subjects that were measured twice, as two: how far the same thing differs from itself.
 
 use super::of_both;
+use crate::compose::cold;
+use crate::compose::figure::cell_without_ratio;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table, Unit};
 use antiphon_lab::{Outcome, ResultRecord, original_of};
@@ -68,20 +70,32 @@ fn original<'a>(view: &View<'a>, twin: &ResultRecord) -> Option<&'a ResultRecord
 
 fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row> {
     let (time, cpu) = (time(original, twin), cpu(original, twin));
-    if time.is_none() && cpu.is_none() {
+    if time.is_none() && cpu.is_none() && no_ratio(original, twin) == Cell::Empty {
         return None;
     }
-    let cell = |ratio: Option<Interval>| match ratio {
-        Some(ratio) => Cell::Figure(Box::new(Figure::resolved(ratio, Unit::Ratio))),
-        None => Cell::Empty,
+    let is_cold = [original, twin].iter().any(|of| cold::is_subject_cold(of));
+    let cell = |ratio: Interval| {
+        let mut figure = Figure::resolved(ratio, Unit::Ratio);
+        figure.marks.extend(cold::mark(is_cold));
+        Cell::Figure(Box::new(figure))
     };
+    let time = time.map_or_else(|| no_ratio(original, twin), cell);
+    let cpu = cpu.map_or(Cell::Empty, cell);
     Some(Row {
         label: view.label(&original.identity),
         place: RunColumn::of(&original.identity).name(),
         kind: RowKind::Measured,
         subject: view.colour(&original.identity.subject),
-        cells: vec![cell(time), cell(cpu)],
+        cells: vec![time, cpu],
     })
+}
+
+/// What stands where two times have no ratio: that there is none, of costs; nothing where there are none.
+fn no_ratio(original: &ResultRecord, twin: &ResultRecord) -> Cell {
+    match (&original.outcome, &twin.outcome) {
+        (Outcome::Frame(_), Outcome::Frame(_)) => cell_without_ratio(),
+        _ => Cell::Empty,
+    }
 }
 
 fn time(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {

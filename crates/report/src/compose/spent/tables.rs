@@ -13,7 +13,7 @@ type Of = fn(&CostRound) -> Option<f64>;
 
 const CAPTION: &str = "Test less control, by the processes' own clocks: the whole tree of the subject, or of the database server. Medians of rounds in \
                        which the subjects took turns, with their intervals. Marked as disturbed: others used more than a tenth of the processors in use during its turns; as slowed: in \
-                       no round were the processors as fast as they can be.";
+                       no round were the processors as fast as they can be; as not warm: its subject was not when the time for warming was over.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
@@ -118,7 +118,7 @@ fn figure(result: &ResultRecord, of: Of) -> Option<Figure> {
         ),
     ];
     figure.detail.extend(super::facts_of_turns(costs));
-    figure.marks.extend(super::marks_of_turns(costs));
+    figure.marks.extend(super::marks_of_turns(result));
     Some(figure)
 }
 
@@ -181,7 +181,7 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
         Some(interval) => Cell::Figure(Box::new(Figure::resolved(interval, unit))),
         None => Cell::Empty,
     };
-    let of = |of: Of| cell(costs.median(of), Unit::Nanoseconds);
+    let of = |of: Of| marked(result, cell(costs.median(of), Unit::Nanoseconds));
     let held = |of: fn(&HeldAfter) -> Option<u64>, unit| cell(costs.held(of), unit);
     let memory = |of: fn(&HeldAfter) -> Option<u64>| cell(costs.memory(of), Unit::Bytes);
     let threads = |of: fn(&HeldAfter) -> Option<u64>| cell(costs.threads(of), Unit::Count);
@@ -189,9 +189,12 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
         of(of_subject),
         of(of_server),
         of(of_both),
-        cell(
-            first.and_then(|first| costs.ratio(first, of_both)),
-            Unit::Ratio,
+        marked(
+            result,
+            cell(
+                first.and_then(|first| costs.ratio(first, of_both)),
+                Unit::Ratio,
+            ),
         ),
         memory(|held| Some(held.subject.pss_bytes)),
         held(|held| Some(held.subject.peak_bytes), Unit::Bytes),
@@ -199,4 +202,12 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
         memory(|held| Some(held.server.as_ref()?.held.pss_bytes)),
         threads(|held| Some(held.server.as_ref()?.held.threads)),
     ]
+}
+
+/// A cell with what weakens processor time.
+fn marked(result: &ResultRecord, mut cell: Cell) -> Cell {
+    if let Cell::Figure(figure) = &mut cell {
+        figure.marks.extend(super::marks_of_turns(result));
+    }
+    cell
 }

@@ -1,8 +1,9 @@
 //! How subjects whose language compiles while it runs became warm, and for which of them the rule did not hold.
 
-use crate::compose::load::{never_warm, warm_plot};
-use crate::compose::view::View;
-use crate::document::{Block, Note, Section};
+use crate::compose::load::warm_plot;
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Block, Note, Section, Weight};
+use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 
 const RULE: &str = "Subjects whose language compiles while it runs do each test’s operations until it is warm, by the rule that servers are warmed by: \
@@ -30,10 +31,7 @@ pub(super) fn section(view: &View) -> Option<Section> {
         .map(|result| (*result, result.warm_ups.as_slice()))
         .collect();
     let plot = warm_plot(view, &curves, "operation", "subject")?;
-    let notes: Vec<Note> = warmed
-        .iter()
-        .filter_map(|result| never_warm(result, &result.warm_ups))
-        .collect();
+    let notes = never_warm(view, &warmed);
     let mut blocks = vec![Block::Prose { text: RULE.into() }, Block::Plot(plot)];
     if !notes.is_empty() {
         blocks.push(Block::Notes { notes });
@@ -43,4 +41,57 @@ pub(super) fn section(view: &View) -> Option<Section> {
         title: "Warming up".into(),
         blocks,
     })
+}
+
+/// A note for each subject that was not always warm, with the tests in which it was not.
+fn never_warm(view: &View, warmed: &[&ResultRecord]) -> Vec<Note> {
+    let mut subjects: Vec<(&str, Vec<&ResultRecord>)> = Vec::new();
+    for result in warmed {
+        let subject = result.identity.subject.as_str();
+        match subjects.iter_mut().find(|(known, _)| *known == subject) {
+            Some((_, of)) => of.push(result),
+            None => subjects.push((subject, vec![result])),
+        }
+    }
+    let note = |(subject, of): &(&str, Vec<&ResultRecord>)| {
+        Some(Note::new(Weight::Warning, *subject, told(view, of)?))
+    };
+    subjects.iter().filter_map(note).collect()
+}
+
+/// What is to be said of a subject's tests; nothing where it was warm in all of them.
+fn told(view: &View, warmed: &[&ResultRecord]) -> Option<String> {
+    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    let mut count = 0;
+    for (result, label) in warmed.iter().filter_map(|of| Some((of, label(view, of)?))) {
+        count += 1;
+        let place = RunColumn::of(&result.identity).conditions();
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, labels)) => labels.push(label),
+            None => places.push((place, vec![label])),
+        }
+    }
+    let places = places.into_iter();
+    let places: Vec<String> = places
+        .map(|(place, of)| format!("{place}: {}", of.join(", ")))
+        .collect();
+    (count > 0).then(|| {
+        format!(
+            "the rule did not hold yet when the time for warming was over in {} of {}, whose figures may be too high, and are marked. {}",
+            number::count(count),
+            number::counted(warmed.len(), "test"),
+            places.join("; ")
+        )
+    })
+}
+
+/// The label of a test in which its subject was not warm, and after how many starts where there were several.
+fn label(view: &View, result: &ResultRecord) -> Option<String> {
+    let (all, of) = (result.warm_ups.len(), result.warm_ups.iter());
+    let label = view.label(&result.identity);
+    match of.filter(|warm_up| !warm_up.is_warm).count() {
+        0 => None,
+        _ if all == 1 => Some(label),
+        cold => Some(format!("{label} (after {cold} of {all} starts)")),
+    }
 }

@@ -40,7 +40,11 @@ pub(super) fn records(
     let medians = FIGURES
         .iter()
         .filter_map(|(name, unit, of)| Some(record(name, unit).with_interval(&outcome.told(of)?)));
-    medians.chain(latencies(outcome, &record)).collect()
+    let cold = super::spent::cold_starts(&outcome.warm_ups, start);
+    medians
+        .chain(latencies(outcome, &record))
+        .chain(cold)
+        .collect()
 }
 
 /// Percentiles of all requests, the longest latency, and the raw histogram with how many are in it.

@@ -1,7 +1,7 @@
 //! What operations cost beside their time, one line a figure.
 
 use super::Record;
-use antiphon_lab::{CostRound, HeldAfter, ResultRecord};
+use antiphon_lab::{CostRound, HeldAfter, ResultRecord, WarmUp};
 
 type OfRound = (&'static str, fn(&CostRound) -> Option<f64>);
 type OfHeld = (&'static str, &'static str, fn(&HeldAfter) -> Option<u64>);
@@ -45,7 +45,18 @@ pub(super) fn records(
             Some(start(name, unit).with_interval(&costs.held(of)?))
         }));
     }
+    records.extend(cold_starts(&result.warm_ups, start));
     let shares = result.foreign.iter();
     records.extend(shares.map(|foreign| start("foreign_share", "").with("value", foreign.share)));
     records
+}
+
+/// After how many starts, of so many, the subject or server was not warm; nothing where it was not warmed.
+pub(super) fn cold_starts(
+    warm_ups: &[WarmUp],
+    start: &impl Fn(&'static str, &str) -> Record,
+) -> Option<Record> {
+    let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
+    let record = || start("cold_starts", "").with("blocks", warm_ups.len());
+    (!warm_ups.is_empty()).then(|| record().with("value", cold))
 }

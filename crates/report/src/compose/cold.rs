@@ -1,0 +1,55 @@
+//! Figures of what was not warm: subjects and servers whose language compiles while it runs, where the time for warming was over before the rule held.
+
+use super::view::{RunColumn, View};
+use crate::document::{Mark, Weight};
+use antiphon_lab::{Outcome, ResultRecord, WarmUp};
+
+/// The mark of a figure that may be too high for it.
+pub const NOT_WARM: &str = "not warm";
+
+/// The mark of what was not warm after one of its starts or more.
+pub fn mark(is_cold: bool) -> Option<Mark> {
+    is_cold.then(|| Mark {
+        weight: Weight::Warning,
+        word: NOT_WARM.into(),
+    })
+}
+
+/// Whether a result's subject was not.
+pub fn is_subject_cold(result: &ResultRecord) -> bool {
+    any_cold(&result.warm_ups)
+}
+
+/// Whether a result says that its subject, or its server, was not.
+pub fn says_so(result: &ResultRecord) -> bool {
+    is_subject_cold(result) || any_cold(warm_ups(result))
+}
+
+/// Whether the server of a load was not. One is warmed once after each start, which is kept with the first of its loads: in this placement, or in another that
+/// the same processes served.
+pub fn is_server_cold(view: &View, result: &ResultRecord) -> bool {
+    let own = RunColumn::of(&result.identity);
+    let warmed = |with: &dyn Fn(&RunColumn) -> bool| -> Vec<&WarmUp> {
+        let results = view.run.results.iter();
+        let same = results.filter(|other| with(&RunColumn::of(&other.identity)));
+        same.flat_map(warm_ups).collect()
+    };
+    let here = warmed(&|column| *column == own);
+    let all = match here.is_empty() {
+        true => warmed(&|column| (&column.subject, &column.policy) == (&own.subject, &own.policy)),
+        false => here,
+    };
+    any_cold(all)
+}
+
+/// How the server of a load became warm, start by start; nothing where that is kept with another load.
+fn warm_ups(result: &ResultRecord) -> &[WarmUp] {
+    match &result.outcome {
+        Outcome::Load(load) => &load.warm_ups,
+        _ => &[],
+    }
+}
+
+fn any_cold<'w>(warm_ups: impl IntoIterator<Item = &'w WarmUp>) -> bool {
+    warm_ups.into_iter().any(|warm_up| !warm_up.is_warm)
+}
