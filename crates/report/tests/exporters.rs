@@ -10,7 +10,7 @@ use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{compared::comparison, empty_run, estimate, finding, identity, result, run};
+use sample::{compared::comparison, empty_run, estimate, finding, identity, parts, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {
@@ -218,47 +218,6 @@ fn json_survives_numbers_that_are_no_numbers() {
     let text = json::run(&with(vec![frame("call.inter.none", "ada/O2", f64::NAN)])).expect("JSON");
     let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");
     assert!(value["run"]["results"][0]["outcome"]["cost_ns"]["value"].is_null());
-}
-
-/// The text of the workbook's parts, by name.
-fn parts(workbook: &[u8]) -> HashMap<String, String> {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(workbook)).expect("a zip archive");
-    (0..archive.len())
-        .map(|index| {
-            let mut file = archive.by_index(index).expect("a part");
-            let mut text = String::new();
-            std::io::Read::read_to_string(&mut file, &mut text).expect("text");
-            (file.name().expect("a name").to_string(), text)
-        })
-        .collect()
-}
-
-#[test]
-fn the_workbook_has_a_sheet_a_section_and_numbers_as_numbers() {
-    let document = compose(&with(vec![frame("call.inter.none", "ada/O2", 1.75)]));
-    let parts = parts(&xlsx::render(&document).expect("a workbook"));
-    let sheets = parts
-        .keys()
-        .filter(|name| name.starts_with("xl/worksheets/sheet"))
-        .count();
-    assert_eq!(sheets, document.sections.len() + 1);
-    assert!(parts["xl/workbook.xml"].contains("Subprogram calls"));
-    let calls = &parts["xl/worksheets/sheet2.xml"];
-    for number in ["<v>1.75</v>", "<v>1.7</v>", "<v>1.8</v>"] {
-        assert!(calls.contains(number), "no {number} in {calls}");
-    }
-}
-
-#[test]
-fn sheets_with_unusual_titles_can_be_named() {
-    let mut document = compose(&run(true));
-    for section in &mut document.sections {
-        section.title =
-            "History: [a/b] 'with * everything ? that a sheet's name may not have".into();
-    }
-    document.sections[0].title.clear();
-    document.sections[1].title = "run".into();
-    assert!(!xlsx::render(&document).expect("a workbook").is_empty());
 }
 
 #[test]

@@ -9,3 +9,4 @@ pub mod text;
 pub mod xlsx;
 
 mod cells;
+mod looks;

@@ -1,5 +1,8 @@
-//! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own.
+//! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own;
+//! each plot is a chart of the workbook's own beside its points.
 
+mod chart;
+mod names;
 mod points;
 
 use super::cells::{like_control, row_title};
@@ -18,11 +21,11 @@ pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
     let mut names = vec!["Run".to_string()];
     cover(workbook.add_worksheet(), document, &styles)?;
     for section in &document.sections {
-        let name = sheet_name(&section.title, &names);
+        let name = names::sheet(&section.title, &names);
         names.push(name.clone());
         let sheet = workbook.add_worksheet();
         sheet.set_name(&name)?;
-        write_section(sheet, section, &styles)?;
+        write_section(sheet, &name, section, &styles)?;
     }
     workbook.save_to_buffer()
 }
@@ -50,35 +53,6 @@ impl Styles {
     }
 }
 
-/// At most 31 characters, none of `[]:*?/\`, unique without regard to case.
-fn sheet_name(title: &str, taken: &[String]) -> String {
-    let allowed = |c: char| {
-        if "[]:*?/\\'".contains(c) || c.is_control() {
-            ' '
-        } else {
-            c
-        }
-    };
-    let plain: String = title.chars().map(allowed).collect();
-    let plain = plain.trim();
-    let stem: String = plain.chars().take(27).collect();
-    let stem = if stem.trim().is_empty() {
-        "Sheet".to_string()
-    } else {
-        stem.trim().to_string()
-    };
-    let free = |name: &String| {
-        !taken
-            .iter()
-            .any(|other| other.to_lowercase() == name.to_lowercase())
-    };
-    let numbered = (2..).map(|n| format!("{stem} {n}"));
-    std::iter::once(stem.clone())
-        .chain(numbered)
-        .find(free)
-        .unwrap_or(stem)
-}
-
 fn cover(sheet: &mut Worksheet, document: &Document, styles: &Styles) -> Result<(), XlsxError> {
     sheet.set_name("Run")?;
     sheet.set_column_width(0, 24)?.set_column_width(1, 100)?;
@@ -91,14 +65,13 @@ fn cover(sheet: &mut Worksheet, document: &Document, styles: &Styles) -> Result<
 
 fn write_section(
     sheet: &mut Worksheet,
+    name: &str,
     section: &Section,
     styles: &Styles,
 ) -> Result<(), XlsxError> {
     sheet.set_column_width(0, 44)?;
     sheet.write_string_with_format(0, 0, &section.title, &styles.title)?;
     let mut line = 2;
-    let has_table = |block: &Block| matches!(block, Block::Table(_));
-    let has_tables = section.blocks.iter().any(has_table);
     for block in &section.blocks {
         match block {
             Block::Prose { text } => {
@@ -108,8 +81,7 @@ fn write_section(
             Block::Table(table) => write_table(sheet, &mut line, table, styles)?,
             Block::Notes { notes } => write_notes(sheet, &mut line, notes, styles)?,
             Block::Facts { facts } => write_facts(sheet, &mut line, facts, styles)?,
-            Block::Plot(_) if has_tables => {}
-            Block::Plot(plot) => points::write_points(sheet, &mut line, plot, styles)?,
+            Block::Plot(plot) => points::write_plot(sheet, name, &mut line, plot, styles)?,
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use antiphon_lab::{CostRound, Identity, Machine, Outcome, ResultRecord, RunRecor
 use antiphon_measure::*;
 use antiphon_report::document::{self, Block, Cell, Document, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
+use std::collections::HashMap;
 
 pub const SUITE: &str = include_str!("../../../../suites/features.toml");
 
@@ -434,4 +435,17 @@ pub fn verdict(row: &document::Row) -> &str {
         Cell::Text { text } => text,
         other => panic!("{other:?}"),
     }
+}
+
+/// The text of a workbook's parts, by name.
+pub fn parts(workbook: &[u8]) -> HashMap<String, String> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(workbook)).expect("a zip archive");
+    (0..archive.len())
+        .map(|index| {
+            let mut file = archive.by_index(index).expect("a part");
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut file, &mut text).expect("text");
+            (file.name().expect("a name").to_string(), text)
+        })
+        .collect()
 }
