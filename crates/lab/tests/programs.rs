@@ -3,7 +3,7 @@
 mod common;
 
 use antiphon_lab::{Outcome, RunRecord};
-use antiphon_measure::{RunFigure, run_counter, run_ratio, run_time_ns};
+use antiphon_measure::{RunFigure, WholeRun, run_counter, run_ratio, run_time_ns};
 use std::path::Path;
 
 /// A subject whose programs are shell scripts: each names its file after it.
@@ -91,7 +91,10 @@ fn reason<'r>(record: &'r RunRecord, program: &str) -> &'r str {
 
 #[test]
 fn programs_that_agree_have_times_ratios_and_counters() {
+    // More than these programs ever do: what the system says of their memory is then what we hold.
+    let ballast = vec![1_u8; 32 << 20];
     let record = measured(false);
+    assert!(ballast.iter().all(|byte| *byte == 1));
     let runs = |program| match outcome(&record, program) {
         Outcome::Program { answer, runs, .. } => {
             assert_eq!(
@@ -109,6 +112,9 @@ fn programs_that_agree_have_times_ratios_and_counters() {
     assert_eq!(ratio.unwrap().value, 3.0);
     assert_eq!(run_counter(quick, "yields"), Some(7.0));
     assert!(quick.iter().all(|run| run.wall_ns > 0));
+    let floor = |run: &WholeRun| run.peak_rss_floor_bytes.unwrap_or_default();
+    assert!(quick.iter().all(|run| floor(run) > 32 << 20), "{quick:?}");
+    assert!(quick.iter().all(WholeRun::peak_is_bound), "{quick:?}");
     assert!(record.ended.is_some());
     let Outcome::Program { counted, .. } = outcome(&record, "quick") else {
         unreachable!("it has runs");

@@ -24,6 +24,9 @@ pub struct WholeRun {
     pub system_ns: u64,
     /// Largest resident memory, bytes.
     pub peak_rss_bytes: u64,
+    /// What the laboratory held when it started the program, with which the system begins to count, bytes; `None` in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_floor_bytes: Option<u64>,
     /// The system's context switches because the program waited.
     pub voluntary: u64,
     /// The system's context switches because it was made to give way.
@@ -31,6 +34,17 @@ pub struct WholeRun {
     /// What the program, or its run-time system, counted: by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, u64>,
+}
+
+/// How much more than that what starts a program may come to hold before the program is loaded, bytes: four times what was seen.
+const FLOOR_SLACK_BYTES: u64 = 512 << 10;
+
+impl WholeRun {
+    /// Whether the largest resident memory may be that of what started the program, so that it only says "at most this".
+    pub fn peak_is_bound(&self) -> bool {
+        let floor = self.peak_rss_floor_bytes;
+        floor.is_none_or(|floor| self.peak_rss_bytes <= floor.saturating_add(FLOOR_SLACK_BYTES))
+    }
 }
 
 /// What is told of a run.
@@ -127,6 +141,26 @@ mod tests {
             ..WholeRun::default()
         };
         times.iter().enumerate().map(run).collect()
+    }
+
+    #[test]
+    fn a_peak_near_what_started_the_program_is_a_bound() {
+        let of = |peak_rss_bytes, peak_rss_floor_bytes| WholeRun {
+            peak_rss_bytes,
+            peak_rss_floor_bytes,
+            ..WholeRun::default()
+        };
+        let floor = 12 << 20;
+        assert!(of(floor, Some(floor)).peak_is_bound());
+        assert!(of(floor + (132 << 10), Some(floor)).peak_is_bound());
+        assert!(!of(floor + (1 << 20), Some(floor)).peak_is_bound());
+        assert!(of(60 << 20, None).peak_is_bound());
+        let stored = serde_json::to_string(&of(floor, None)).unwrap();
+        assert!(!stored.contains("floor"), "{stored}");
+        assert_eq!(
+            serde_json::from_str::<WholeRun>(&stored).unwrap(),
+            of(floor, None)
+        );
     }
 
     #[test]

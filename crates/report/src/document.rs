@@ -229,6 +229,13 @@ pub enum Cell {
         /// Its unit.
         unit: Unit,
     },
+    /// A number that the figure is not above; how far below it is, nothing tells.
+    AtMost {
+        /// The number.
+        value: f64,
+        /// Its unit.
+        unit: Unit,
+    },
     /// A figure with interval and evidence.
     Figure(Box<Figure>),
     /// Smallest and largest of several.

@@ -47,9 +47,11 @@ pub struct Usage {
     /// Processor time in the system.
     pub system: Duration,
     /// Largest resident memory of any one process, bytes. The system counts the moment before the program was loaded too, when
-    /// it was still a copy of this process: a figure not above `peak_rss_floor_bytes` only says "at most this".
+    /// it was still a copy of this process: a figure that is not clearly above `peak_rss_floor_bytes` only says "at most this". The
+    /// copy grows by some pages after that was read (132 KiB on x86-64), and nothing tells the program's own peak: what the system keeps
+    /// of each address space is gone when the end can be seen.
     pub peak_rss_bytes: u64,
-    /// Resident memory of the copy of this process that became the child, bytes.
+    /// Resident memory of the copy of this process that became the child, shortly before its program was loaded, bytes.
     pub peak_rss_floor_bytes: u64,
     /// Page faults served without reading from a device.
     pub minor_faults: u64,

@@ -40,6 +40,7 @@ use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
 pub use memory::compose_memory;
+pub(crate) use programs::peak_run;
 pub use together::compose_together;
 use view::View;
 

@@ -1,5 +1,7 @@
 //! Whole programs: every one that was run, with what the system and the program counted.
 
+mod counted;
+
 use super::view::{RunColumn, View};
 use super::{Kind, of_kind, spent};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
@@ -7,18 +9,14 @@ use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{Interval, WholeRun, run_counter, run_time_ns};
+use counted::Counted;
 
-/// What of the programs' own counters has a column, with its heading: the switches by cause, and what semaphores did.
-const COUNTERS: [(&str, &str); 8] = [
-    ("yields", "Yields"),
-    ("blocks", "Blocked"),
-    ("budgets", "Counts used up"),
-    ("ticks", "Ticks"),
-    ("p_operations", "P"),
-    ("blocked_p_operations", "P that blocked"),
-    ("needless_wake_ups", "Needless wake-ups"),
-    ("turns", "Turns"),
-];
+const CAPTION: &str = "Medians of a run. The time is the program's own account, without its start; the kernel's switches are those of the \
+                       whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time.";
+
+/// What is added where a peak of memory may not be the program's.
+const BOUND: &str = " A peak of memory with ≤ only says that the program needed no more: Linux begins to count with what the laboratory holds when the program is started, and \
+                     tells no smaller figure. Runs of older versions did not keep how much that was.";
 
 /// The folded table of a group's programs; nothing where it has none.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
@@ -31,10 +29,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 
 /// Programs, one a row, with their times and counts.
 pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
-    let counted: Vec<_> = COUNTERS
-        .iter()
-        .filter(|(name, _)| results.iter().any(|r| counter(r, name).is_some()))
-        .collect();
+    let counted = counted::columns(results);
     let heading = |title: &str| Column {
         title: title.into(),
         ..Column::default()
@@ -48,13 +43,10 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
         "Kernel switches, made to",
     ];
     let columns = system.into_iter().map(heading);
-    let columns = columns.chain(counted.iter().map(|(_, title)| heading(title)));
+    let columns = columns.chain(counted.iter().map(Counted::column));
     let rows = results.iter().map(|result| {
         let mut cells = system_cells(result);
-        for (name, _) in &counted {
-            let count = counter(result, name);
-            cells.push(count.map_or(Cell::Empty, Cell::count));
-        }
+        cells.extend(counted.iter().map(|counted| counted.cell(result)));
         Row {
             label: view.label(&result.identity),
             place: RunColumn::of(&result.identity).name(),
@@ -65,13 +57,49 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     });
     Table {
         title: format!("{title}: runs and what was counted in them"),
-        caption: "Medians of a run. The time is the program's own account, without its start; the kernel's switches are those of the \
-                  whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time."
-            .into(),
+        caption: caption(results),
         corner: "Program".into(),
         columns: columns.collect(),
         rows: rows.collect(),
         folded: true,
+    }
+}
+
+/// What the figures are, and of memory what they are not.
+fn caption(results: &[&ResultRecord]) -> String {
+    let mut caption = CAPTION.to_owned();
+    if results
+        .iter()
+        .any(|result| peak_run(runs(result)).is_some_and(|peak| peak.peak_is_bound()))
+    {
+        caption.push_str(BOUND);
+    }
+    match counted::left_out(results) {
+        0 => {}
+        count => caption.push_str(&format!(
+            " The programs print {} more, which the CSV has (`run_counter`).",
+            number::count(count as u64)
+        )),
+    }
+    caption
+}
+
+/// The run whose peak of memory is the median; `None` of none.
+pub fn peak_run(runs: &[WholeRun]) -> Option<&WholeRun> {
+    let mut ordered: Vec<&WholeRun> = runs.iter().collect();
+    ordered.sort_by_key(|run| run.peak_rss_bytes);
+    ordered.get(ordered.len() / 2).copied()
+}
+
+/// The median peak of memory, as far as it is the program's.
+fn peak_cell(runs: &[WholeRun]) -> Cell {
+    let Some(run) = peak_run(runs) else {
+        return Cell::Empty;
+    };
+    let (value, unit) = (run.peak_rss_bytes as f64, Unit::Bytes);
+    match run.peak_is_bound() {
+        true => Cell::AtMost { value, unit },
+        false => Cell::Number { value, unit },
     }
 }
 
@@ -122,10 +150,7 @@ fn system_cells(result: &ResultRecord) -> Vec<Cell> {
         Cell::Figure(Box::new(figure)),
         Cell::ns(median(|run| run.user_ns)),
         Cell::ns(median(|run| run.system_ns)),
-        Cell::Number {
-            value: median(|run| run.peak_rss_bytes),
-            unit: Unit::Bytes,
-        },
+        peak_cell(runs),
         Cell::count(median(|run| run.voluntary)),
         Cell::count(median(|run| run.involuntary)),
     ]

@@ -35,6 +35,7 @@ fn line(cell: &Cell, scale: Option<Scale>) -> String {
         Cell::Empty => String::new(),
         Cell::Text { text } | Cell::Printed { text, .. } => text.clone(),
         Cell::Number { value, unit } => number_text(*value, *unit),
+        Cell::AtMost { value, unit } => at_most(*value, *unit),
         Cell::Range { low, high, unit } => number::range(*unit, *low, *high),
         Cell::Lacking { .. } => "–".to_owned(),
         Cell::Missing { reason } => format!("– ({reason})"),
@@ -48,6 +49,11 @@ pub fn number_text(value: f64, unit: Unit) -> String {
         Unit::Count | Unit::Bytes => number::exact(unit, value),
         _ => number::quantity(unit, value),
     }
+}
+
+/// A bare number that is a bound.
+pub fn at_most(value: f64, unit: Unit) -> String {
+    format!("≤\u{202f}{}", number_text(value, unit))
 }
 
 /// The value of a figure as it is written, without marks.

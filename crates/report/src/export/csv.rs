@@ -7,6 +7,7 @@ mod spent;
 
 use crate::comparison::Comparison;
 use crate::compose::figure;
+use crate::compose::peak_run;
 use crate::compose::view::View;
 use crate::document::Standing;
 use crate::layout::Layout;
@@ -344,6 +345,10 @@ fn program(
     };
     let time = start("run_time", "ns").with_interval(&time);
     let mut records = vec![time.with("blocks", runs.len())];
+    records.extend(peak_run(runs).map(|run| {
+        let record = start("run_peak_rss", "bytes").with("value", run.peak_rss_bytes);
+        record.with("standing", bound(run.peak_is_bound()))
+    }));
     let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.counters.keys()).collect();
     let timed = names
         .into_iter()

@@ -209,9 +209,10 @@ fn write_headings(
 /// The unit that the numbers of a column share; empty where they differ.
 fn unit_of(table: &Table, column: usize) -> &'static str {
     let unit = |cell: &Cell| match cell {
-        Cell::Number { unit, .. } | Cell::Range { unit, .. } | Cell::Printed { unit, .. } => {
-            Some(*unit)
-        }
+        Cell::Number { unit, .. }
+        | Cell::AtMost { unit, .. }
+        | Cell::Range { unit, .. }
+        | Cell::Printed { unit, .. } => Some(*unit),
         Cell::Figure(figure) => Some(figure.unit),
         _ => None,
     };
@@ -277,6 +278,10 @@ fn write_cell(
         }
         Cell::Missing { reason } => {
             sheet.write_string(line, at, fitting(&format!("no figure: {reason}")))?;
+        }
+        // A sum or a chart must not take up a number that is not one.
+        Cell::AtMost { value, .. } => {
+            sheet.write_string(line, at, format!("≤ {value}"))?;
         }
         Cell::Number { value, .. } => write_span(sheet, (line, at), (*value, *value), width)?,
         Cell::Range { low, high, .. } | Cell::Printed { low, high, .. } => {

@@ -93,6 +93,7 @@ fn whole_run(output: &Output, account: &Account, round: u32) -> WholeRun {
         user_ns: usage.user.as_nanos() as u64,
         system_ns: usage.system.as_nanos() as u64,
         peak_rss_bytes: usage.peak_rss_bytes,
+        peak_rss_floor_bytes: Some(usage.peak_rss_floor_bytes),
         voluntary: usage.voluntary_switches,
         involuntary: usage.involuntary_switches,
         counters: account.counters.clone(),

@@ -3,7 +3,7 @@
 use super::colour;
 use super::evidence::Evidence;
 use crate::document::{Cell, Column, Figure, Mark, Row, RowKind, Standing, Table, Weight};
-use crate::export::cells::{figure_value, like_control, number_text, scales, side_notes};
+use crate::export::cells::{at_most, figure_value, like_control, number_text, scales, side_notes};
 use crate::number::{self, Scale, Spread};
 use maud::{Markup, html};
 
@@ -80,6 +80,7 @@ fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evide
         Cell::Text { text } => html! { td.words { (text) } },
         Cell::Printed { text, .. } => html! { td.number { (text) } },
         Cell::Number { value, unit } => html! { td.number { (number_text(*value, *unit)) } },
+        Cell::AtMost { value, unit } => html! { td.number { (at_most(*value, *unit)) } },
         Cell::Range { low, high, unit } => {
             html! { td.number { (number::range(*unit, *low, *high)) } }
         }
