@@ -171,3 +171,23 @@ fn a_cost_that_may_be_nothing_has_no_ratio_to_its_twin() {
     assert!(matches!(of(90_000.0), Cell::Figure(_)));
     assert!(matches!(of(-90_000.0), Cell::Missing { reason } if reason.contains("no ratio")));
 }
+
+#[test]
+fn what_compilers_use_is_told_beside_processor_time() {
+    let mut run = cold(&[]);
+    run.subjects = sample::many_subjects();
+    run.subjects[0].language = "Java".into();
+    let document = compose(&run);
+    let of_processors = tables(section(&document, "group-queries"));
+    let of_processors = of_processors
+        .iter()
+        .filter(|table| table.title.contains("processor time"));
+    let captions: Vec<&str> = of_processors.map(|table| table.caption.as_str()).collect();
+    assert_eq!(captions.len(), 2);
+    for caption in captions {
+        assert!(
+            caption.contains("HotSpot’s") && caption.contains("V8’s"),
+            "{caption}"
+        );
+    }
+}

@@ -468,6 +468,30 @@ fn every_figure_of_a_server_that_stayed_cold_is_marked() {
 }
 
 #[test]
+fn what_compilers_use_is_told_beside_processor_time_where_there_are_any() {
+    let told = |language: &str| -> Vec<String> {
+        let mut run = run();
+        run.subjects = sample::many_subjects();
+        run.subjects.truncate(1);
+        run.subjects[0].language = language.into();
+        let tables = tables(&compose(&run), "group-over").into_iter();
+        let told = tables.filter(|table| table.caption.contains("HotSpot"));
+        told.map(|table| table.title).collect()
+    };
+    assert!(told("Ada").is_empty());
+    for language in ["Java", "JavaScript"] {
+        assert_eq!(
+            told(language),
+            [
+                "Over concurrency: Processor time of the server a request",
+                "1 connections: all figures",
+                "64 connections: all figures"
+            ]
+        );
+    }
+}
+
+#[test]
 fn a_server_that_stayed_cold_for_another_placement_is_marked_in_this_one() {
     let mut run = cold(run());
     run.results[2].identity.placement = "same".into();

@@ -1,4 +1,5 @@
-//! Figures of what was not warm: subjects and servers whose language compiles while it runs, where the time for warming was over before the rule held.
+//! Languages that compile while they run: figures of subjects and servers that were not warm, since the time for warming was over before the rule held, and
+//! what compilers are to processor time.
 
 use super::view::{RunColumn, View};
 use crate::document::{Mark, Weight};
@@ -6,6 +7,8 @@ use antiphon_lab::{Outcome, ResultRecord, WarmUp};
 
 /// The mark of a figure that may be too high for it.
 pub const NOT_WARM: &str = "not warm";
+
+const COMPILERS: &str = " What HotSpot’s compiler threads use is taken off Java’s processor time; what V8’s use is not off JavaScript’s, as it cannot be told.";
 
 /// The mark of what was not warm after one of its starts or more.
 pub fn mark(is_cold: bool) -> Option<Mark> {
@@ -47,6 +50,15 @@ fn warm_ups(result: &ResultRecord) -> &[WarmUp] {
     match &result.outcome {
         Outcome::Load(load) => &load.warm_ups,
         _ => &[],
+    }
+}
+
+/// What is to be said of processor time where languages compile while they run; nothing where none does.
+pub fn compilers(view: &View) -> &'static str {
+    let mut subjects = view.run.subjects.iter();
+    match subjects.any(|subject| ["Java", "JavaScript"].contains(&subject.language.as_str())) {
+        true => COMPILERS,
+        false => "",
     }
 }
 

@@ -25,6 +25,11 @@ pub(super) enum Of {
 }
 
 impl Shown {
+    /// Whether it is what a request costs the server's processors.
+    pub(super) fn is_processor_time(&self) -> bool {
+        self.title == OVER_LOADS[0].title
+    }
+
     pub(super) fn of_round(&self, round: &LoadRound) -> Option<f64> {
         match self.of {
             Of::Median(of) | Of::Most(of) | Of::All(_, of) => of(round),

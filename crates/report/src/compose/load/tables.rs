@@ -2,6 +2,7 @@
 
 use super::shown::{OVER_LOADS, Of, Shown, in_full};
 use super::{Waits, marks, noise, outcome, wait};
+use crate::compose::cold;
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
 use crate::layout::Group;
@@ -50,7 +51,7 @@ pub(super) fn blocks(
         };
         Table {
             title: format!("{}: {}", group.title, shown.title),
-            caption: caption(shown, waits),
+            caption: caption(view, shown, waits),
             corner: "Server".into(),
             columns: tests.iter().map(column).collect(),
             rows: subjects.iter().map(row).collect(),
@@ -113,8 +114,9 @@ fn of_one_load(
         caption: format!(
             "Memory is proportional (shared pages in parts) and, like the threads, that of the server's processes after the load; the peak is the \
              sum of their largest resident memories. Latencies count from the time at which a request was due. {} The longest latency is that of all \
-             rounds, and the starved connections are those of the worst; other figures are medians of rounds. Shares are taken within rounds.{noise}",
-            of_latencies(waits)
+             rounds, and the starved connections are those of the worst; other figures are medians of rounds. Shares are taken within rounds.{}{noise}",
+            of_latencies(waits),
+            cold::compilers(view)
         ),
         corner: "Server".into(),
         columns,
@@ -124,12 +126,16 @@ fn of_one_load(
 }
 
 /// How the figures of a table are made.
-fn caption(shown: &Shown, waits: &Waits) -> String {
+fn caption(view: &View, shown: &Shown, waits: &Waits) -> String {
     let made = match shown.of {
         Of::All(..) => of_latencies(waits),
         _ => "Medians of rounds with their intervals.".into(),
     };
-    format!("{made} In each round every server had a moment of each load.")
+    let compilers = match shown.is_processor_time() {
+        true => cold::compilers(view),
+        false => "",
+    };
+    format!("{made} In each round every server had a moment of each load.{compilers}")
 }
 
 fn of_latencies(waits: &Waits) -> String {

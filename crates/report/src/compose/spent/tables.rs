@@ -1,6 +1,7 @@
 //! Tables of processor time an operation, by test and subject, and one of everything, folded.
 
 use super::{of_both, of_server, of_subject};
+use crate::compose::cold;
 use crate::compose::costs::heading;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
@@ -14,6 +15,10 @@ type Of = fn(&CostRound) -> Option<f64>;
 const CAPTION: &str = "Test less control, by the processes' own clocks: the whole tree of the subject, or of the database server. Medians of rounds in \
                        which the subjects took turns, with their intervals. Marked as disturbed: others used more than a tenth of the processors in use during its turns; as slowed: in \
                        no round were the processors as fast as they can be; as not warm: its subject was not when the time for warming was over.";
+
+/// What stands below the table of everything.
+const IN_FULL: &str = "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory is since \
+                       the process started. The server’s is for all its clients together. Shares are taken within rounds.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
@@ -41,7 +46,7 @@ pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> V
             .filter_map(|test| row(view, results, &columns, *test, of));
         let table = Table {
             title: format!("{}: {title}", group.title),
-            caption: CAPTION.into(),
+            caption: format!("{CAPTION}{}", cold::compilers(view)),
             corner: "Operation".into(),
             columns: columns.iter().map(|column| heading(view, column)).collect(),
             rows: rows.collect(),
@@ -157,9 +162,7 @@ fn in_full(
     }
     Table {
         title: format!("{}: processor time, memory and threads", group.title),
-        caption: "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory \
-                  is since the process started. The server’s is for all its clients together. Shares are taken within rounds."
-            .into(),
+        caption: format!("{IN_FULL}{}", cold::compilers(view)),
         corner: "Operation".into(),
         columns: columns
             .into_iter()
