@@ -87,8 +87,6 @@ pub struct Group {
     pub title: String,
     /// What the rows have in common.
     pub text: String,
-    /// Whether their operations wait for a disk.
-    pub waits_for_disk: bool,
     /// The rows.
     pub rows: Vec<Row>,
 }
@@ -110,6 +108,8 @@ pub struct Row {
     pub runs: Vec<Placed>,
     /// Policies and placements of a quick run.
     pub quick_runs: Vec<Placed>,
+    /// Whether its operations mostly wait for a disk.
+    pub waits_for_disk: bool,
     /// The argument given to the tests that take one.
     pub arg: Option<Argument>,
     /// Patterns of the subjects that it is measured in, as `name/variant`; empty: all.
@@ -284,10 +284,14 @@ impl Suite {
         self.twins.iter().chain(further).cloned().collect()
     }
 
-    /// The ids of the groups whose operations wait for a disk.
-    pub(crate) fn waits_for_disk(&self) -> HashSet<String> {
-        let groups = self.groups.iter().filter(|group| group.waits_for_disk);
-        groups.map(|group| group.id.clone()).collect()
+    /// The tests whose operations mostly wait for a disk.
+    pub fn waits_for_disk(&self) -> HashSet<String> {
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        let waits = rows.filter(|row| row.waits_for_disk);
+        waits
+            .flat_map(|row| row.instances(false))
+            .map(|instance| instance.test)
+            .collect()
     }
 
     /// Reads a suite from its text. `file` is named in the faults.

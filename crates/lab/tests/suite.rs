@@ -49,11 +49,16 @@ fn commits_wait_for_a_disk_and_queries_do_not() {
     let suite = Suite::load(&path)
         .unwrap_or_else(|error| panic!("{error}"))
         .0;
-    let waits = suite.groups.iter().filter(|group| group.waits_for_disk);
-    assert_eq!(
-        waits.map(|group| group.id.as_str()).collect::<Vec<_>>(),
-        ["writing"]
-    );
+    let mut waits: Vec<String> = suite.waits_for_disk().into_iter().collect();
+    waits.sort_unstable();
+    // Of ten INSERTs in one transaction the last statement alone waits, which is a row's word against its group's.
+    let commits = [
+        "drop_create",
+        "insert",
+        "insert.prepared",
+        "transaction.each",
+    ];
+    assert_eq!(waits, commits);
 }
 
 #[test]

@@ -343,7 +343,8 @@ fn visit(
 /// any case, and needs its processor at once when the disk has answered.
 fn is_ordinary(engine: &Engine<'_, '_>, position: usize) -> bool {
     let item = &engine.items[position];
-    engine.seats.looks_for_work(&item.identity) && !engine.waits_for_disk.contains(&item.group)
+    engine.seats.looks_for_work(&item.identity)
+        && !engine.waits_for_disk.contains(&item.identity.test)
 }
 
 /// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.

@@ -55,7 +55,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) counts_by_processor: bool,
     /// Whether processor time and memory are measured beside frames.
     costs: bool,
-    /// The ids of the groups whose operations wait for a disk.
+    /// The tests whose operations mostly wait for a disk.
     pub(super) waits_for_disk: HashSet<String>,
     /// How the process of the item in hand became warm.
     pub(super) warm_up: Option<WarmUp>,

@@ -170,33 +170,41 @@ fn group(section: Section<'_>, id: String, entered: &mut Entered) -> Group {
     let quick_runs = section
         .get("quick_runs")
         .map_or_else(|| runs.clone(), |item| any_placed(&item));
+    let of_group = OfGroup {
+        runs,
+        quick_runs,
+        waits_for_disk: waits_for_disk(&section).unwrap_or_default(),
+    };
     let group = Group {
         id,
         title: section.required_string("title"),
         text: section.string("text").unwrap_or_default(),
-        waits_for_disk: section
-            .get("waits_for_disk")
-            .and_then(|item| item.boolean())
-            .unwrap_or_default(),
-        rows: rows(&section, &runs, &quick_runs, entered),
+        rows: rows(&section, &of_group, entered),
     };
     section.finish();
     group
 }
 
-fn rows(
-    group: &Section<'_>,
-    runs: &[Placed],
-    quick_runs: &[Placed],
-    entered: &mut Entered,
-) -> Vec<Row> {
+/// What a group's rows have where they do not say otherwise.
+struct OfGroup {
+    runs: Vec<Placed>,
+    quick_runs: Vec<Placed>,
+    waits_for_disk: bool,
+}
+
+/// Whether operations wait for a disk, if a section says so.
+fn waits_for_disk(section: &Section<'_>) -> Option<bool> {
+    section.get("waits_for_disk")?.boolean()
+}
+
+fn rows(group: &Section<'_>, of_group: &OfGroup, entered: &mut Entered) -> Vec<Row> {
     let sections = group
         .require("row")
         .map(|item| item.sections())
         .unwrap_or_default();
     let mut rows = Vec::new();
     for section in sections {
-        if let Some(row) = row::read(section, runs, quick_runs, entered) {
+        if let Some(row) = row::read(section, of_group, entered) {
             rows.push(row);
         }
     }

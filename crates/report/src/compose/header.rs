@@ -1,7 +1,8 @@
 //! The head of a run's document: title, conditions, and how many rows have a figure.
 
-use super::view::{View, fatal};
-use crate::document::{Document, Fact, Note, Unit, Weight};
+use super::figure::standing;
+use super::view::View;
+use crate::document::{Document, Fact, Note, Standing, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Identity, Outcome, RunRecord};
 
@@ -137,11 +138,13 @@ impl Tally {
                 Outcome::Absent { reason, .. } => {
                     tally.count_absent(reason, view.label(&result.identity), &result.identity);
                 }
-                Outcome::Frame(estimate) if fatal(estimate).is_some() => tally.withheld += 1,
-                Outcome::Frame(e) => {
-                    tally.measured += 1;
-                    tally.like_control += usize::from(e.is_like_control());
-                }
+                Outcome::Frame(estimate) => match standing(result, estimate) {
+                    Standing::Withheld { .. } => tally.withheld += 1,
+                    shown => {
+                        tally.measured += 1;
+                        tally.like_control += usize::from(shown == Standing::LikeControl);
+                    }
+                },
                 _ => tally.measured += 1,
             }
         }

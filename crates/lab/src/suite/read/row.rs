@@ -1,11 +1,11 @@
 //! One row of a suite: its templates, their matrix, and how it is measured.
 
-use super::{Entered, any_placed, except, placed};
+use super::{Entered, OfGroup, any_placed, except, placed, waits_for_disk};
 use crate::document::{Item, Section, did_you_mean};
 use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
 use crate::suite::matrix::placeholders;
-use crate::suite::{Argument, DelaySweep, Matrix, Placed, ProgramRow, Row, RowKind};
+use crate::suite::{Argument, DelaySweep, Matrix, ProgramRow, Row, RowKind};
 use std::collections::BTreeSet;
 
 const KINDS: [&str; 8] = [
@@ -22,12 +22,7 @@ const KINDS: [&str; 8] = [
 /// A row must not multiply into more tests than anyone would wait for.
 const TESTS_PER_ROW: usize = 10_000;
 
-pub(super) fn read(
-    section: Section<'_>,
-    runs: &[Placed],
-    quick_runs: &[Placed],
-    entered: &mut Entered,
-) -> Option<Row> {
+pub(super) fn read(section: Section<'_>, of_group: &OfGroup, entered: &mut Entered) -> Option<Row> {
     let test = section.require("test")?;
     let label = section.require("label");
     let each = section
@@ -39,13 +34,14 @@ pub(super) fn read(
     let own_quick = section.get("quick_runs").map(|item| any_placed(&item));
     let quick_runs = own_quick
         .or_else(|| own_runs.clone())
-        .unwrap_or_else(|| quick_runs.to_vec());
+        .unwrap_or_else(|| of_group.quick_runs.clone());
     let row = Row {
         test: test.string().unwrap_or_default(),
         label: label.as_ref().and_then(Item::string).unwrap_or_default(),
         kind: kind(&section, &each),
-        runs: own_runs.unwrap_or_else(|| runs.to_vec()),
+        runs: own_runs.unwrap_or_else(|| of_group.runs.clone()),
         quick_runs,
+        waits_for_disk: waits_for_disk(&section).unwrap_or(of_group.waits_for_disk),
         arg: argument(&section, &each),
         subjects: subjects(&section),
         except: except::exceptions(&section, &each),
