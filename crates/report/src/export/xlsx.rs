@@ -81,7 +81,13 @@ fn write_section(
             Block::Table(table) => write_table(sheet, &mut line, table, styles)?,
             Block::Notes { notes } => write_notes(sheet, &mut line, notes, styles)?,
             Block::Facts { facts } => write_facts(sheet, &mut line, facts, styles)?,
-            Block::Plot(plot) => points::write_plot(sheet, name, &mut line, plot, styles)?,
+            Block::Plot(plot) => points::Sheet {
+                sheet: &mut *sheet,
+                name,
+                line: &mut line,
+                styles,
+            }
+            .write_plot(plot)?,
         }
     }
     Ok(())
