@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the heap in all languages: what is reached by a register processors may keep at hand, and add to it several times as fast as to what has a
- * fixed place in the program (docs/shared-data.md). */
+/* On the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as fast as to
+ * what has a fixed place in the program (docs/shared-data.md). */
 struct counter {
     _Alignas(APART) volatile uint64_t unprotected; /* volatile: every increment is one of memory; that alone makes none of them indivisible */
     _Atomic uint64_t indivisible;
@@ -72,7 +72,10 @@ void run_counter(const char *way, const unsigned long *argument)
     struct counter *counter = aligned_alloc(APART, sizeof *counter);
     if (!counter)
         fail("no storage for a counter");
-    *counter = (struct counter){.lock = PTHREAD_MUTEX_INITIALIZER};
+    memset(counter, 0, sizeof *counter);
+    atomic_init(&counter->indivisible, 0);
+    if (pthread_mutex_init(&counter->lock, NULL) != 0)
+        fail("no lock for a counter");
     shared = counter;
     uint64_t elapsed_ns = run_tasks(tasks, argument[1], ways[i].work, task), operations = 0;
     for (unsigned t = 0; t < tasks; t++)

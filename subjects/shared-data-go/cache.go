@@ -63,7 +63,10 @@ var caches = map[string]struct{ read, write func(key string) }{
 		},
 		func(key string) {
 			for {
-				value, _ := concurrent.Load(key)
+				value, found := concurrent.Load(key)
+				if !found {
+					fail("`%s` is not in the cache", key)
+				}
 				if concurrent.CompareAndSwap(key, value, value.(uint64)+1) {
 					return
 				}
