@@ -22,6 +22,8 @@ pub struct Agreement {
     pub slices: Vec<SlicesDiffer>,
     /// Whether processors were kept awake while turns waited, in the first run and in the second; the same of both where it has no part in the ratio.
     pub awake: (bool, bool),
+    /// Whether the subject's turns were ordinary where those of others were in real time, in the first run and in the second.
+    pub ordinary: (bool, bool),
 }
 
 /// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
@@ -139,6 +141,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .filter_map(|(first, second)| SlicesDiffer::of(first, second))
                     .collect(),
                 awake: (is_awake(of), is_awake(of_again)),
+                ordinary: (is_ordinary(of), is_ordinary(of_again)),
             })
         })
         .collect()
@@ -146,6 +149,10 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
 
 fn is_awake(result: &ResultRecord) -> bool {
     result.costs.as_ref().is_some_and(|costs| costs.awake)
+}
+
+fn is_ordinary(result: &ResultRecord) -> bool {
+    result.costs.as_ref().is_some_and(|costs| costs.ordinary)
 }
 
 /// What the starts of a run's processes say of a ratio.

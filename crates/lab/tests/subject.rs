@@ -269,6 +269,21 @@ fn subjects_in_go_need_the_version_of_their_modules() {
 }
 
 #[test]
+fn of_those_that_use_databases_go_alone_looks_for_work() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    let looks = |language: &str| {
+        let subject = Subject::load(&folder.join(format!("sql-{language}")));
+        subject
+            .unwrap_or_else(|error| panic!("{error}"))
+            .looks_for_work
+    };
+    assert!(looks("go"));
+    for language in ["ada", "c", "java", "javascript", "python", "rust"] {
+        assert!(!looks(language), "{language}");
+    }
+}
+
+#[test]
 fn a_folder_with_a_broken_subject_still_gives_the_others() {
     let parent = tempfile::tempdir().unwrap();
     for (name, text) in [

@@ -41,7 +41,7 @@ impl Interval {
     }
 
     /// How many times another cost, with which it was not measured in turns: the limits are those of the farthest ends of both, and 0 and ∞
-    /// where a side has none. `None` where this one is not above zero, or the other may be nothing: how often that goes into a cost is no number.
+    /// where a side has none. `None` where this one is not above zero, or the other may be nothing.
     pub fn over(&self, other: &Interval) -> Option<Interval> {
         if self.value <= 0.0 || self.high <= 0.0 {
             return None;
@@ -153,13 +153,18 @@ impl Estimate {
     /// published as a number.
     pub fn is_like_control(&self) -> bool {
         let kind = FindingKind::IndistinguishableFromControl;
-        let is_within = match self.cost_ns.limits() {
+        self.holds_nothing(&self.cost_ns)
+            || self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    /// The same of another time of this operation, by its limits alone.
+    pub fn holds_nothing(&self, time: &Interval) -> bool {
+        match time.limits() {
             Some((low, high)) => {
-                self.cost_ns.contains(0.0) || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
+                time.contains(0.0) || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
             }
-            None => self.cost_ns.value.abs() <= self.frames.control_ns.max(PLACEMENT_FLOOR_NS),
-        };
-        is_within || self.findings.iter().any(|finding| finding.kind == kind)
+            None => time.value.abs() <= self.frames.control_ns.max(PLACEMENT_FLOOR_NS),
+        }
     }
 
     /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero, and takes back that the

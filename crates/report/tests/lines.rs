@@ -5,7 +5,7 @@ mod sample;
 use antiphon_lab::{CostRound, Costs, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Standing, Table};
+use antiphon_report::document::{Block, Cell, Figure, Standing, Table};
 use sample::{empty_run, estimate, finding, identity, interval, result, round, section, tables};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
@@ -197,4 +197,67 @@ fn subjects_that_share_no_variant_share_a_plot() {
     let plots = plotted(&run);
     assert_eq!(plots.len(), 1, "{plots:?}");
     assert_eq!(plots[0].1.len(), 4);
+}
+
+/// What is shown of ten rows, where turns took so long.
+fn shown(times: &[f64]) -> Figure {
+    let mut run = by_turns();
+    for result in &mut run.results {
+        let Some(costs) = &mut result.costs else {
+            continue;
+        };
+        costs.rounds.truncate(times.len());
+        for (round, time) in costs.rounds.iter_mut().zip(times) {
+            round.time_ns = Some(*time);
+        }
+    }
+    let document = compose(&run);
+    let table = tables(section(&document, "group-queries"))[0];
+    let row = table.rows.iter().find(|row| row.label.contains("LIMIT 10"));
+    match &row.expect("there are ten rows").cells[0] {
+        Cell::Figure(figure) => (**figure).clone(),
+        other => panic!("no figure: {other:?}"),
+    }
+}
+
+#[test]
+fn what_turns_say_of_little_is_marked_and_of_nothing_is_no_number() {
+    let words = |figure: &Figure| -> Vec<String> {
+        let marks = figure.marks.iter();
+        marks.map(|mark| mark.word.clone()).collect()
+    };
+    let one = shown(&[3150.0]);
+    assert_eq!(one.standing, Standing::Resolved);
+    assert_eq!(words(&one), ["one round", "switches"]);
+    let below = shown(&[-900.0, -950.0, -920.0, -910.0, -930.0, -940.0]);
+    assert_eq!(below.standing, Standing::Resolved);
+    assert_eq!(words(&below), ["below zero", "switches"]);
+    let nothing = shown(&[-9.0, 9.0, 5.0, -5.0, 1.0, -1.0]);
+    assert_eq!(nothing.standing, Standing::LikeControl);
+}
+
+#[test]
+fn what_was_found_in_slices_is_told_of_times_that_are_theirs_alone() {
+    let told = |run: &RunRecord| {
+        let document = compose(run);
+        let titles = tables(section(&document, "findings"));
+        titles
+            .iter()
+            .map(|table| table.title.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut run = by_turns();
+    let is_told =
+        |titles: &[String], what: &str| titles.iter().any(|title| title.starts_with(what));
+    let of_turns = told(&run);
+    assert!(
+        is_told(&of_turns, "Unexpected context switches"),
+        "{of_turns:?}"
+    );
+    assert!(!is_told(&of_turns, "Outlying slices"), "{of_turns:?}");
+    run.results
+        .iter_mut()
+        .for_each(|result| result.costs = None);
+    let of_frames = told(&run);
+    assert!(is_told(&of_frames, "Outlying slices"), "{of_frames:?}");
 }

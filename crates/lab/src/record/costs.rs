@@ -58,6 +58,10 @@ pub struct Costs {
     /// Whether the processors were kept awake while turns waited; `false` in runs that did not do so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awake: bool,
+    /// Whether its turns were ordinary where those of others were in real time, since its run-time looks for other work before it waits for a server; `false` in runs in
+    /// which all were alike.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordinary: bool,
     /// What others used of the processors while its turns lasted, for each start; empty in runs that did not watch them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Foreign>,

@@ -64,7 +64,7 @@ impl Raised {
         }
     }
 
-    /// Puts some of them before everything ordinary, too, where that is permitted, and their keepers and our own thread before them. Only for short slices with
+    /// Puts them before everything ordinary, too, where that is permitted, and their keepers and our own thread before them. Only for short slices with
     /// pauses between them, in which others may run.
     pub(super) fn real_time(mut self) -> Raised {
         match OwnThread::put_first() {
@@ -88,13 +88,17 @@ impl Raised {
     /// Makes some of them ordinary, though still the most urgent of these, while the value lives.
     ///
     /// Among real-time threads of one priority, one that wakes another goes on until it waits, where ordinary ones are put off by who was just woken. Who then finds no
-    /// answer yet, and looks for other work before it waits, uses a processor for it, and so does a server that waits for it: Go's run-time 1.8 times as much, and its
-    /// PostgreSQL 2.5 times.
+    /// answer yet, and looks for other work before it waits, uses a processor for it, and so does a server that waits for it, as Go's run-time does (docs/practice-costs.md, *What chose the rules*).
     pub(super) fn ordinary(&self, roots: impl IntoIterator<Item = u32>) -> Option<Ordinary> {
         self.first.as_ref()?;
         let roots: Vec<u32> = roots.into_iter().collect();
         put_all_back(&roots, realtime::put_back);
         Some(Ordinary(roots))
+    }
+
+    /// Whether they are real-time.
+    pub(super) fn is_real_time(&self) -> bool {
+        self.first.is_some()
     }
 
     /// Whether turns come before others by a priority that is refused.

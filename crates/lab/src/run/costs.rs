@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject's processes and of its database's, by their own clocks.
 //!
 //! When a test was timed in all its subjects, these take turns once more, forth and back (A B B A). A turn is four slices, control, test,
-//! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
+//! test, control; the clocks are read between them, and each is timed by the subject's own clock. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
 mod again;
@@ -282,7 +282,7 @@ fn member(
         lengthened: slice_ms.is_some(),
         stood_aside: None,
         seen: Seen::default(),
-        is_ordinary: is_ordinary(engine, position),
+        is_ordinary: raised.is_real_time() && is_ordinary(engine, position),
         is_watched: !engine.seats.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
@@ -542,6 +542,7 @@ fn keep(
     costs.rounds.extend(member.rounds(start, &engine.gauge));
     costs.slice_ms = member.slice_ms;
     costs.awake = are_awake;
+    costs.ordinary = member.is_ordinary;
     costs.foreign.push(member.seen.foreign(1));
     engine.gauged.push(Gauged::of(&member, start));
     let parents = Parents::now();

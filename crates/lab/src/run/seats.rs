@@ -247,7 +247,7 @@ impl Seats {
         self.builds.get(&build)?.slice_ms
     }
 
-    /// Whether the subject of an item, whose run-time looks for other work before a thread waits, waits for a server.
+    /// Whether the subject of an item waits for a server, and its run-time looks for other work before a thread waits.
     pub(super) fn looks_for_work(&self, identity: &Identity) -> bool {
         let build = (identity.subject.clone(), identity.policy.clone());
         let looks = self

@@ -194,6 +194,28 @@ fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
     })
 }
 
+/// Subjects whose turns were ordinary in one of the runs, and in real time in the other.
+fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
+    let differ = agreements
+        .iter()
+        .filter(|of| of.ordinary.0 != of.ordinary.1);
+    let each: BTreeSet<(&str, bool)> = differ
+        .map(|of| (of.identity.subject.as_str(), of.ordinary.0))
+        .collect();
+    let note = |(subject, is_first): (&str, bool)| {
+        let (ordinary, other) = if is_first { runs } else { (runs.1, runs.0) };
+        let text = format!(
+            "its turns were ordinary in run {ordinary}, as its run-time looks for other work before it waits for a server (`looks_for_work` in its file), and in real time in run {other}, \
+             where it looks for longer, so that its figures differ in kind"
+        );
+        Note {
+            mend: "compare two runs of the same version".into(),
+            ..Note::new(Weight::Warning, subject, text)
+        }
+    };
+    each.into_iter().map(note).collect()
+}
+
 /// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are.
 pub fn compose_agreement(
     agreements: &[Agreement],
@@ -291,6 +313,7 @@ fn document(
     blocks.extend(of_typical(typical, threshold, runs));
     let mut notes = slices(agreements, runs);
     notes.extend(sleep(agreements, runs));
+    notes.extend(priorities(agreements, runs));
     blocks.extend((!notes.is_empty()).then_some(Block::Notes { notes }));
     blocks.extend(tables.map(Block::Table));
     Document {
@@ -359,6 +382,7 @@ mod tests {
             ratios: (exactly(2.0), exactly(2.0 * (1.0 - difference))),
             slices: Vec::new(),
             awake: (true, true),
+            ordinary: (false, false),
         };
         differences.iter().map(agreement).collect()
     }
@@ -441,6 +465,26 @@ mod tests {
         };
         let which = "kept awake while turns waited in run 12, and not in run 11";
         assert!(note.text.contains(which), "{}", note.text);
+    }
+
+    #[test]
+    fn a_subject_whose_turns_were_ordinary_in_one_run_is_named_once() {
+        let mut all = agreements(Measured::WithServer, &[0.01, 0.5, 0.5]);
+        assert_eq!(notes(&all), []);
+        for of in &mut all[1..] {
+            of.ordinary = (false, true);
+        }
+        let said = notes(&all);
+        let [note] = said.as_slice() else {
+            panic!("{said:?}")
+        };
+        assert_eq!(note.about, all[1].identity.subject);
+        let which = ["ordinary in run 12", "in real time in run 11"];
+        assert!(
+            which.iter().all(|of| note.text.contains(of)),
+            "{}",
+            note.text
+        );
     }
 
     #[test]

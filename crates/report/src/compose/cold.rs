@@ -5,10 +5,10 @@ use super::view::{RunColumn, View};
 use crate::document::{Mark, Weight};
 use antiphon_lab::{Outcome, ResultRecord, WarmUp};
 
-/// The mark of a figure that may be too high for it.
+/// The mark of a figure that may be dearer than it lasts.
 pub const NOT_WARM: &str = "not warm";
 
-const COMPILERS: &str = " What HotSpot’s compiler threads use is taken off Java’s processor time; what V8’s use is not off JavaScript’s, as it cannot be told.";
+const COMPILERS: &str = " What HotSpot’s compiler threads use is taken off Java’s processor time; V8’s cannot be told apart, and what they use is in JavaScript’s.";
 
 /// The mark of what was not warm after one of its starts or more.
 pub fn mark(is_cold: bool) -> Option<Mark> {
@@ -29,7 +29,7 @@ pub fn says_so(result: &ResultRecord) -> bool {
 }
 
 /// Whether the server of a load was not. One is warmed once after each start, which is kept with the first of its loads: in this placement, or in another that
-/// the same processes served.
+/// the same processes served. All starts count for all loads: of a run that was gone on with, also those after a load was measured.
 pub fn is_server_cold(view: &View, result: &ResultRecord) -> bool {
     let own = RunColumn::of(&result.identity);
     let warmed = |with: &dyn Fn(&RunColumn) -> bool| -> Vec<&WarmUp> {

@@ -139,6 +139,8 @@ impl Measured<'_> {
                 let of = &result.identity;
                 (&of.subject, &of.test, of.arg) == (&column.subject, &test, arg)
                     && of.placement == column.run.placement
+                    // Where FIFO is not permitted, its rows are measured under `other`.
+                    && [column.run.policy.as_str(), "other"].contains(&of.policy.as_str())
                     && cold::is_subject_cold(result)
             })
         })

@@ -14,7 +14,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
     let by_turns = result.costs.as_ref().and_then(Costs::time);
     let time = by_turns.unwrap_or(estimate.cost_ns);
     let marks = match by_turns {
-        Some(_) => marks_beside_turns(estimate),
+        Some(time) => marks_beside_turns(estimate, &time),
         None => marks(estimate),
     };
     Figure {
@@ -49,7 +49,7 @@ pub fn standing(result: &ResultRecord, estimate: &Estimate) -> Standing {
         };
     }
     let is_like_control = match result.costs.as_ref().and_then(Costs::time) {
-        Some(time) => time.low <= 0.0,
+        Some(time) => estimate.holds_nothing(&time),
         None => estimate.is_like_control(),
     };
     match is_like_control {
@@ -101,22 +101,43 @@ fn marks(estimate: &Estimate) -> Vec<Mark> {
     marks
 }
 
-/// The marks of a frame whose time is that of its turns: what its slices say of the work and of who did it, and nothing of what their own time is worth.
-fn marks_beside_turns(estimate: &Estimate) -> Vec<Mark> {
-    let kinds = estimate.findings.iter().map(|finding| finding.kind);
-    let of_work = |kind: &FindingKind| {
-        !matches!(
-            kind,
-            FindingKind::Drift
-                | FindingKind::Outliers
-                | FindingKind::SeveralModes
-                | FindingKind::ShortSlice
-                | FindingKind::ControlDearer
-        )
+/// The marks of a frame whose time is that of its turns.
+fn marks_beside_turns(estimate: &Estimate, time: &Interval) -> Vec<Mark> {
+    let warning = |word: &str| Mark {
+        weight: Weight::Warning,
+        word: word.into(),
     };
     let mut marks = Vec::new();
-    add_words(&mut marks, kinds.filter(of_work));
+    marks.extend(time.limits().is_none().then(|| warning("one round")));
+    let is_below = time.high < 0.0 && !estimate.holds_nothing(time);
+    marks.extend(is_below.then(|| warning("below zero")));
+    let kinds = estimate.findings.iter().map(|finding| finding.kind);
+    add_words(&mut marks, kinds.filter(is_beside_turns));
     marks
+}
+
+/// Whether what was found in the slices of a frame says something of the time that is shown: what they are worth themselves does not, where that is the time of turns.
+pub fn is_of_shown(result: &ResultRecord, kind: FindingKind) -> bool {
+    let by_turns = result.costs.as_ref().and_then(Costs::time);
+    by_turns.is_none() || is_beside_turns(&kind)
+}
+
+/// Whether it says something of the work, or of who did it.
+fn is_beside_turns(kind: &FindingKind) -> bool {
+    match kind {
+        FindingKind::DeadCode
+        | FindingKind::UnequalWork
+        | FindingKind::UnexpectedSwitches
+        | FindingKind::WrongPlacement
+        | FindingKind::Note => true,
+        FindingKind::Drift
+        | FindingKind::Outliers
+        | FindingKind::SeveralModes
+        | FindingKind::ShortSlice
+        | FindingKind::ControlDearer
+        | FindingKind::WithinFloor
+        | FindingKind::IndistinguishableFromControl => false,
+    }
 }
 
 fn add_words(marks: &mut Vec<Mark>, kinds: impl Iterator<Item = FindingKind>) {

@@ -1,6 +1,6 @@
 //! What a reader must be told: rows without a figure and why, and every finding.
 
-use super::figure::{name, weight};
+use super::figure::{is_of_shown, name, weight};
 use super::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Note, Row, RowKind, Section, Table, Weight};
 use crate::number;
@@ -123,7 +123,10 @@ fn found<'a>(view: &View<'a>) -> Vec<(FindingKind, Vec<Noted<'a>>)> {
             Outcome::Frame(estimate) => estimate.findings.as_slice(),
             _ => &[],
         };
-        for finding in of_frame.iter().chain(&result.findings) {
+        let of_frame = of_frame
+            .iter()
+            .filter(|finding| is_of_shown(result, finding.kind));
+        for finding in of_frame.chain(&result.findings) {
             let noted = (&result.identity, finding);
             match by_kind.iter_mut().find(|(kind, _)| *kind == finding.kind) {
                 Some((_, all)) => all.push(noted),

@@ -103,16 +103,23 @@ fn peak_cell(runs: &[WholeRun]) -> Cell {
     }
 }
 
-/// A counter by its name, or by the last word of its path: of the run that counted, or else of those that were timed.
+/// A counter by its path, or by the last word of its path: of the run that counted, or else of those that were timed.
 pub fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
     let Outcome::Program { runs, counted, .. } = &result.outcome else {
         return None;
     };
+    if let Some(count) = counted.get(name) {
+        return Some(*count as f64);
+    }
     let named = |path: &&String| path.rsplit('.').next() == Some(name);
     if let Some(path) = counted.keys().find(named) {
         return Some(counted[path] as f64);
     }
-    let path = runs.first()?.counters.keys().find(named)?;
+    let counters = &runs.first()?.counters;
+    let path = match counters.get_key_value(name) {
+        Some((path, _)) => path,
+        None => counters.keys().find(named)?,
+    };
     run_counter(runs, path)
 }
 

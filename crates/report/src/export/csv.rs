@@ -173,13 +173,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
     };
     let ns = |figure, value: f64| start(figure, "ns").with("value", value);
     let mut records = match &result.outcome {
-        Outcome::Frame(estimate) => {
-            let mut records = vec![frame(start("cost", "ns"), result, estimate)];
-            if result.costs.as_ref().and_then(Costs::time).is_some() {
-                records.push(start("cost_frames", "ns").with_interval(&estimate.cost_ns));
-            }
-            records
-        }
+        Outcome::Frame(estimate) => frames(result, estimate, &start),
         Outcome::Latency(latency) => {
             let mut records = distribution(&latency.from_actual, "from_actual", &start);
             if latency.scheduled {
@@ -269,11 +263,26 @@ fn standing(result: &ResultRecord, e: &Estimate) -> &'static str {
     }
 }
 
-fn frame(record: Record, result: &ResultRecord, e: &Estimate) -> Record {
+/// The time of an operation; where it is that of turns, all that frames tell stands in a line of its own.
+fn frames(
+    result: &ResultRecord,
+    e: &Estimate,
+    start: &impl Fn(&'static str, &str) -> Record,
+) -> Vec<Record> {
+    let told = start("cost", "ns").with("standing", standing(result, e));
+    match result.costs.as_ref().and_then(Costs::time) {
+        Some(time) => vec![
+            told.with_interval(&time),
+            frame(start("cost_frames", "ns"), e),
+        ],
+        None => vec![frame(told, e)],
+    }
+}
+
+fn frame(record: Record, e: &Estimate) -> Record {
     let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     record
-        .with_interval(&result.time().unwrap_or(e.cost_ns))
-        .with("standing", standing(result, e))
+        .with_interval(&e.cost_ns)
         .with_limits("sign_low", "sign_high", &e.sign_cost_ns)
         .with("ratio_to_control", e.log_ratio.value.exp())
         .with(

@@ -117,6 +117,12 @@ fn facts_of_turns(costs: &Costs) -> Vec<Fact> {
         let text = format!("{slice_ms} ms of a processor, as its subject’s file says");
         facts.push(Fact::new("Slices", text));
     }
+    if costs.ordinary {
+        facts.push(Fact::new(
+            "Its turns",
+            "ordinary, and not in real time, as its subject’s file asks for",
+        ));
+    }
     if costs.awake {
         facts.push(Fact::new("Its processors", "kept awake while it waited"));
     }

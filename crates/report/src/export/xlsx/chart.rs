@@ -1,4 +1,5 @@
-//! Charts of the workbook's own, over the cells that hold a plot's points. Their series look as those of the page do.
+//! Charts of the workbook's own, over the cells that hold a plot's points. Their series look as those of the page do, but for bars, which have the colour alone; guides of a
+//! plot, intervals of its bars and the steps of its lines are on the page only.
 
 use super::points::named;
 use crate::document::{Axis, Drawn, Plot, Series};
@@ -117,8 +118,23 @@ fn finished(mut chart: Chart, plot: &Plot, height: u32) -> Option<(Chart, u32)> 
     chart
         .set_width(WIDTH)
         .set_height(height)
-        .set_alt_text(plot.description.chars().take(1000).collect::<String>());
+        .set_alt_text(alternative(&plot.description));
     Some((chart, height))
+}
+
+/// What a workbook keeps of a description: in 255 units of UTF-16, to the end of a word.
+fn alternative(description: &str) -> &str {
+    const UNITS: usize = 255;
+    let mut units = 0;
+    let is_beyond = |letter: char| {
+        units += letter.len_utf16();
+        units > UNITS
+    };
+    let Some(end) = description.find(is_beyond) else {
+        return description;
+    };
+    let kept = &description[..end];
+    kept.rfind(' ').map_or(kept, |space| &kept[..space])
 }
 
 /// One series over two numbers: points, a line, or sticks from the axis.
@@ -205,5 +221,19 @@ fn scale(axis: &mut ChartAxis, of: &Axis, values: &[f64]) {
     }
     if of.log && values.iter().all(|value| *value > 0.0) {
         axis.set_log_base(10).set_crossing(ChartAxisCrossing::Min);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_cut_where_a_workbook_would_drop_it() {
+        assert_eq!(alternative("short"), "short");
+        let long = "word ".repeat(100);
+        assert_eq!(alternative(&long), "word ".repeat(51).trim_end());
+        // Two units each, and no word ends.
+        assert_eq!(alternative(&"𝄞".repeat(200)).chars().count(), 127);
     }
 }
