@@ -452,55 +452,43 @@ mod tests {
         notes.flatten().collect()
     }
 
+    /// What is noted, once, of two ratios among three that differ in something.
+    fn noted(differ: impl Fn(&mut Agreement)) -> Note {
+        let mut all = agreements(Measured::WithServer, &[0.01, 0.5, 0.5]);
+        assert_eq!(notes(&all), []);
+        all[1..].iter_mut().for_each(differ);
+        let mut said = notes(&all);
+        assert_eq!(said.len(), 1, "{said:?}");
+        said.remove(0)
+    }
+
     #[test]
     fn processors_that_slept_in_one_run_are_told_of_once() {
-        let mut all = agreements(Measured::Waiting, &[0.01, 0.5, 0.5]);
-        assert_eq!(notes(&all), []);
-        for of in &mut all[1..] {
-            of.awake = (false, true);
-        }
-        let said = notes(&all);
-        let [note] = said.as_slice() else {
-            panic!("{said:?}")
-        };
+        let note = noted(|of| of.awake = (false, true));
         let which = "kept awake while turns waited in run 12, and not in run 11";
         assert!(note.text.contains(which), "{}", note.text);
     }
 
     #[test]
     fn a_subject_whose_turns_were_ordinary_in_one_run_is_named_once() {
-        let mut all = agreements(Measured::WithServer, &[0.01, 0.5, 0.5]);
-        assert_eq!(notes(&all), []);
-        for of in &mut all[1..] {
-            of.ordinary = (false, true);
-        }
-        let said = notes(&all);
-        let [note] = said.as_slice() else {
-            panic!("{said:?}")
-        };
-        assert_eq!(note.about, all[1].identity.subject);
-        let which = ["ordinary in run 12", "in real time in run 11"];
-        assert!(
-            which.iter().all(|of| note.text.contains(of)),
-            "{}",
-            note.text
-        );
+        let note = noted(|of| of.ordinary = (false, true));
+        let subject = &agreements(Measured::WithServer, &[0.01])[0]
+            .identity
+            .subject;
+        assert_eq!(note.about, *subject);
+        let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
+        told("ordinary in run 12");
+        told("in real time in run 11");
     }
 
     #[test]
     fn a_subject_whose_slices_were_longer_in_one_run_is_named_once() {
-        let mut all = agreements(Measured::InProcess, &[0.01, 0.5, 0.5]);
-        assert_eq!(notes(&all), []);
-        for of in &mut all[1..] {
+        let note = noted(|of| {
             of.slices.push(SlicesDiffer {
                 subject: "js/v".into(),
                 slice_ms: (None, Some(64)),
             });
-        }
-        let said = notes(&all);
-        let [note] = said.as_slice() else {
-            panic!("{said:?}")
-        };
+        });
         assert_eq!(
             (note.weight, note.about.as_str()),
             (Weight::Warning, "js/v")
