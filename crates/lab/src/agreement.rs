@@ -131,6 +131,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
             let (of_again, to_again) = (find(of)?, find(to)?);
             let (again, _) = self::ratio(of_again, to_again)?;
             let both = [(of, of_again), (to, to_again)];
+            let in_both = |what| (says(of, what), says(of_again, what));
             Some(Agreement {
                 identity: of.identity.clone(),
                 base: to.identity.subject.clone(),
@@ -140,19 +141,16 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .into_iter()
                     .filter_map(|(first, second)| SlicesDiffer::of(first, second))
                     .collect(),
-                awake: (is_awake(of), is_awake(of_again)),
-                ordinary: (is_ordinary(of), is_ordinary(of_again)),
+                awake: in_both(|costs| costs.awake),
+                ordinary: in_both(|costs| costs.ordinary),
             })
         })
         .collect()
 }
 
-fn is_awake(result: &ResultRecord) -> bool {
-    result.costs.as_ref().is_some_and(|costs| costs.awake)
-}
-
-fn is_ordinary(result: &ResultRecord) -> bool {
-    result.costs.as_ref().is_some_and(|costs| costs.ordinary)
+/// What the costs of a result say, if it has any.
+fn says(result: &ResultRecord, what: fn(&Costs) -> bool) -> bool {
+    result.costs.as_ref().is_some_and(what)
 }
 
 /// What the starts of a run's processes say of a ratio.

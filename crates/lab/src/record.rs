@@ -175,8 +175,12 @@ impl ResultRecord {
         let Outcome::Frame(estimate) = &self.outcome else {
             return None;
         };
-        let turns = self.costs.as_ref().and_then(Costs::time);
-        Some(turns.unwrap_or(estimate.cost_ns))
+        Some(self.time_of_turns().unwrap_or(estimate.cost_ns))
+    }
+
+    /// The time of an operation in its turns, ns; `None` without turns that kept it.
+    pub fn time_of_turns(&self) -> Option<Interval> {
+        self.costs.as_ref()?.time()
     }
 
     /// Takes the limits from costs that rest on one block: runs of earlier versions have some there.

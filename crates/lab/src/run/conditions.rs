@@ -88,7 +88,8 @@ impl Raised {
     /// Makes some of them ordinary, though still the most urgent of these, while the value lives.
     ///
     /// Among real-time threads of one priority, one that wakes another goes on until it waits, where ordinary ones are put off by who was just woken. Who then finds no
-    /// answer yet, and looks for other work before it waits, uses a processor for it, and so does a server that waits for it, as Go's run-time does (docs/practice-costs.md, *What chose the rules*).
+    /// answer yet, and looks for other work before it waits, as Go's run-time does, uses a processor for it, and so does the server that waits for it (docs/practice-costs.md,
+    /// *What chose the rules*).
     pub(super) fn ordinary(&self, roots: impl IntoIterator<Item = u32>) -> Option<Ordinary> {
         self.first.as_ref()?;
         let roots: Vec<u32> = roots.into_iter().collect();
@@ -102,7 +103,7 @@ impl Raised {
     }
 
     /// Whether turns come before others by a priority that is refused.
-    pub(super) fn is_ordinary(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         !self.is_permitted && (self.first.is_none() || self.refused.is_some())
     }
 

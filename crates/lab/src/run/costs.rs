@@ -231,7 +231,7 @@ fn was_calm(engine: &Engine<'_, '_>, members: &[Member], round: u32) -> bool {
 
 /// Says, each once, what others may disturb.
 fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) -> Result<(), RunError> {
-    if raised.is_ordinary() && !std::mem::replace(&mut engine.told_of_priority, true) {
+    if raised.is_refused() && !std::mem::replace(&mut engine.told_of_priority, true) {
         engine.warn(
             "processor time is measured at the ordinary priority where turns are not in real time, since a higher one is not permitted: on a busy \
              machine it is less exact (run as root, or give this command CAP_SYS_NICE)",

@@ -10,6 +10,7 @@ use crate::document::{
     Series, Table, Unit,
 };
 use crate::number;
+use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit, Rate};
 use antiphon_measure::{Interval, run_counter};
 
@@ -83,23 +84,22 @@ impl Measured<'_> {
     }
 
     fn time(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
-        let test = column.test_in(row);
-        let place = RunColumn {
-            subject: column.subject.clone(),
-            policy: column.run.policy.clone(),
-            placement: column.run.placement.clone(),
-        };
-        let found = self.view.time_with(&test, self.curve.arg_in(row), &place);
-        let instead = || {
-            // Where FIFO is not permitted, its rows are measured under `other`.
-            let policy = "other".into();
+        self.told(column, row)?.time()
+    }
+
+    /// The result whose time is shown.
+    fn told(&self, column: &CurveColumn, row: &str) -> Option<&ResultRecord> {
+        let under = |policy: &str| {
             let place = RunColumn {
-                policy,
-                ..place.clone()
+                subject: column.subject.clone(),
+                policy: policy.to_owned(),
+                placement: column.run.placement.clone(),
             };
-            self.view.time_with(&test, self.curve.arg_in(row), &place)
+            let test = column.test_in(row);
+            self.view.told(&test, self.curve.arg_in(row), &place)
         };
-        found.or_else(instead)
+        // Where FIFO is not permitted, its rows are measured under `other`.
+        under(&column.run.policy).or_else(|| under("other"))
     }
 
     /// How many times the cost of what it is beside. The two were measured one after the other, so their intervals are independent, and the limits are those of
@@ -132,18 +132,9 @@ impl Measured<'_> {
             .as_deref()
             .filter(|_| shown == Shown::Multiples);
         let beside = beside.and_then(|name| self.curve.column(name));
-        std::iter::once(column).chain(beside).any(|column| {
-            let (test, arg) = (column.test_in(row), self.curve.arg_in(row));
-            let mut results = self.view.run.results.iter();
-            results.any(|result| {
-                let of = &result.identity;
-                (&of.subject, &of.test, of.arg) == (&column.subject, &test, arg)
-                    && of.placement == column.run.placement
-                    // Where FIFO is not permitted, its rows are measured under `other`.
-                    && [column.run.policy.as_str(), "other"].contains(&of.policy.as_str())
-                    && cold::is_subject_cold(result)
-            })
-        })
+        let told = |column| self.told(column, row);
+        let mut results = std::iter::once(column).chain(beside).filter_map(told);
+        results.any(cold::is_subject_cold)
     }
 
     /// What is plotted, its unit and the name of its axis.

@@ -3,29 +3,24 @@
 use super::view::{RunColumn, fatal};
 use crate::document::{Cell, Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number::{self, Spread};
-use antiphon_lab::{Costs, Identity, ResultRecord};
+use antiphon_lab::{Identity, ResultRecord};
 use antiphon_measure::{
-    CountedBy, Estimate, Finding, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS,
-    Stopped,
+    CountedBy, Estimate, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS, Stopped,
 };
 
 /// The figure of a frame: the time of an operation, with the estimates of the process starts and the turns behind it.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
-    let by_turns = result.costs.as_ref().and_then(Costs::time);
+    let by_turns = result.time_of_turns();
     let time = by_turns.unwrap_or(estimate.cost_ns);
-    let marks = match by_turns {
-        Some(time) => marks_beside_turns(estimate, &time),
-        None => marks(estimate),
-    };
     Figure {
         value: time.value,
         low: time.low,
         high: time.high,
         unit: Unit::Nanoseconds,
-        standing: standing(result, estimate),
+        standing: standing_of(by_turns, estimate),
         switches: Some(estimate.resources.switches()),
         instructions: shown_instructions(estimate).map(rounded),
-        marks: marks
+        marks: marks(by_turns, estimate)
             .into_iter()
             .chain(super::spent::marks(result))
             .collect(),
@@ -43,18 +38,25 @@ fn shown_instructions(estimate: &Estimate) -> Option<InstructionCount> {
 
 /// How far the time of an operation may be believed.
 pub fn standing(result: &ResultRecord, estimate: &Estimate) -> Standing {
+    standing_of(result.time_of_turns(), estimate)
+}
+
+fn standing_of(by_turns: Option<Interval>, estimate: &Estimate) -> Standing {
     if let Some(reason) = fatal(estimate) {
         return Standing::Withheld {
             reason: reason.into(),
         };
     }
-    let is_like_control = match result.costs.as_ref().and_then(Costs::time) {
-        Some(time) => estimate.holds_nothing(&time),
-        None => estimate.is_like_control(),
-    };
-    match is_like_control {
+    match is_like_control(by_turns, estimate) {
         true => Standing::LikeControl,
         false => Standing::Resolved,
+    }
+}
+
+fn is_like_control(by_turns: Option<Interval>, estimate: &Estimate) -> bool {
+    match by_turns {
+        Some(time) => estimate.holds_nothing(&time),
+        None => estimate.is_like_control(),
     }
 }
 
@@ -78,52 +80,46 @@ pub fn cell_without_ratio() -> Cell {
     }
 }
 
-fn marks(estimate: &Estimate) -> Vec<Mark> {
-    let mut marks: Vec<Mark> = Vec::new();
-    if estimate.cost_ns.limits().is_none() {
-        marks.push(Mark {
-            weight: Weight::Warning,
-            word: "one block".into(),
-        });
-    }
-    let told = |f: &Finding| f.kind == FindingKind::ControlDearer;
-    if estimate.cost_ns.high < 0.0
-        && !estimate.is_like_control()
-        && !estimate.findings.iter().any(told)
-    {
-        marks.push(Mark {
-            weight: Weight::Warning,
-            word: "below zero".into(),
-        });
-    }
-    let findings = estimate.findings.iter();
-    add_words(&mut marks, findings.map(|finding| finding.kind));
-    marks
-}
-
-/// The marks of a frame whose time is that of its turns.
-fn marks_beside_turns(estimate: &Estimate, time: &Interval) -> Vec<Mark> {
+/// What weakens a time, in a word or two each: how little it rests on, that it is below zero where nothing else says so, and what was found in slices.
+fn marks(by_turns: Option<Interval>, estimate: &Estimate) -> Vec<Mark> {
+    let (time, alone) = match by_turns {
+        Some(time) => (time, "one round"),
+        None => (estimate.cost_ns, "one block"),
+    };
+    let kinds = estimate.findings.iter().map(|finding| finding.kind);
+    let kinds: Vec<FindingKind> = kinds.filter(|kind| is_of(by_turns, *kind)).collect();
+    let is_below = time.high < 0.0
+        && !is_like_control(by_turns, estimate)
+        && !kinds.contains(&FindingKind::ControlDearer);
+    let words = [
+        time.limits().is_none().then_some(alone),
+        is_below.then_some("below zero"),
+    ];
     let warning = |word: &str| Mark {
         weight: Weight::Warning,
         word: word.into(),
     };
-    let mut marks = Vec::new();
-    marks.extend(time.limits().is_none().then(|| warning("one round")));
-    let is_below = time.high < 0.0 && !estimate.holds_nothing(time);
-    marks.extend(is_below.then(|| warning("below zero")));
-    let kinds = estimate.findings.iter().map(|finding| finding.kind);
-    add_words(&mut marks, kinds.filter(is_beside_turns));
+    let mut marks: Vec<Mark> = words.into_iter().flatten().map(warning).collect();
+    for kind in kinds {
+        let mark = word(kind).map(|word| Mark {
+            weight: weight(kind),
+            word: word.into(),
+        });
+        marks.extend(mark.filter(|mark| !marks.contains(mark)));
+    }
     marks
 }
 
 /// Whether what was found in the slices of a frame says something of the time that is shown: what they are worth themselves does not, where that is the time of turns.
 pub fn is_of_shown(result: &ResultRecord, kind: FindingKind) -> bool {
-    let by_turns = result.costs.as_ref().and_then(Costs::time);
-    by_turns.is_none() || is_beside_turns(&kind)
+    is_of(result.time_of_turns(), kind)
 }
 
-/// Whether it says something of the work, or of who did it.
-fn is_beside_turns(kind: &FindingKind) -> bool {
+/// Where the time is that of turns: whether it says something of the work, or of who did it.
+fn is_of(by_turns: Option<Interval>, kind: FindingKind) -> bool {
+    if by_turns.is_none() {
+        return true;
+    }
     match kind {
         FindingKind::DeadCode
         | FindingKind::UnequalWork
@@ -137,16 +133,6 @@ fn is_beside_turns(kind: &FindingKind) -> bool {
         | FindingKind::ControlDearer
         | FindingKind::WithinFloor
         | FindingKind::IndistinguishableFromControl => false,
-    }
-}
-
-fn add_words(marks: &mut Vec<Mark>, kinds: impl Iterator<Item = FindingKind>) {
-    for kind in kinds {
-        let mark = word(kind).map(|word| Mark {
-            weight: weight(kind),
-            word: word.into(),
-        });
-        marks.extend(mark.filter(|mark| !marks.contains(mark)));
     }
 }
 
@@ -210,7 +196,7 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
         Fact::new("Subject", identity.subject.clone()),
         Fact::new("Policy, placement", verified(identity, estimate)),
     ];
-    if let Some(time) = result.costs.as_ref().and_then(Costs::time) {
+    if let Some(time) = result.time_of_turns() {
         facts.push(Fact::new("Time in turns", with_limits(&time)));
     }
     facts.extend(cost_facts(estimate));

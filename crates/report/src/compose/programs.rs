@@ -29,7 +29,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 
 /// Programs, one a row, with their times and counts.
 pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
-    let counted = counted::columns(results);
+    let (counted, left_out) = counted::columns(results);
     let heading = |title: &str| Column {
         title: title.into(),
         ..Column::default()
@@ -57,7 +57,7 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     });
     Table {
         title: format!("{title}: runs and what was counted in them"),
-        caption: caption(results),
+        caption: caption(results, left_out),
         corner: "Program".into(),
         columns: columns.collect(),
         rows: rows.collect(),
@@ -65,8 +65,8 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     }
 }
 
-/// What the figures are, and of memory what they are not.
-fn caption(results: &[&ResultRecord]) -> String {
+/// What the figures are, and of memory what they are not, and how many counters are left out.
+fn caption(results: &[&ResultRecord], left_out: usize) -> String {
     let mut caption = CAPTION.to_owned();
     if results
         .iter()
@@ -74,12 +74,11 @@ fn caption(results: &[&ResultRecord]) -> String {
     {
         caption.push_str(BOUND);
     }
-    match counted::left_out(results) {
-        0 => {}
-        count => caption.push_str(&format!(
+    if left_out > 0 {
+        caption.push_str(&format!(
             " The programs print {} more, which the CSV has (`run_counter`).",
-            number::count(count as u64)
-        )),
+            number::count(left_out as u64)
+        ));
     }
     caption
 }

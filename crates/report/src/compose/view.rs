@@ -72,17 +72,21 @@ impl<'a> View<'a> {
             .find(|r| r.identity.test == test && RunColumn::of(&r.identity) == *column)
     }
 
-    /// The usable time of a test with an argument in a column, if it can be told from its control's.
-    pub fn time_with(&self, test: &str, arg: Option<u64>, column: &RunColumn) -> Option<Interval> {
+    /// The result of a test with an argument in a column, if it has a usable time that can be told from its control's.
+    pub fn told(
+        &self,
+        test: &str,
+        arg: Option<u64>,
+        column: &RunColumn,
+    ) -> Option<&'a ResultRecord> {
         let fits = |r: &&ResultRecord| {
             r.identity.test == test
                 && r.identity.arg == arg
                 && RunColumn::of(&r.identity) == *column
         };
         let result = self.run.results.iter().find(fits)?;
-        let is_told = |shown: &Standing| *shown == Standing::Resolved;
-        usable(result).filter(|estimate| is_told(&standing(result, estimate)))?;
-        result.time()
+        let estimate = usable(result)?;
+        (standing(result, estimate) == Standing::Resolved).then_some(result)
     }
 
     /// The usable time of a test in a column.

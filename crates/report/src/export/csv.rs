@@ -11,7 +11,7 @@ use crate::compose::peak_run;
 use crate::compose::view::View;
 use crate::document::Standing;
 use crate::layout::Layout;
-use antiphon_lab::{Costs, Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{
     ClockEstimate, Distribution, Estimate, Finding, Interval, WholeRun, run_counter, run_time_ns,
 };
@@ -270,7 +270,7 @@ fn frames(
     start: &impl Fn(&'static str, &str) -> Record,
 ) -> Vec<Record> {
     let told = start("cost", "ns").with("standing", standing(result, e));
-    match result.costs.as_ref().and_then(Costs::time) {
+    match result.time_of_turns() {
         Some(time) => vec![
             told.with_interval(&time),
             frame(start("cost_frames", "ns"), e),

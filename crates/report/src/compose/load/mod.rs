@@ -13,6 +13,7 @@ mod warm;
 pub use claims::{Trial, needs_warmth, table as claims_table};
 pub use warm::plot as warm_plot;
 
+use super::spent::DISTURBED;
 use super::view::{RunColumn, View};
 use super::{Kind, cold, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};
@@ -112,9 +113,6 @@ const LIMITED: &str = "generator’s limit";
 fn is_limited(load: &LoadOutcome) -> bool {
     in_most_rounds(load, LoadRound::generator_was_busy)
 }
-
-/// The mark of a figure in most of whose rounds others used much of the processors.
-const DISTURBED: &str = "disturbed";
 
 fn is_disturbed(load: &LoadOutcome) -> bool {
     in_most_rounds(load, LoadRound::was_disturbed)

@@ -1,6 +1,7 @@
 //! Whether other generators agree with ours, which measured the same load on the same server beside them.
 
-use super::{DISTURBED, in_most_rounds, is_disturbed, outcome};
+use super::{in_most_rounds, is_disturbed, outcome};
+use crate::compose::spent::DISTURBED;
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::View;
 use crate::document::{Block, Row, Section, Unit};

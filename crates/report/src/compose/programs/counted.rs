@@ -47,8 +47,8 @@ impl Counted {
     }
 }
 
-/// The counters of these programs that have a column.
-pub(super) fn columns(results: &[&ResultRecord]) -> Vec<Counted> {
+/// The counters of these programs that have a column, and how many have none.
+pub(super) fn columns(results: &[&ResultRecord]) -> (Vec<Counted>, usize) {
     let is_counted = |name: &str| results.iter().any(|result| counter(result, name).is_some());
     let known = KNOWN.iter().filter(|(name, _)| is_counted(name));
     let known = known.map(|(name, title)| Counted {
@@ -56,23 +56,14 @@ pub(super) fn columns(results: &[&ResultRecord]) -> Vec<Counted> {
         title: (*title).into(),
     });
     let others = others(results);
-    let others = match others.len() > OTHERS_MOST {
-        true => BTreeSet::new(),
-        false => others,
-    };
-    known
-        .chain(others.into_iter().map(|name| Counted {
-            title: words(name),
-            name: name.into(),
-        }))
-        .collect()
-}
-
-/// How many counters programs print that have no column.
-pub(super) fn left_out(results: &[&ResultRecord]) -> usize {
-    Some(others(results).len())
-        .filter(|count| *count > OTHERS_MOST)
-        .unwrap_or_default()
+    if others.len() > OTHERS_MOST {
+        return (known.collect(), others.len());
+    }
+    let others = others.into_iter().map(|name| Counted {
+        title: words(name),
+        name: name.into(),
+    });
+    (known.chain(others).collect(), 0)
 }
 
 /// What programs print themselves under names without a heading.

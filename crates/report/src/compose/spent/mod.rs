@@ -54,14 +54,17 @@ pub fn sections(view: &View) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
+/// The mark of a figure in most of whose starts, or rounds, others used much of the processors.
+pub const DISTURBED: &str = "disturbed";
+
 /// What is told beside a figure of a result that others disturbed in most of its starts.
 pub fn mark(result: &ResultRecord) -> Option<Mark> {
-    is_disturbed(result).then(|| info("disturbed"))
+    is_disturbed(result).then(|| info(DISTURBED))
 }
 
 /// The same of a cost, whose time may be that of its turns, and which is also marked where its subject was not warm.
 pub fn marks(result: &ResultRecord) -> Vec<Mark> {
-    if result.costs.as_ref().and_then(Costs::time).is_some() {
+    if result.time_of_turns().is_some() {
         return marks_of_turns(result);
     }
     let cold = cold::mark(cold::is_subject_cold(result));
@@ -74,7 +77,7 @@ pub fn marks_of_turns(result: &ResultRecord) -> Vec<Mark> {
     let Some(costs) = &result.costs else {
         return Vec::new();
     };
-    let disturbed = costs.was_disturbed().then(|| info("disturbed"));
+    let disturbed = costs.was_disturbed().then(|| info(DISTURBED));
     let is_slowed = !costs.rounds.is_empty() && costs.calm_rounds() == 0;
     let slowed = is_slowed.then(|| info("slowed"));
     let marks = disturbed.into_iter().chain(slowed);

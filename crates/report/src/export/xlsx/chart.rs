@@ -39,19 +39,11 @@ const DASHES: [ChartLineDashType; SHAPES] = [
     ChartLineDashType::LongDashDotDot,
 ];
 
-/// Where the points of a plot over two numbers stand.
-pub(super) struct Place<'s> {
-    pub(super) sheet: &'s str,
-    pub(super) columns: Columns,
-}
-
-/// In which columns.
-pub(super) struct Columns {
-    pub(super) x: u16,
-    pub(super) y: u16,
-    pub(super) below: u16,
-    pub(super) above: u16,
-}
+/// The columns in which the points of a plot over two numbers stand: the numbers, and how far the interval goes to either side.
+pub(super) const X: u16 = 1;
+pub(super) const Y: u16 = 2;
+pub(super) const BELOW: u16 = 3;
+pub(super) const ABOVE: u16 = 4;
 
 /// In which rows the points of a series stand.
 pub(super) struct Rows {
@@ -60,18 +52,18 @@ pub(super) struct Rows {
     pub(super) has_intervals: bool,
 }
 
-impl Place<'_> {
-    fn range(&self, rows: &Rows, column: u16) -> ChartRange {
-        ChartRange::new_from_range(self.sheet, rows.first, column, rows.last, column)
+impl Rows {
+    fn range(&self, sheet: &str, column: u16) -> ChartRange {
+        ChartRange::new_from_range(sheet, self.first, column, self.last, column)
     }
 }
 
 /// The chart of a plot over two numbers, and its height; `None` where it has no point.
-pub(super) fn over_number(plot: &Plot, place: &Place, rows: &[Rows]) -> Option<(Chart, u32)> {
+pub(super) fn over_number(plot: &Plot, sheet: &str, rows: &[Rows]) -> Option<(Chart, u32)> {
     let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
     let drawn = plot.series.iter().zip(looks(&plot.series)).zip(rows);
     for ((series, look), rows) in drawn.filter(|((series, _), _)| !series.points.is_empty()) {
-        chart.push_series(&scattered(series, look, place, rows));
+        chart.push_series(&scattered(series, look, sheet, rows));
     }
     let values = |of: fn(&crate::document::Point) -> f64| -> Vec<f64> {
         let points = plot.series.iter().flat_map(|series| &series.points);
@@ -138,13 +130,12 @@ fn alternative(description: &str) -> &str {
 }
 
 /// One series over two numbers: points, a line, or sticks from the axis.
-fn scattered(series: &Series, look: (usize, usize), place: &Place, rows: &Rows) -> ChartSeries {
-    let columns = &place.columns;
+fn scattered(series: &Series, look: (usize, usize), sheet: &str, rows: &Rows) -> ChartSeries {
     let mut drawn = ChartSeries::new();
     drawn
         .set_name(series.name.as_str())
-        .set_categories(&place.range(rows, columns.x))
-        .set_values(&place.range(rows, columns.y))
+        .set_categories(&rows.range(sheet, X))
+        .set_values(&rows.range(sheet, Y))
         .set_smooth(false)
         .set_format(ChartFormat::new().set_line(&line(series.drawn, look)))
         .set_marker(&marker(series.drawn, look));
@@ -153,8 +144,8 @@ fn scattered(series: &Series, look: (usize, usize), place: &Place, rows: &Rows) 
         sticks.set_direction(ChartErrorBarsDirection::Minus);
         drawn.set_y_error_bars(&sticks);
     } else if rows.has_intervals {
-        let (below, above) = (columns.below, columns.above);
-        let sides = ChartErrorBarsType::Custom(place.range(rows, above), place.range(rows, below));
+        let (above, below) = (rows.range(sheet, ABOVE), rows.range(sheet, BELOW));
+        let sides = ChartErrorBarsType::Custom(above, below);
         drawn.set_y_error_bars(&bars_of(sides, look.0));
     }
     drawn

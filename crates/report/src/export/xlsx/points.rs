@@ -1,6 +1,6 @@
 //! The points of a plot as rows, and the chart of them beside these.
 
-use super::chart::{self, Columns, Place, Rows};
+use super::chart::{self, ABOVE, BELOW, Rows, X, Y};
 use super::{Styles, fitting, write_number};
 use crate::document::{AxisUnit, Plot, Point, Series};
 use rust_xlsxwriter::{Worksheet, XlsxError};
@@ -61,26 +61,17 @@ impl Sheet<'_> {
                 has_intervals: series.points.iter().any(|point| sides(point).is_some()),
             });
         }
-        let place = Place {
-            sheet: self.name,
-            columns: Columns {
-                x: 1,
-                y: 2,
-                below: 3,
-                above: 4,
-            },
-        };
-        Ok((chart::over_number(plot, &place, &rows), 6))
+        Ok((chart::over_number(plot, self.name, &rows), ABOVE + 2))
     }
 
     fn write_point(&mut self, series: &Series, point: &Point) -> Result<(), XlsxError> {
         let line = *self.line;
         self.sheet.write_string(line, 0, fitting(&series.name))?;
-        write_number(self.sheet, line, 1, point.x)?;
-        write_number(self.sheet, line, 2, point.y)?;
+        write_number(self.sheet, line, X, point.x)?;
+        write_number(self.sheet, line, Y, point.y)?;
         if let Some((below, above)) = sides(point) {
-            write_number(self.sheet, line, 3, below)?;
-            write_number(self.sheet, line, 4, above)?;
+            write_number(self.sheet, line, BELOW, below)?;
+            write_number(self.sheet, line, ABOVE, above)?;
         }
         *self.line += 1;
         Ok(())
