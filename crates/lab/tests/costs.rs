@@ -5,7 +5,8 @@ mod common;
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Outcome, RunRecord, SlicesDiffer, agreements, original_of, twin_of};
+use antiphon_lab::{Costs, Outcome, RunRecord, SlicesDiffer, agreements, original_of, twin_of};
+use antiphon_measure::{Estimate, FindingKind};
 use common::powers::{limit_permits_real_time, without};
 use common::{Place, Seen, quick};
 use rustix::thread::CapabilitySet;
@@ -316,10 +317,10 @@ fn a_twin_must_be_measured_at_all_and_a_claim_must_fit_its_rows() {
     }
 }
 
-/// What a suite of one statement over a database measures. The subject is the one that needs least.
-fn over(database: &str) -> RunRecord {
+/// What a suite of one statement over a database measures of a subject.
+fn over_a_database(subject: &str) -> RunRecord {
     let suite = COSTLY
-        .replace(r#""plain/v", "warm/v""#, &format!("\"sql-c/{database}\""))
+        .replace(r#""plain/v", "warm/v""#, &format!("\"{subject}\""))
         .replace(r#"twins = ["plain/v"]"#, "twins = []")
         .replace("self.dearer", "select.1");
     let suite = &suite[..suite.find("[[findings]]").unwrap()];
@@ -330,18 +331,38 @@ fn over(database: &str) -> RunRecord {
     store.load(run).unwrap()
 }
 
-/// The server is no child of the subject's, and works while the subject waits: its part is measured by its own clock.
-fn counts_the_server(database: &str) {
-    let record = over(database);
+/// The one figure of a run, and its costs; `None` where something is not installed.
+fn told(record: &RunRecord) -> Option<(&Estimate, &Costs)> {
     let [result] = record.results.as_slice() else {
         panic!("{:?}", record.results)
     };
-    if let Outcome::Absent { reason, mend, .. } = &result.outcome {
-        assert!(mend.contains("apt install"), "{reason}");
-        eprintln!("skipped: {reason} ({mend})");
-        return;
+    match &result.outcome {
+        Outcome::Frame(estimate) => {
+            let costs = result.costs.as_ref().expect("the suite asks for costs");
+            Some((estimate, costs))
+        }
+        Outcome::Absent { reason, mend, .. } => {
+            assert!(mend.contains("install"), "{reason}: {mend}");
+            eprintln!("skipped: {reason} ({mend})");
+            None
+        }
+        other => panic!("{other:?}"),
     }
-    let costs = result.costs.as_ref().expect("the suite asks for costs");
+}
+
+/// The server is no child of the subject's, and works while the subject waits: its part is measured by its own clock.
+fn counts_the_server(database: &str) {
+    // The subject that needs least.
+    let record = over_a_database(&format!("sql-c/{database}"));
+    let Some((estimate, costs)) = told(&record) else {
+        return;
+    };
+    // It waits for an answer, thus switches on the one processor, and the test promises nothing of that.
+    let switched =
+        |finding: &antiphon_measure::Finding| finding.kind == FindingKind::UnexpectedSwitches;
+    assert!(!estimate.findings.iter().any(switched), "{estimate:?}");
+    assert!(estimate.resources.voluntary > 0.5, "{estimate:?}");
+    assert!(!costs.ordinary);
     let server = |of: &antiphon_lab::CostRound| of.server_ns.expect("there is a server");
     let median = |of: &dyn Fn(&antiphon_lab::CostRound) -> f64| {
         costs.median(|round| Some(of(round))).expect("rounds").value
@@ -365,4 +386,16 @@ fn counts_the_server(database: &str) {
 fn a_database_s_server_is_counted_beside_its_subject() {
     counts_the_server("postgresql");
     counts_the_server("mariadb");
+}
+
+/// Go's run-time looks for other work before it waits for an answer, which in real time it would do for longer than the server needs.
+#[test]
+fn who_looks_for_work_while_a_server_answers_takes_ordinary_turns() {
+    let record = over_a_database("sql-go/postgresql");
+    let Some((_, costs)) = told(&record) else {
+        return;
+    };
+    let refused = |warning: &String| warning.contains("turns are not taken in real time");
+    let are_in_real_time = !record.warnings.iter().any(refused);
+    assert_eq!(costs.ordinary, are_in_real_time, "{:?}", record.warnings);
 }

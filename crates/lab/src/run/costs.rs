@@ -8,29 +8,28 @@ mod again;
 mod calm;
 mod clocks;
 mod gauge;
+mod length;
 mod loops;
 mod member;
 mod time;
+mod turn;
 mod walked;
 
 use super::awake::Awake;
 use super::conditions::Raised;
 use super::engine::Engine;
 use super::foreign::{self, Seen, Watch};
-use super::seats::Live;
 use super::tree::Parents;
 use super::{Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
-use crate::session::SessionError;
 pub(super) use again::go_on;
-use antiphon_measure::Role;
 pub(super) use calm::{Gauged, tell_how_slow};
 use clocks::Roots;
 pub(super) use gauge::Gauge;
-use gauge::Moment;
-use member::{Member, Turn};
-use std::time::{Duration, Instant};
+use length::{fit, stretch};
+use member::Member;
 use time::{Rounds, Time};
+use turn::visit;
 
 /// The part of a row's time that the rounds take, beside it.
 const PART: f64 = 0.4;
@@ -39,18 +38,6 @@ const PART: f64 = 0.4;
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
 const QUICK: (f64, f64) = (3e6, 40e6);
 const FULL: (f64, f64) = (5e6, 200e6);
-
-/// Where a subject's slices are long since its file says so, a slice takes at most this multiple of its processor time on the wall, or what those of others may.
-const LONG_WALL: f64 = 1.5;
-
-/// A slice is sought by at most so many trials, each at most so many times as long as the one before; one that need not be longer by more than this is
-/// known well enough.
-const TRIALS: u32 = 12;
-const STRIDE: f64 = 16.0;
-const WELL_KNOWN: f64 = 1.5;
-
-/// Processors that are asked how fast they are, where the system places threads on any of many.
-const GAUGED: usize = 4;
 
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
 pub(super) fn after(
@@ -282,7 +269,7 @@ fn member(
         lengthened: slice_ms.is_some(),
         stood_aside: None,
         seen: Seen::default(),
-        is_ordinary: raised.is_real_time() && is_ordinary(engine, position),
+        is_ordinary: raised.is_real_time() && wants_ordinary_turns(engine, position),
         is_watched: !engine.seats.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
@@ -310,218 +297,12 @@ fn member(
     }
 }
 
-/// One turn, in a calm moment if one comes in time: what slows a processor mostly does so for less than a round lasts, so that a whole round is hardly ever calm
-/// where single turns are. What others use is read before and after it.
-fn visit(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-    until: Instant,
-    watch: &mut Watch,
-) -> Result<(Turn, Seen), SessionError> {
-    let (mut taken, mut after) = (0, None);
-    let (mut kept, seen) = calm::calmest_turn(until, || {
-        if calm::wait_for_turn(engine, member.position, until) {
-            // Who ran while we waited disturbed no turn.
-            watch.next();
-        }
-        let mut turn = turn(engine, member, start)?;
-        let slowed = turn.slowed(&engine.gauge);
-        taken += 1;
-        after = Some((turn.held_bytes, std::mem::take(&mut turn.mappings)));
-        Ok(((turn, watch.next()), slowed))
-    })?;
-    // Whichever counts, what the subject holds is that after the last.
-    kept.taken = taken;
-    if let Some((held_bytes, mappings)) = after {
-        (kept.held_bytes, kept.mappings) = (held_bytes, mappings);
-    }
-    Ok((kept, seen))
-}
-
 /// Whether an item's turns are not in real time where those of others are: its subject looks for other work while a server answers. What waits for a disk waits for long in
 /// any case, and needs its processor at once when the disk has answered.
-fn is_ordinary(engine: &Engine<'_, '_>, position: usize) -> bool {
+fn wants_ordinary_turns(engine: &Engine<'_, '_>, position: usize) -> bool {
     let item = &engine.items[position];
     engine.seats.looks_for_work(&item.identity)
         && !engine.waits_for_disk.contains(&item.identity.test)
-}
-
-/// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
-///
-/// Each is tried before it is believed. On a busy machine an operation was timed at a hundred times what it uses of a processor, and a request that
-/// is answered within a few operations costs more than they do: subjects that were given slices of 0.3 ms, where others had 5 ms, seemed
-/// dearer by half.
-fn fit(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-    test_ns: f64,
-    length: (f64, f64),
-) -> Result<u64, SessionError> {
-    slice(engine, member, start, Role::Control, 1)?;
-    slice(engine, member, start, Role::Test, 1)?;
-    let mut iterations = ((length.0 / test_ns) as u64).clamp(1, member.most);
-    for _ in 0..TRIALS {
-        let (mut cpu_ns, mut wall_ns) = try_out(engine, member, start, iterations)?;
-        if longer(iterations, cpu_ns, wall_ns, length).1 {
-            // A collector or a compiler may have had it.
-            let again = try_out(engine, member, start, iterations)?;
-            (cpu_ns, wall_ns) = (cpu_ns.min(again.0), wall_ns.min(again.1));
-        }
-        let (next, is_last) = longer(iterations, cpu_ns, wall_ns, length);
-        iterations = next.clamp(1, member.most);
-        if is_last || iterations == member.most {
-            break;
-        }
-    }
-    Ok(iterations)
-}
-
-/// From iterations that make an ordinary slice to those of a long one, by an ordinary slice and then by one that is about as long: in a short one an operation
-/// seems dearer, by what a request costs beside and by what is not warm yet.
-fn stretch(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-    iterations: u64,
-    slice_ms: u64,
-    ordinary: (f64, f64),
-) -> Result<u64, SessionError> {
-    let mut stretched = iterations;
-    for _ in 0..2 {
-        let (cpu_ns, wall_ns) = try_out(engine, member, start, stretched)?;
-        let times = times_as_long(cpu_ns, wall_ns, slice_ms, ordinary);
-        stretched = ((stretched as f64 * times) as u64).clamp(1, member.most);
-    }
-    Ok(stretched)
-}
-
-/// How many times as long an ordinary slice that took so long is to be made. What mostly waits is not drawn out on the wall for it.
-fn times_as_long(cpu_ns: f64, wall_ns: f64, slice_ms: u64, ordinary: (f64, f64)) -> f64 {
-    let long_ns = slice_ms as f64 * 1e6;
-    let most_ns = ordinary.1.max(LONG_WALL * long_ns);
-    (long_ns / cpu_ns).min(most_ns / wall_ns).max(1.0)
-}
-
-/// From a slice of so many iterations that took so long to the iterations that take as long as `length` says, and whether they are
-/// known well enough by it.
-fn longer(iterations: u64, cpu_ns: f64, wall_ns: f64, length: (f64, f64)) -> (u64, bool) {
-    let times = (length.0 / cpu_ns).min(length.1 / wall_ns);
-    let next = iterations as f64 * times.min(STRIDE);
-    (next as u64, times < WELL_KNOWN)
-}
-
-/// Processor time of a slice of the test, and its time, ns.
-fn try_out(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-    iterations: u64,
-) -> Result<(f64, f64), SessionError> {
-    let mut trees = member.roots.trees();
-    let (before, begun) = (trees.read(), Instant::now());
-    slice(engine, member, start, Role::Test, iterations)?;
-    let wall_ns = (begun.elapsed().as_nanos() as f64).max(1.0);
-    let used = trees.read().less(before);
-    let cpu_ns = (used.subject.all_ns + used.server.all_ns).max(1.0);
-    Ok((cpu_ns, wall_ns))
-}
-
-/// One turn. Around each of its slices it is asked how fast the processors are: what slows them may last for less than the two of the test. No clock is read between
-/// those, so that what works beside an operation is counted there, too.
-fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
-    let count = member.iterations;
-    // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
-    slice(engine, member, start, Role::Test, member.uncounted)?;
-    // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
-    live(engine, member, start)?;
-    let mut trees = member.roots.trees();
-    let mut moments = vec![probe(engine, member.position)];
-    let mut read = Vec::new();
-    let mut time_ns = 0.0;
-    for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
-        let (before, mut wall_ns) = (trees.read(), 0.0);
-        for (at, role) in slices.iter().enumerate() {
-            if at > 0 {
-                moments.push(probe(engine, member.position));
-            }
-            let begun = Instant::now();
-            let elapsed_ns = slice(engine, member, start, *role, count)?;
-            time_ns += match role {
-                Role::Test => elapsed_ns,
-                _ => -elapsed_ns,
-            };
-            wall_ns += begun.elapsed().as_nanos() as f64;
-        }
-        read.push((trees.read().less(before), wall_ns));
-        moments.push(probe(engine, member.position));
-    }
-    let (test, wall_ns) = read[1];
-    let mut used = test.less(read[0].0.and(read[2].0));
-    // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
-    used.subject.ended_faults = test.subject.ended_faults;
-    used.server.ended_faults = test.server.ended_faults;
-    let (held_bytes, mappings) = match member.is_watched {
-        true => (trees.subject.held().pss_bytes, trees.subject.mappings()),
-        false => (0, Vec::new()),
-    };
-    Ok(Turn {
-        used,
-        wall_ns,
-        time_ns,
-        held_bytes,
-        mappings,
-        moments,
-        taken: 1,
-    })
-}
-
-/// How fast the processors of an item are now. Not asked of one under FIFO: if it polls, we would wait for it.
-fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
-    let identity = &engine.items[position].identity;
-    if identity.policy == "fifo" {
-        return Moment::new();
-    }
-    let placement = engine.seats.processors.placement(&identity.placement);
-    let processors = foreign::processors(placement);
-    let some = processors.into_iter().take(GAUGED);
-    let processors: Vec<u32> = some.map(|cpu| cpu as u32).collect();
-    engine.gauge.probe(&processors)
-}
-
-/// A slice; what it took by the subject's own clock, ns.
-fn slice(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-    role: Role,
-    iterations: u64,
-) -> Result<f64, SessionError> {
-    let identity = engine.items[member.position].identity.clone();
-    let limit =
-        engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
-    let session = &mut live(engine, member, start)?.session;
-    let slice = session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
-    Ok(slice.elapsed_ns as f64)
-}
-
-/// Begins a member's turn, or goes on with it.
-fn live<'l>(
-    engine: &'l mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-) -> Result<&'l mut Live, SessionError> {
-    let identity = engine.items[member.position].identity.clone();
-    // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
-    let over = || SessionError::Over {
-        subject: identity.subject.clone(),
-        cause: "it was given up".to_owned(),
-    };
-    if engine.seats.process(&identity, start).is_none() {
-        return Err(over());
-    }
-    engine.seats.live(&identity, start).map_err(|_| over())
 }
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.
@@ -555,50 +336,4 @@ fn keep(
         }),
     });
     engine.amend(member.position, result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The iterations of a slice whose operations use `each_ns` of a processor and whose request uses `request_ns` beside.
-    fn fitted(each_ns: f64, request_ns: f64, first: u64) -> u64 {
-        let mut iterations = first;
-        for _ in 0..TRIALS {
-            let cpu_ns = request_ns + each_ns * iterations as f64;
-            let (next, is_last) = longer(iterations, cpu_ns, cpu_ns, FULL);
-            iterations = next.max(1);
-            if is_last {
-                break;
-            }
-        }
-        iterations
-    }
-
-    #[test]
-    fn a_slice_is_as_long_as_it_should_be_however_it_was_timed() {
-        for (each_ns, request_ns, first) in [
-            (20_000.0, 0.0, 250),
-            (20_000.0, 1_000_000.0, 1),
-            (20_000.0, 4_000.0, 100_000),
-            (100.0, 300_000.0, 1),
-        ] {
-            let slice_ns = each_ns * fitted(each_ns, request_ns, first) as f64;
-            assert!(
-                (0.5 * FULL.0..=1.1 * FULL.0).contains(&slice_ns),
-                "{each_ns} ns an operation, {request_ns} ns a request: {slice_ns} ns"
-            );
-        }
-        assert_eq!(fitted(1e9, 0.0, 1), 1);
-    }
-
-    #[test]
-    fn a_long_slice_uses_as_much_as_its_subject_says_and_is_no_longer_on_the_wall_than_that_takes()
-    {
-        let times = |cpu_ns, wall_ns| times_as_long(cpu_ns, wall_ns, 64, QUICK);
-        assert_eq!(times(4e6, 4e6), 16.0);
-        // Of 30 ms of a commit one tenth is the processor's.
-        assert_eq!(times(3e6, 30e6), 3.2);
-        assert_eq!(times(1e9, 1e9), 1.0);
-    }
 }

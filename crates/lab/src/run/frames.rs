@@ -2,7 +2,7 @@
 
 use super::Item;
 use super::engine::{Engine, Failure};
-use crate::record::Absence;
+use crate::record::{Absence, Identity};
 use crate::store::Raw;
 use antiphon_measure::{
     Batch, BatchRequest, ClockFacts, Estimate, Expected, FrameError, FramePlan, FrameSettings, Step,
@@ -154,10 +154,16 @@ pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
         policy: identity.policy.clone(),
         placement: engine.seats.processors.placement(&identity.placement),
         blocking: switches.is_some_and(|switches| switches > 0.0)
-            || test.is_some_and(|test| test.threads > 1 || test.arg.as_deref() == Some("ns")),
+            || test.is_some_and(|test| test.threads > 1 || test.arg.as_deref() == Some("ns"))
+            || waits_for_others(engine, identity),
         work: test.and_then(|test| test.work.clone()),
         threads: test.map_or(1, |test| test.threads.into()),
     }
+}
+
+/// Whether an operation waits for the answer of its database's server, or for the disk.
+fn waits_for_others(engine: &Engine<'_, '_>, identity: &Identity) -> bool {
+    engine.seats.server(identity).is_some() || engine.waits_for_disk.contains(&identity.test)
 }
 
 /// A batch as it is stored.

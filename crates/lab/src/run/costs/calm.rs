@@ -2,7 +2,7 @@
 
 use super::gauge::{Gauge, Moment};
 use super::member::{Member, Turn, slowed};
-use super::probe;
+use super::turn::probe;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::RunError;
