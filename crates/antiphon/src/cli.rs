@@ -1,5 +1,6 @@
 //! The command line: every verb, option, default and help text stands here; the man page and the completions are generated from it.
 
+use antiphon_load::Load;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -111,11 +112,11 @@ pub struct Measure {
     pub time_budget: Option<f64>,
 
     /// Only tests that match one of these patterns (`*` stands for anything), or groups of the suite by their ids
-    #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
+    #[arg(long, value_delimiter = ',', value_name = "PATTERN", value_parser = word)]
     pub only: Vec<String>,
 
     /// Subjects as NAME or NAME/VARIANT [default: the suite's]
-    #[arg(long, value_delimiter = ',', value_name = "SUBJECT")]
+    #[arg(long, value_delimiter = ',', value_name = "SUBJECT", value_parser = word)]
     pub subjects: Vec<String>,
 
     /// How many times each subject is started anew, for the variance between process starts
@@ -202,7 +203,7 @@ pub struct Compare {
     pub ratios: bool,
 
     /// Only tests that match one of these patterns
-    #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
+    #[arg(long, value_delimiter = ',', value_name = "PATTERN", value_parser = word)]
     pub only: Vec<String>,
 
     /// Smallest slow-down that counts as a regression, in per cent
@@ -300,7 +301,39 @@ pub enum Generated {
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match number(text)? {
         seconds if seconds > 0.0 && seconds <= 3.2e8 => Ok(seconds),
-        _ => Err("give a number of seconds above 0".to_owned()),
+        _ => Err("give a number of seconds above 0, and at most 320000000 (ten years)".to_owned()),
+    }
+}
+
+/// Requests a second of an open schedule.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        rate if rate > 0.0 && rate <= Load::RATE_MAX => Ok(rate),
+        _ => Err(format!(
+            "give a number of requests a second above 0, and at most {}",
+            Load::RATE_MAX
+        )),
+    }
+}
+
+/// Seconds that an answer may take.
+pub(crate) fn time_limit(text: &str) -> Result<f64, String> {
+    let least = Load::TIME_LIMIT_LEAST.as_secs_f64();
+    let most = Load::LONGEST.as_secs_f64();
+    match number(text)? {
+        seconds if (least..=most).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("give {least} to {most} seconds")),
+    }
+}
+
+/// One of several words between commas.
+fn word(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        false => Ok(text.to_owned()),
+        true => Err(
+            "a word between the commas is empty; name something there, or take out a comma"
+                .to_owned(),
+        ),
     }
 }
 

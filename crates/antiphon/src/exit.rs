@@ -23,7 +23,7 @@ pub enum Exit {
     Misuse,
     /// Something needed is missing.
     Missing,
-    /// Interrupted by Ctrl-C or SIGTERM; what was measured is kept.
+    /// Interrupted by Ctrl-C, SIGTERM or the end of the terminal; what was measured is kept.
     Interrupted,
     /// As the program that was run.
     Program(u8),

@@ -1,16 +1,34 @@
 //! Ctrl-C ends what is under way and keeps what was measured.
 
 use anyhow::Result;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown};
+use std::mem::MaybeUninit;
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Set by Ctrl-C or SIGTERM. A second one ends the program at once.
+/// Set by Ctrl-C, SIGTERM, or the end of the terminal. A second Ctrl-C or SIGTERM ends the program at once.
 pub fn interruption() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset and only sets it.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+        register(signal, Arc::clone(&stop))?;
+    }
+    // Who starts us by `nohup` wants us to outlive the terminal. A terminal that ends sends SIGHUP twice, by the system and by the shell: nobody
+    // is impatient then.
+    if !is_ignored(SIGHUP) {
+        register(SIGHUP, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: without a new action the call only writes the present one, which is read only where it was written.
+    unsafe {
+        libc::sigaction(signal, null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::exit::Exit;
 use crate::output::{print, print_line};
-use antiphon_load::{Latency, Load as Settings, Measured, Reach, Schedule, Stopped, Target};
+use antiphon_load::{
+    Expected, Latency, Load as Settings, Measured, Reach, Schedule, Stopped, Target,
+};
 use antiphon_measure::supports;
 use antiphon_report::number;
 use anyhow::{Result, bail};
@@ -30,7 +32,7 @@ pub struct Load {
     pub connections: usize,
 
     /// How long requests are sent
-    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, value_parser = crate::cli::positive)]
+    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::positive)]
     pub seconds: f64,
 
     /// Send no more requests than these
@@ -38,7 +40,7 @@ pub struct Load {
     pub requests: u64,
 
     /// Open schedule: so many requests are due each second
-    #[arg(long, value_name = "PER_SECOND", value_parser = crate::cli::positive)]
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = crate::cli::rate)]
     pub rate: Option<f64>,
 
     /// Open a connection for each request
@@ -54,7 +56,7 @@ pub struct Load {
     pub any_body: bool,
 
     /// How long an answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = crate::cli::positive)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_negative_numbers = true, value_parser = crate::cli::time_limit)]
     pub time_limit: f64,
 
     /// Threads that share the connections
@@ -80,18 +82,27 @@ pub fn run(options: &Load) -> Result<Exit> {
         true => Reach::Anywhere,
         false => Reach::Loopback,
     };
-    let target = Target::parse(&options.url, reach)?;
-    let time_limit = Duration::from_secs_f64(options.time_limit.min(3600.0));
-    let expected = antiphon_load::first_exchange(&target, time_limit)?;
-    if expected.status != options.status {
-        bail!(
-            "{} answers with status {}, and not {}; mend the path, or give --status {0}",
-            target.url(),
-            expected.status,
-            options.status
-        );
+    let mut load = settings(options, Target::parse(&options.url, reach)?);
+    // Settings that are wrong are no matter of the server's.
+    load.check()?;
+    load.expected = first_answer(options, &load)?;
+    let measured = antiphon_load::run(&load)?;
+    match options.json {
+        true => print_line(serde_json::to_string_pretty(&measured)?)?,
+        false => print(&told(&measured))?,
     }
-    let load = Settings {
+    let lost = measured.failed() + measured.unanswered + measured.never_sent;
+    Ok(Exit::of(lost == 0))
+}
+
+/// What the options ask for. The body is not known before the first answer.
+fn settings(options: &Load, target: Target) -> Settings {
+    let expected = Expected {
+        status: options.status,
+        body: Vec::new(),
+    };
+    let time_limit = Duration::from_secs_f64(options.time_limit);
+    Settings {
         check_body: !options.any_body,
         connections: options.connections,
         keep_alive: !options.no_keep_alive,
@@ -106,14 +117,21 @@ pub fn run(options: &Load) -> Result<Exit> {
         threads: options.threads,
         processor: options.processor,
         ..Settings::new(target, expected)
-    };
-    let measured = antiphon_load::run(&load)?;
-    match options.json {
-        true => print_line(serde_json::to_string_pretty(&measured)?)?,
-        false => print(&told(&measured))?,
     }
-    let lost = measured.failed() + measured.unanswered + measured.never_sent;
-    Ok(Exit::of(lost == 0))
+}
+
+/// What all answers are held against.
+fn first_answer(options: &Load, load: &Settings) -> Result<Expected> {
+    let first = antiphon_load::first_exchange(&load.target, load.time_limit)?;
+    if first.status != options.status {
+        bail!(
+            "{url} answers with status {got}, and not {asked}; mend the path, or give --status {got}",
+            url = load.target.url(),
+            got = first.status,
+            asked = options.status
+        );
+    }
+    Ok(first)
 }
 
 /// What was measured, in lines.

@@ -99,5 +99,59 @@ fn a_server_is_measured_and_told() {
     let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(value["answered"], 50);
     assert_eq!(value["connections"].as_array().unwrap().len(), 3);
-    assert_eq!(load(&[&url, "--status", "204"]).status.code(), Some(2));
+    let other = load(&[&url, "--status", "204"]);
+    assert_eq!(other.status.code(), Some(2));
+    let says = "answers with status 200, and not 204; mend the path, or give --status 200\n";
+    assert!(stderr(&other).ends_with(says), "{}", stderr(&other));
+}
+
+/// Nobody listens there, so what is said of a setting is said before anything is sent.
+#[test]
+fn bounds_are_named_before_anything_is_sent() {
+    let rate = "requests a second above 0, and at most 10000000";
+    let limit = "give 0.001 to 3600 seconds";
+    let seconds = "seconds above 0, and at most 320000000";
+    for (option, value, says) in [
+        ("--rate", "1e9", rate),
+        ("--rate", "NaN", rate),
+        ("--rate", "-1", rate),
+        ("--time-limit", "1e-12", limit),
+        ("--time-limit", "3601", limit),
+        ("--time-limit", "inf", limit),
+        ("--seconds", "1e9", seconds),
+        ("--seconds", "NaN", seconds),
+        ("--seconds", "1e-12", "the duration is 0ns; give more"),
+        ("--connections", "0", "give 1 to 10000"),
+        (
+            "--processor",
+            "1023",
+            "the processor is 1023; give one that is permitted (",
+        ),
+    ] {
+        let refused = load(&["http://127.0.0.1:1/", option, value]);
+        let said = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{option} {value}: {said}");
+        assert!(said.contains(says), "{option} {value}: {said}");
+    }
+}
+
+#[test]
+fn too_few_descriptors_are_no_fault_of_the_servers() {
+    let url = server("hello");
+    for words in [
+        &["--no-keep-alive"][..],
+        &["--no-keep-alive", "--threads", "2"],
+        &[],
+    ] {
+        let script = r#"ulimit -n 20; exec "$0" load "$@" -c 64 --seconds 60"#;
+        let ran = Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_antiphon"), &url])
+            .args(words)
+            .output()
+            .unwrap();
+        let said = stderr(&ran);
+        assert_eq!(ran.status.code(), Some(3), "{words:?}: {said}");
+        assert!(said.contains("ulimit -n"), "{words:?}: {said}");
+        assert!(ran.stdout.is_empty(), "{words:?}");
+    }
 }

@@ -5,6 +5,7 @@ mod common;
 use common::{Place, Ran, c_subject, has_cc};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 const QUICK: [&str; 3] = ["measure", "small", "--quick"];
@@ -174,9 +175,8 @@ fn without_a_compiler_it_says_what_to_install() {
     assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
 }
 
-#[test]
-fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
-    let place = Place::new();
+/// Starts a run whose build takes long, with SIGHUP ignored or as it comes, and waits until it is being built.
+fn begin_building(place: &Place, hang_up: libc::sighandler_t) -> Child {
     place.write(
         "subjects/slow/subject.toml",
         "name = 'slow'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
@@ -185,17 +185,49 @@ fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
     let mut command = place.command(&["measure", "small", "--subjects", "slow"]);
     command.env("ANTIPHON_CACHE", place.path("cache"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            libc::signal(libc::SIGHUP, hang_up);
+            Ok(())
+        });
+    }
     let child = command.spawn().unwrap();
     while !place.path("subjects/slow/begun").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+    child
+}
+
+#[test]
+fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
+    // A terminal that is closed sends SIGHUP twice.
+    for signals in [&["-INT"][..], &["-TERM"], &["-HUP", "-HUP"]] {
+        let place = Place::new();
+        let child = begin_building(&place, libc::SIG_DFL);
+        for name in signals {
+            signal(&child, name);
+        }
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        ran.fails(130, &["interrupted before measuring began"]);
+        let left = fs::read_dir(place.path("cache/builds/slow")).unwrap();
+        let folders = left.filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(folders.count(), 0);
+        place.run(&["runs"]).fails(0, &["holds no run yet"]);
+    }
+}
+
+#[test]
+fn a_hang_up_that_was_ignored_is_still_ignored() {
+    let place = Place::new();
+    let child = begin_building(&place, libc::SIG_IGN);
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    signal(&child, "-HUP");
     signal(&child, "-INT");
-    let ran = Ran::of(child.wait_with_output().unwrap());
-    ran.fails(130, &["interrupted before measuring began"]);
-    let left = fs::read_dir(place.path("cache/builds/slow")).unwrap();
-    let folders = left.filter(|entry| entry.as_ref().unwrap().path().is_dir());
-    assert_eq!(folders.count(), 0);
-    place.run(&["runs"]).fails(0, &["holds no run yet"]);
+    Ran::of(child.wait_with_output().unwrap()).fails(130, &["interrupted before"]);
+    assert_eq!(ignored & 1 << (libc::SIGHUP - 1), 1);
 }
 
 /// Starts a long run and waits until its first figure is told.

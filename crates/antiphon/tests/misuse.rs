@@ -37,6 +37,25 @@ fn arguments_that_make_no_sense_are_misuse() {
 }
 
 #[test]
+fn empty_words_and_numbers_out_of_bounds_are_refused_with_the_mend() {
+    let place = Place::new();
+    for arguments in [
+        &["measure", "small", "--subjects", "plain,"][..],
+        &["measure", "small", "--subjects", ",plain"],
+        &["measure", "small", "--only", "a,,b"],
+        &["compare", "1", "2", "--only", "a, "],
+    ] {
+        let option = arguments[arguments.len() - 2];
+        let says = [option, "is empty", "take out a comma"];
+        place.run(arguments).fails(2, &says);
+    }
+    for seconds in ["1e9", "inf", "NaN", "0"] {
+        let ran = place.run(&["measure", "small", "--time-budget", seconds]);
+        ran.fails(2, &["above 0, and at most 320000000"]);
+    }
+}
+
+#[test]
 fn unknown_names_get_the_nearest() {
     let place = Place::new();
     place.script("plain", "exit 0");

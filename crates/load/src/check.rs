@@ -1,6 +1,7 @@
 //! The first exchange: what the server answers, before anything is measured.
 
 use crate::response::{KnownHead, read};
+use crate::settings::check_time_limit;
 use crate::{Error, Fault, Target};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -18,8 +19,10 @@ pub struct Expected {
 /// Asks once, and gives what came: the caller says whether that is right, and a run holds every answer against it.
 ///
 /// # Errors
-/// [`Error::FirstExchange`], if no whole answer comes within the limit.
+/// [`Error::FirstExchange`], if no whole answer comes within the limit, and [`Error::Setting`], if that is no time limit of a
+/// [`Load`](crate::Load).
 pub fn first_exchange(target: &Target, limit: Duration) -> Result<Expected, Error> {
+    check_time_limit(limit)?;
     exchange(target, limit).map_err(|fault| Error::FirstExchange {
         url: target.url(),
         fault,

@@ -1,21 +1,76 @@
 //! The generator's own processor: where it runs, and what it uses of it.
 
 use crate::Error;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Keeps the calling thread on one processor.
 pub(crate) fn stay_on(processor: usize) -> Result<(), Error> {
-    if processor >= CpuSet::MAX_CPU {
-        return Err(Error::Setting {
-            what: "the processor",
-            is: processor.to_string(),
-            range: "a number that /proc/cpuinfo lists",
-        });
+    match move_to(processor..processor.saturating_add(1)) {
+        // So the system says that it is none of those that are permitted.
+        Err(Errno::INVAL) => Err(not_permitted(processor)),
+        moved => moved.map_err(Error::system(CHOOSING)),
     }
+}
+
+/// Checks that a thread may stay on this processor.
+pub(crate) fn check(processor: usize) -> Result<(), Error> {
+    if here().is_ok_and(|processors| processors.contains(&processor)) {
+        return Ok(());
+    }
+    // More may be permitted than what we run on now (`taskset`). Another thread tries, so that the calling one stays where it is.
+    let tries = std::thread::Builder::new().spawn(move || stay_on(processor));
+    let tries = tries.map_err(Error::system("starting a thread of the generator"))?;
+    tries
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+const CHOOSING: &str = "choosing the generator's processor";
+
+/// Says which processors are permitted: those that the calling thread has of all that it asks for. It is put back to where it was.
+fn not_permitted(processor: usize) -> Error {
+    let all = || {
+        let before = sched_getaffinity(None)?;
+        move_to(0..CpuSet::MAX_CPU)?;
+        let permitted = here()?;
+        sched_setaffinity(None, &before)?;
+        Ok::<_, Errno>(permitted)
+    };
+    match all() {
+        Ok(permitted) => {
+            let range = format!("one that is permitted ({})", ranges(&permitted));
+            Error::setting("the processor", processor, range)
+        }
+        Err(why) => Error::system(CHOOSING)(why),
+    }
+}
+
+/// Moves the calling thread to these processors, or those of them that are permitted.
+fn move_to(processors: std::ops::Range<usize>) -> Result<(), Errno> {
     let mut set = CpuSet::new();
-    set.set(processor);
-    sched_setaffinity(None, &set).map_err(Error::system("choosing the generator's processor"))
+    for processor in processors.start..processors.end.min(CpuSet::MAX_CPU) {
+        set.set(processor);
+    }
+    sched_setaffinity(None, &set)
+}
+
+/// The processors that the calling thread may run on now.
+fn here() -> Result<Vec<usize>, Errno> {
+    let set = sched_getaffinity(None)?;
+    let all = 0..CpuSet::MAX_CPU;
+    Ok(all.filter(|processor| set.is_set(*processor)).collect())
+}
+
+/// Numbers in rising order as people write them: `0-3, 6`.
+fn ranges(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|number, next| number + 1 == *next);
+    let runs = runs.map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run[0].to_string(), // a run has at least one
+    });
+    runs.collect::<Vec<_>>().join(", ")
 }
 
 /// Lets the calling thread wake when it asked to: by default the system may be 50 µs late, to save wake-ups.
@@ -34,4 +89,27 @@ pub(crate) fn come_first() {
 pub(crate) fn used_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_told_in_runs() {
+        assert_eq!(ranges(&[0]), "0");
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+    }
+
+    #[test]
+    fn a_processor_that_is_not_permitted_is_refused_with_those_that_are() {
+        let before = here().unwrap();
+        for wrong in [CpuSet::MAX_CPU - 1, CpuSet::MAX_CPU, usize::MAX] {
+            let refused = check(wrong).unwrap_err().to_string();
+            let says = format!("the processor is {wrong}; give one that is permitted (");
+            assert!(refused.starts_with(&says), "{refused}");
+        }
+        assert_eq!(here().unwrap(), before);
+        check(before[0]).unwrap();
+    }
 }

@@ -3,6 +3,7 @@
 //! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait.
 
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
+use crate::error::is_own_lack;
 use crate::measured::{Measured, OfConnection, Stopped};
 use crate::pace::Pace;
 use crate::response::{KnownHead, read};
@@ -16,6 +17,7 @@ use rustix::time::{
     timerfd_settime,
 };
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 mod ending;
@@ -69,17 +71,22 @@ struct Engine<'l> {
     known: KnownHead,
     sent: u64,
     end_ns: u64,
+    /// What the system refused the generator in the middle of a request: no fault of the server's.
+    refused: Option<Error>,
+    /// Whether the run has no result, since another part of it has ended with an error.
+    given_up: &'l AtomicBool,
     measured: Measured,
 }
 
-/// Runs a part, from the moment `begun`.
+/// Runs a part, from the moment `begun`. It ends early once `given_up` is set.
 pub(crate) fn run(
     load: &Load,
     part: Part,
     begun: Instant,
+    given_up: &AtomicBool,
 ) -> Result<(Measured, Vec<Connection>), Error> {
     cpu::wake_in_time();
-    let mut engine = Engine::new(load, part, begun)?;
+    let mut engine = Engine::new(load, part, begun, given_up)?;
     let cpu_ns = cpu::used_ns();
     engine.go()?;
     engine.measured.own_cpu_ns = cpu::used_ns() - cpu_ns;
@@ -87,7 +94,12 @@ pub(crate) fn run(
 }
 
 impl<'l> Engine<'l> {
-    fn new(load: &'l Load, mut part: Part, begun: Instant) -> Result<Engine<'l>, Error> {
+    fn new(
+        load: &'l Load,
+        mut part: Part,
+        begun: Instant,
+        given_up: &'l AtomicBool,
+    ) -> Result<Engine<'l>, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(Error::system("opening an epoll"))?;
         for (index, connection) in part.connections.iter_mut().enumerate() {
@@ -124,6 +136,8 @@ impl<'l> Engine<'l> {
             known: KnownHead::default(),
             sent: 0,
             end_ns,
+            refused: None,
+            given_up,
             measured: Measured::nothing(),
         })
     }
@@ -145,6 +159,9 @@ impl<'l> Engine<'l> {
         loop {
             let now_ns = self.now_ns();
             self.send_due(now_ns);
+            if let Some(error) = self.refused.take() {
+                return Err(error);
+            }
             if self.is_over(now_ns, drained_ns) {
                 return Ok(());
             }
@@ -184,6 +201,11 @@ impl<'l> Engine<'l> {
             self.end_ns = self.end_ns.min(now_ns);
             return true;
         }
+        if self.given_up.load(Ordering::Relaxed) {
+            // Nobody asks what this part measured, nor which requests it never sent.
+            self.measured.stopped = Stopped::Failures;
+            return true;
+        }
         let owes = !all_sent && self.pace.next_ns().is_some();
         now_ns >= self.end_ns && (now_ns >= drained_ns || (self.busy == 0 && !owes))
     }
@@ -214,6 +236,7 @@ impl<'l> Engine<'l> {
         while !self.free.is_empty()
             && self.sent < self.part.requests_max
             && self.measured.failed() < self.part.failures_max
+            && self.refused.is_none()
         {
             let Some(due_ns) = self.pace.take(now_ns) else {
                 return;
@@ -237,6 +260,7 @@ impl<'l> Engine<'l> {
             self.measured.reconnects += 1;
         }
         match begin_connect(self.load.target.address()) {
+            Err(why) if is_own_lack(why) => self.refuse("opening a connection", why),
             Err(why) => self.failed(index, no_connection(why)),
             Ok((socket, connected)) => {
                 let edges = if connected { READ_EDGES } else { ALL_EDGES };
@@ -244,12 +268,18 @@ impl<'l> Engine<'l> {
                 connection.socket = Some(socket);
                 connection.state = State::Connecting;
                 match watched {
-                    Err(why) => self.failed(index, no_connection(why)),
+                    Err(why) => self.refuse("watching a connection", why),
                     Ok(()) if connected => self.write(index),
                     Ok(()) => {}
                 }
             }
         }
+    }
+
+    /// Ends the run: the system refuses the generator what it needs.
+    fn refuse(&mut self, doing: &'static str, why: Errno) {
+        self.refused
+            .get_or_insert_with(|| Error::system(doing)(why));
     }
 
     fn write(&mut self, index: usize) {
@@ -267,7 +297,7 @@ impl<'l> Engine<'l> {
                     )
                 });
                 if let Some(Err(why)) = watched {
-                    self.failed(index, broken(why));
+                    self.refuse("watching a connection", why);
                 }
             }
             // The server closed it meanwhile: what it sent before that, if anything, is still there to be read.

@@ -3,15 +3,16 @@
 use crate::Expected;
 use crate::Fault;
 use crate::fault::head;
+use std::mem::MaybeUninit;
 
 /// Head and body together may not be longer, bytes.
 pub(crate) const ANSWER_MAX: usize = 16 << 20;
 
-/// A head may not be longer, bytes.
+/// A head may not be longer, with the interim answers before it, bytes.
 const HEAD_MAX: usize = 64 << 10;
 
 /// Header lines that are taken.
-const LINES_MAX: usize = 96;
+const LINES_MAX: usize = 1024;
 
 /// How the end of a body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +26,18 @@ enum Framing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
-    /// Where the body begins, bytes.
+    /// Where it ends and the body begins, bytes.
     size: usize,
     framing: Framing,
     /// Whether the server keeps the connection.
     pub(crate) keeps: bool,
+}
+
+impl Head {
+    /// Whether the answer is still to come.
+    fn is_interim(&self) -> bool {
+        (100..200).contains(&self.status)
+    }
 }
 
 /// Heads that were read before, so that one that came before is not read again.
@@ -109,26 +117,53 @@ fn head_of(buffer: &[u8], known: &mut KnownHead) -> Result<Option<Head>, Fault> 
     {
         return Ok(Some(head));
     }
-    let mut lines = [httparse::EMPTY_HEADER; LINES_MAX];
-    let mut response = httparse::Response::new(&mut lines);
-    let not_http = |why: String| Fault::NotHttp {
-        why,
-        head: head(buffer),
+    let Some(head) = final_head(buffer)? else {
+        return Ok(None);
     };
-    match response.parse(buffer) {
-        Err(why) => Err(not_http(why.to_string())),
-        Ok(httparse::Status::Partial) if buffer.len() > HEAD_MAX => Err(not_http(format!(
-            "its head is longer than {HEAD_MAX} bytes"
-        ))),
-        Ok(httparse::Status::Partial) => Ok(None),
-        Ok(httparse::Status::Complete(size)) => {
-            let head = meaning(&response, size).map_err(not_http)?;
-            // A head of one second is that of the next ones; a new date is read once.
-            known.bytes.clear();
-            known.bytes.extend_from_slice(&buffer[..size]);
-            known.head = Some(head);
-            Ok(Some(head))
+    // A head of one second is that of the next ones; a new date is read once.
+    known.bytes.clear();
+    known.bytes.extend_from_slice(&buffer[..head.size]);
+    known.head = Some(head);
+    Ok(Some(head))
+}
+
+/// The head of the answer itself. Interim answers before it are read and passed over, asked for or not (RFC 9110, section 15.2).
+fn final_head(buffer: &[u8]) -> Result<Option<Head>, Fault> {
+    let mut begins = 0;
+    loop {
+        let rest = &buffer[begins..];
+        let not_http = |why| Fault::NotHttp {
+            why,
+            head: head(rest),
+        };
+        match first_head(rest).map_err(not_http)? {
+            Some(interim) if interim.is_interim() => begins += interim.size,
+            Some(head) => {
+                let size = begins + head.size;
+                return Ok(Some(Head { size, ..head }));
+            }
+            None if buffer.len() > HEAD_MAX => {
+                let why = format!("its head is longer than {HEAD_MAX} bytes");
+                return Err(not_http(why));
+            }
+            None => return Ok(None),
         }
+    }
+}
+
+/// The head at the beginning of these bytes; `None` while it is not whole.
+fn first_head(bytes: &[u8]) -> Result<Option<Head>, String> {
+    // So many lines are not cleared for each head: only those that came are written.
+    let mut lines = [const { MaybeUninit::uninit() }; LINES_MAX];
+    let mut response = httparse::Response::new(&mut []);
+    let parser = httparse::ParserConfig::default();
+    match parser.parse_response_with_uninit_headers(&mut response, bytes, &mut lines) {
+        Err(httparse::Error::TooManyHeaders) => {
+            Err(format!("its head has more than {LINES_MAX} lines"))
+        }
+        Err(why) => Err(why.to_string()),
+        Ok(httparse::Status::Partial) => Ok(None),
+        Ok(httparse::Status::Complete(size)) => meaning(&response, size).map(Some),
     }
 }
 
@@ -165,8 +200,9 @@ fn meaning(response: &httparse::Response<'_, '_>, size: usize) -> Result<Head, S
         }
     }
     let framing = match (status, is_chunked, length) {
-        (100..200, ..) => return Err(format!("status {status} without being asked for")),
-        (204 | 304, ..) => Framing::Length(0),
+        // It would end HTTP on this connection. The other interim answers only say that one is still to come.
+        (101, ..) => return Err("status 101 without being asked for".to_owned()),
+        (100..200 | 204 | 304, ..) => Framing::Length(0),
         (_, true, _) => Framing::Chunked,
         (_, false, Some(length)) => Framing::Length(length),
         (_, false, None) => Framing::UntilClosed,
@@ -305,6 +341,7 @@ mod tests {
         let texts = [
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
         ];
         for text in texts {
             for size in 0..text.len() {
@@ -315,6 +352,53 @@ mod tests {
                 ));
             }
         }
+    }
+
+    /// An answer of 200 with this body.
+    fn answer(body: &str) -> String {
+        let length = body.len();
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}")
+    }
+
+    #[test]
+    fn interim_answers_are_passed_over_wherever_they_are_split() {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        let go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+        // What was known of the answer before is no answer to the next one.
+        let mut known = KnownHead::default();
+        for before in ["", hints, go_on, "", &format!("{go_on}{hints}{hints}")] {
+            let text = format!("{before}{}", answer("ab"));
+            let bytes = text.as_bytes();
+            for size in 0..text.len() {
+                assert!(read(&bytes[..size], false, &mut known).unwrap().is_none());
+            }
+            // More may come after it in the same piece.
+            let more = format!("{text}{hints}");
+            let answer = read(more.as_bytes(), false, &mut known).unwrap().unwrap();
+            assert_eq!((answer.head.status, answer.size), (200, text.len()));
+            assert_eq!(answer.body(more.as_bytes()), b"ab");
+        }
+    }
+
+    #[test]
+    fn interim_answers_without_end_are_refused() {
+        let endless = "HTTP/1.1 102 Processing\r\n\r\n".repeat(HEAD_MAX / 20);
+        let refused = whole(&endless, false).unwrap_err().to_string();
+        assert!(refused.contains("longer than 65536 bytes"), "{refused}");
+    }
+
+    #[test]
+    fn many_lines_are_read_and_too_many_are_named() {
+        let of = |lines: usize| {
+            let lines = "X: y\r\n".repeat(lines);
+            answer("ab").replace("Content", &format!("{lines}Content"))
+        };
+        for lines in [121, LINES_MAX - 1] {
+            let read = whole(&of(lines), false).unwrap().unwrap();
+            assert_eq!(read, (200, b"ab".to_vec(), true));
+        }
+        let refused = whole(&of(LINES_MAX), false).unwrap_err().to_string();
+        assert!(refused.contains("more than 1024 lines"), "{refused}");
     }
 
     #[test]
@@ -340,7 +424,9 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
-            "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+            "HTTP/1.1 103 Early Hints\r\n\r\nSSH-2.0-OpenSSH_9.2\r\n",
         ];
         for text in wrong {
             assert!(

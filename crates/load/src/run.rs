@@ -7,6 +7,7 @@ use crate::{Error, Load, Schedule, cpu};
 use rustix::fd::OwnedFd;
 use std::net::TcpStream;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -73,6 +74,7 @@ fn on(
 ) -> Result<Done, Error> {
     let parts = divide(load, connections);
     let barrier = &Barrier::new(parts.len());
+    let given_up = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (mut threads, mut signals) = (Vec::new(), Vec::new());
         for part in parts {
@@ -80,7 +82,7 @@ fn on(
             // and does nothing where none can come any more.
             let (signal, all_are_there) = channel();
             let work = move || match all_are_there.recv() {
-                Ok(()) => one(load, part, barrier).map(Some),
+                Ok(()) => one(load, part, barrier, given_up).map(Some),
                 Err(_) => Ok(None),
             };
             let started = thread().spawn_scoped(scope, work);
@@ -113,15 +115,18 @@ fn join(threads: Vec<ScopedJoinHandle<Result<Option<Done>, Error>>>) -> Result<D
     Ok(all.expect("a run has at least one thread, and each had its signal"))
 }
 
-/// One thread. All begin together, also those that cannot go on.
-fn one(load: &Load, part: Part, barrier: &Barrier) -> Result<Done, Error> {
+/// One thread. All begin together, also those that cannot go on; the others end with the first that has an error.
+fn one(load: &Load, part: Part, barrier: &Barrier, given_up: &AtomicBool) -> Result<Done, Error> {
     let placed = load.processor.map_or(Ok(()), cpu::stay_on);
     if load.first {
         cpu::come_first();
     }
     barrier.wait();
-    placed?;
-    engine::run(load, part, Instant::now())
+    let done = placed.and_then(|()| engine::run(load, part, Instant::now(), given_up));
+    if done.is_err() {
+        given_up.store(true, Ordering::Relaxed);
+    }
+    done
 }
 
 /// Opens the connections that are kept, one after the other, and gives the longest time that one took, ns.

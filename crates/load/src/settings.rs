@@ -1,6 +1,6 @@
 //! What a run is asked to do.
 
-use crate::{Error, Expected, Target};
+use crate::{Error, Expected, Target, cpu};
 use std::time::Duration;
 
 /// When requests are sent.
@@ -34,7 +34,7 @@ pub struct Load {
     pub duration: Duration,
     /// No more requests are sent than these.
     pub requests_max: u64,
-    /// How long an answer may take before it counts as failed.
+    /// How long an answer may take before it counts as failed, [`Load::TIME_LIMIT_LEAST`] to an hour.
     pub time_limit: Duration,
     /// How long the last answers are waited for once no more requests are sent; at most `time_limit`.
     pub drain: Duration,
@@ -49,6 +49,15 @@ pub struct Load {
 }
 
 impl Load {
+    /// The highest rate of an open schedule, requests a second.
+    pub const RATE_MAX: f64 = 1e7;
+
+    /// The shortest time limit of an answer.
+    pub const TIME_LIMIT_LEAST: Duration = Duration::from_millis(1);
+
+    /// The longest time limit of an answer, and the longest time in which requests are sent.
+    pub const LONGEST: Duration = Duration::from_secs(3600);
+
     /// Ten connections for a second, closed loop, keep-alive, one thread.
     pub fn new(target: Target, expected: Expected) -> Load {
         Load {
@@ -69,16 +78,12 @@ impl Load {
         }
     }
 
+    /// Checks the settings as [`run`](crate::run) does: for who wants to know before anything is sent. What is expected may still be anything.
+    ///
     /// # Errors
     /// [`Error::Setting`] for the first setting that is out of its range.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let fault = |what, is: &dyn std::fmt::Debug, range| {
-            Err(Error::Setting {
-                what,
-                is: format!("{is:?}"),
-                range,
-            })
-        };
+    pub fn check(&self) -> Result<(), Error> {
+        let fault = |what, is: &dyn std::fmt::Debug, range| Err(Error::setting(what, is, range));
         if !(1..=10_000).contains(&self.connections) {
             return fault("the number of connections", &self.connections, "1 to 10000");
         }
@@ -89,30 +94,41 @@ impl Load {
                 "1 to 64, and no more than there are connections",
             );
         }
-        if self.duration.is_zero() || self.duration > Duration::from_secs(3600) {
+        if self.duration.is_zero() || self.duration > Load::LONGEST {
             return fault(
                 "the duration",
                 &self.duration,
                 "more than nothing, and at most an hour",
             );
         }
-        if self.time_limit.is_zero() || self.time_limit > Duration::from_secs(3600) {
-            return fault(
-                "the time limit of an answer",
-                &self.time_limit,
-                "more than nothing, and at most an hour",
-            );
-        }
+        check_time_limit(self.time_limit)?;
         if self.requests_max == 0 {
             return fault("the number of requests", &self.requests_max, "at least 1");
         }
         match self.schedule {
-            Schedule::Open { per_second } if !(per_second > 0.0 && per_second <= 1e7) => fault(
-                "the rate",
-                &per_second,
-                "more than 0 and at most 10000000 requests a second",
-            ),
-            _ => Ok(()),
+            Schedule::Open { per_second }
+                if !(per_second > 0.0 && per_second <= Load::RATE_MAX) =>
+            {
+                fault(
+                    "the rate",
+                    &per_second,
+                    "more than 0 and at most 10000000 requests a second",
+                )
+            }
+            _ => self.processor.map_or(Ok(()), cpu::check),
         }
+    }
+}
+
+/// # Errors
+/// [`Error::Setting`], if no answer can be waited for so long or so shortly.
+pub(crate) fn check_time_limit(limit: Duration) -> Result<(), Error> {
+    match (Load::TIME_LIMIT_LEAST..=Load::LONGEST).contains(&limit) {
+        true => Ok(()),
+        false => Err(Error::setting(
+            "the time limit of an answer",
+            limit,
+            "at least 1 ms, and at most an hour",
+        )),
     }
 }

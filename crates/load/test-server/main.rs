@@ -10,6 +10,10 @@ use std::time::Duration;
 
 const BODY: &str = "{\"greeting\":\"Hello World!\"}";
 
+/// What a server may say before its answer (RFC 9110, section 15.2).
+const INTERIM: &str =
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+
 fn main() {
     let conduct = std::env::args().nth(1).unwrap_or_else(|| "well".to_owned());
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of loopback");
@@ -84,6 +88,13 @@ fn answer(stream: &mut TcpStream, conduct: &str, number: usize, closes: bool) ->
         "chunked" => say(&format!(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{BODY}\r\n0\r\n\r\n"
         )),
+        // In pieces that end amid the heads, and in one.
+        "interim" if number.is_multiple_of(2) => format!("{INTERIM}{well}")
+            .as_bytes()
+            .chunks(7)
+            .all(|piece| stream.write_all(piece).is_ok()),
+        "interim" => say(&format!("{INTERIM}{well}")),
+        "lines" => say(&well.replace("\r\n\r\n", &format!("\r\n{}\r\n", "X: y\r\n".repeat(120)))),
         "bytewise" => well.bytes().all(|byte| stream.write_all(&[byte]).is_ok()),
         "polite-close" => {
             say(&well.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));

@@ -72,7 +72,14 @@ fn measured(conduct: &str) -> Measured {
 
 #[test]
 fn a_server_that_answers_is_measured() {
-    for conduct in ["well", "chunked", "bytewise"] {
+    for conduct in [
+        "well",
+        "chunked",
+        "bytewise",
+        "interim",
+        "interim-at-once",
+        "lines-at-once",
+    ] {
         let measured = measured(conduct);
         assert!(measured.answered > 0, "{conduct}");
         assert_eq!(
@@ -289,13 +296,30 @@ fn settings_out_of_range_are_refused() {
             ..sound.clone()
         },
         Load {
+            time_limit: Duration::from_micros(999),
+            ..sound.clone()
+        },
+        Load {
+            processor: Some(1023),
+            ..sound.clone()
+        },
+        Load {
             processor: Some(1 << 20),
             ..sound.clone()
         },
     ];
     for load in wrong {
         assert!(matches!(run(&load), Err(Error::Setting { .. })), "{load:?}");
+        assert!(
+            matches!(load.check(), Err(Error::Setting { .. })),
+            "{load:?}"
+        );
     }
+    assert!(sound.check().is_ok());
+    assert!(matches!(
+        first_exchange(&server.target, Duration::ZERO),
+        Err(Error::Setting { .. })
+    ));
 }
 
 /// A server that stands still for a known time: an open schedule shows what users would have waited, and the closed loop hides it.
