@@ -19,6 +19,9 @@ const GET: &str = "GET /api HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// More than the smallest pool has tasks.
 const TIMES: usize = 9;
 
+/// The most connections of a load.
+const COME_AT_ONCE: usize = 256;
+
 /// More than the smallest pool has tasks, over each connection.
 const REQUESTS: u64 = 400;
 
@@ -106,6 +109,14 @@ fn goes_on_after_a_stop(server: &Server) {
     one.send(GET).greeting();
 }
 
+/// As many as a load has connections may come at once: whom the system turns away then waits for a second, and the server seems to starve him.
+fn lets_many_wait(server: &Server) {
+    server.signal(Signal::STOP);
+    let waiting: Vec<_> = (0..COME_AT_ONCE).map_while(|_| server.knock()).collect();
+    server.signal(Signal::CONT);
+    assert_eq!(waiting.len(), COME_AT_ONCE, "{}", server.name);
+}
+
 /// What is no request, or half of one, or too much of one; with the status of our own server for it. Those of others let some of it pass.
 fn malformed() -> Vec<(String, &'static str)> {
     let field = |field: &str| GET.replace("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"));
@@ -178,6 +189,7 @@ const ALL: &[fn(&Server)] = &[
     answers_what_is_asked_less_often,
     serves_many_at_once,
     goes_on_after_a_stop,
+    lets_many_wait,
     survives_what_is_wrong,
 ];
 

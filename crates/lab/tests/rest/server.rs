@@ -4,7 +4,7 @@ use crate::common::processes::{processes_with, wait_until};
 use antiphon_lab::build::Built;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,12 @@ impl Server {
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
         let (name, got) = (self.name.as_str(), String::new());
         Connection { stream, name, got }
+    }
+
+    /// A connection that may wait to be accepted, if the system lets it.
+    pub fn knock(&self) -> Option<TcpStream> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok()
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -26,7 +26,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let listener = rest::listener().await?;
+    let listener = rest::listener()?;
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
