@@ -262,21 +262,34 @@ fn folders_of_tools_go_after_a_killed_profile() {
     assert_eq!(elsewhere.len(), 1, "{elsewhere:?}");
 }
 
-#[test]
-fn databases_end_with_a_killed_run() {
-    if !answers("psql") || !answers("pg_config") || !common::has_cc() {
-        return;
-    }
+/// A place whose subjects have databases.
+fn place_of_databases() -> Place {
     let place = Place::new();
     // The server runs as another account.
     for folder in ["", "temporary"] {
         let _ = fs::create_dir(place.path(folder));
         fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o711)).unwrap();
     }
-    place.write("suites/queries.toml", QUERIES);
     for subject in ["c", "sql-c"] {
         link(&place, subject);
     }
+    place
+}
+
+/// Whether a subject runs.
+fn has_client(place: &Place) -> bool {
+    processes(place).iter().any(|process| {
+        fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
+    })
+}
+
+#[test]
+fn databases_end_with_a_killed_run() {
+    if !answers("psql") || !answers("pg_config") || !common::has_cc() {
+        return;
+    }
+    let place = place_of_databases();
+    place.write("suites/queries.toml", QUERIES);
     let queries = ["measure", "queries"];
     let folders = || folders(&place);
     let any = |name: &str| {
@@ -287,11 +300,7 @@ fn databases_end_with_a_killed_run() {
     };
     kill_when(&place, &queries, "a data folder", || any(""));
     kill_when(&place, &queries, "a server", || any("postmaster.pid"));
-    kill_when(&place, &queries, "a client", || {
-        processes(&place).iter().any(|process| {
-            fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
-        })
-    });
+    kill_when(&place, &queries, "a client", || has_client(&place));
     measure_other(&place);
     assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
     // What a living run uses is no refuse.
@@ -308,6 +317,53 @@ fn databases_end_with_a_killed_run() {
     assert!(ended.status.success(), "{ended:?}");
     assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
     assert_eq!(processes(&place), Vec::<PathBuf>::new());
+}
+
+/// The server's death is told as such, costs the row in hand its figure, and no other.
+#[test]
+fn a_run_goes_on_with_another_server_when_its_own_is_killed() {
+    if !answers("psql") || !answers("pg_config") || !common::has_cc() {
+        return;
+    }
+    let place = place_of_databases();
+    let others = ["do.1", "rows.10"];
+    let row = |test| format!("[[group.row]]\ntest = \"{test}\"\nlabel = \"{test}\"\n");
+    let rows: String = others.map(row).concat();
+    let long = QUERIES.replace("seconds_per_row = 0.05", "seconds_per_row = 3.0");
+    place.write("suites/queries.toml", &(long + &rows));
+    let running = command(&place, &["measure", "queries", "--quick"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let note = || {
+        let folders = folders(&place).unwrap_or_default();
+        let mut notes = folders
+            .iter()
+            .map(|folder| folder.join("data/postmaster.pid"));
+        notes.find_map(|note| fs::read_to_string(note).ok())
+    };
+    wait_for("a server", || note().is_some());
+    wait_for("a client", || has_client(&place));
+    let server = note().unwrap().lines().next().unwrap().to_owned();
+    let killed = Command::new("kill").args(["-KILL", &server]).status();
+    assert!(killed.unwrap().success());
+    let ended = running.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let report = command(&place, &["report", "--csv", "-"]).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    let lost = "PostgreSQL was ended by SIGKILL (9) while it was used";
+    let row = |test: &str| {
+        let mut rows = report.lines().filter(|row| row.contains(test));
+        rows.next()
+            .unwrap_or_else(|| panic!("{test}: {report}"))
+            .to_owned()
+    };
+    assert!(row("select.1").contains(lost), "{report}");
+    for other in others {
+        assert!(!row(other).contains("PostgreSQL was"), "{report}");
+    }
+    assert_eq!(folders(&place).map(|all| all.len()), Some(0));
 }
 
 /// Whether a folder holds a file of this name, at most one folder below.

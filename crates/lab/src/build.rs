@@ -12,7 +12,7 @@ pub use cache::Cache;
 use crate::record::{Absence, SubjectRecord};
 use crate::services;
 use crate::subject::{Need, Remedy, Subject, Variant};
-use antiphon_runner::{Error as RunnerError, Program};
+use antiphon_runner::{Error as RunnerError, Program, mend_of_lack};
 use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -107,7 +107,10 @@ impl BuildError {
             BuildError::Failed { error, .. } if matches!(**error, RunnerError::TimedOut { .. }) => {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
             }
-            BuildError::Failed { .. } => "mend what its last words name".to_owned(),
+            BuildError::Failed { error, .. } => {
+                let mend = mend_of_lack(&error.to_string());
+                mend.unwrap_or("mend what its last words name").to_owned()
+            }
             BuildError::Interrupted { .. } => {
                 "ask again: builds that were whole before are in the cache".to_owned()
             }

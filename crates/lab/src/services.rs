@@ -5,7 +5,15 @@ use crate::session::SessionError;
 use crate::side_by_side::side_by_side;
 use antiphon_service::{Kind, Place, Service, ServiceError};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a database's server is started in a run. One that ends may have been ended by somebody; what ends each time is at fault itself.
+const STARTS: u32 = 3;
+
+/// A server that is ending closes its connections a moment before it has ended: so often, and so far apart, it is looked whether it has.
+const LOOKS: u32 = 4;
+const BETWEEN: Duration = Duration::from_millis(20);
 
 /// What the data of services lies on, in words for the record of a run; `None` where the system does not tell.
 pub(crate) fn on_file_system() -> Option<String> {
@@ -16,9 +24,26 @@ pub(crate) fn on_file_system() -> Option<String> {
 /// Databases, started when they are needed and ended when this is dropped.
 #[derive(Default)]
 pub struct Services {
-    started: Mutex<HashMap<Kind, Service>>,
+    started: Mutex<HashMap<Kind, Started>>,
     /// What makes their costs doubtful.
     warnings: Mutex<Vec<String>>,
+}
+
+/// A database of a run.
+#[derive(Default)]
+struct Started {
+    service: Option<Service>,
+    starts: u32,
+    /// Why there is none now. Each start may take a minute to fail, and each of many tests would have its own.
+    failed: Option<Arc<ServiceError>>,
+}
+
+impl Started {
+    /// Why it is not to be started (again).
+    fn given_up(&self) -> Option<Arc<ServiceError>> {
+        let why = self.failed.as_ref()?;
+        (!why.may_pass() || self.starts >= STARTS).then(|| why.clone())
+    }
 }
 
 /// They end side by side: each takes a second or more.
@@ -44,14 +69,38 @@ impl Services {
         let environment = self.of(kind);
         environment.map_err(|source| SessionError::NoService {
             subject: built.record.id.clone(),
-            source: Box::new(source),
+            source,
         })
     }
 
     /// The process of a database's server, if it was started and has one.
     pub fn process(&self, kind: Kind) -> Option<u32> {
-        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        started.get(&kind)?.process()
+        self.started().get(&kind)?.service.as_ref()?.process()
+    }
+
+    /// How a database's server ended, should it have done so while it was used, once: the next who needs it has another.
+    pub(crate) fn lost(&self, kind: Kind) -> Option<Arc<ServiceError>> {
+        let mut started = self.started();
+        let of_kind = started.get_mut(&kind)?;
+        let service = of_kind.service.as_mut()?;
+        let why = (0..LOOKS).find_map(|look| {
+            if look > 0 {
+                std::thread::sleep(BETWEEN);
+            }
+            service.lost()
+        })?;
+        self.warn(&format!(
+            "{}; what was asked of it then has no figure, and who else needs it has another",
+            why.reason()
+        ));
+        let why = Arc::new(why);
+        of_kind.service = None;
+        of_kind.failed = Some(why.clone());
+        Some(why)
+    }
+
+    fn started(&self) -> MutexGuard<'_, HashMap<Kind, Started>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was found that makes costs doubtful, once.
@@ -64,24 +113,36 @@ impl Services {
         warnings.push(text.to_owned());
     }
 
-    fn of(&self, kind: Kind) -> Result<Vec<(String, String)>, ServiceError> {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(service) = started.get(&kind) {
+    fn of(&self, kind: Kind) -> Result<Vec<(String, String)>, Arc<ServiceError>> {
+        let mut started = self.started();
+        let is_first = started.is_empty();
+        let of_kind = started.entry(kind).or_default();
+        if let Some(service) = &of_kind.service {
             return Ok(service.address().environment());
         }
+        if let Some(why) = of_kind.given_up() {
+            return Err(why);
+        }
+        of_kind.starts += 1;
+        let service = self.start(kind, is_first).map_err(|why| {
+            let why = Arc::new(why);
+            of_kind.failed = Some(why.clone());
+            why
+        })?;
+        let environment = service.address().environment();
+        of_kind.service = Some(service);
+        Ok(environment)
+    }
+
+    fn start(&self, kind: Kind, is_first: bool) -> Result<Service, ServiceError> {
         let place = Place::of_user()?;
-        if started.is_empty()
-            && let Some(found) = place.file_system().filter(|of| of.in_memory)
-        {
+        if is_first && let Some(found) = place.file_system().filter(|of| of.in_memory) {
             self.warn(&format!(
                 "the databases' files are in memory ({}): a commit is on no disk, and the costs of writing are not those of one (set TMPDIR to a \
                  folder on a disk)",
                 found.name
             ));
         }
-        let service = Service::start(kind, &place)?;
-        let environment = service.address().environment();
-        started.insert(kind, service);
-        Ok(environment)
+        Service::start(kind, &place)
     }
 }

@@ -141,6 +141,25 @@ impl Error {
     }
 }
 
+/// What a system has too little of, in its own words, and what gives it more.
+const LACKS: [(&str, &str); 3] = [
+    (
+        "Too many open files",
+        "raise `ulimit -n`, or end other programs",
+    ),
+    (
+        "Resource temporarily unavailable",
+        "raise `ulimit -u`, or end other programs",
+    ),
+    ("Cannot allocate memory", "end other programs"),
+];
+
+/// What the user can do where what was said is that the system has too little of something; `None` where it is not.
+pub fn mend_of_lack(said: &str) -> Option<&'static str> {
+    let lack = LACKS.iter().find(|(lack, _)| said.contains(lack));
+    lack.map(|(_, mend)| *mend)
+}
+
 fn looked_in(program: &str) -> &'static str {
     if program.contains('/') {
         "(no such file)"

@@ -46,7 +46,7 @@ mod start;
 mod tail;
 
 pub use end::{End, Usage, signal_name};
-pub use error::Error;
+pub use error::{Error, mend_of_lack};
 pub use forward::{Forwarding, Signaller, Stream};
 pub use limits::Limits;
 pub use policy::Policy;

@@ -31,6 +31,8 @@ pub(crate) enum Input {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) program: OsString,
+    /// What it is called in messages, where that is not its own name.
+    pub(crate) shown: Option<String>,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Vec<(OsString, OsString)>,
@@ -52,6 +54,7 @@ impl Program {
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
+            shown: None,
             args: Vec::new(),
             cwd: None,
             env: Vec::new(),
@@ -67,6 +70,12 @@ impl Program {
             line_max: 64 << 10,
             stdin: Input::Ours,
         }
+    }
+
+    /// What messages call it: the program that matters, where this one only starts it, as `setpriv` does.
+    pub fn shown_as(mut self, name: impl Into<String>) -> Self {
+        self.shown = Some(name.into());
+        self
     }
 
     /// Adds an argument.
@@ -216,6 +225,7 @@ impl Program {
 
     /// The program's name, for messages.
     pub(crate) fn name(&self) -> String {
-        self.program.to_string_lossy().into_owned()
+        let own = || self.program.to_string_lossy().into_owned();
+        self.shown.clone().unwrap_or_else(own)
     }
 }

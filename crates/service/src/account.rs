@@ -45,15 +45,18 @@ impl Account {
     /// A program that runs as the account, in `folder`, with nothing of our environment but `PATH`. Should its keeper be killed, it
     /// ends as well: the system forgets that wish when a process changes its user, so it is made anew.
     pub(crate) fn program(self, program: impl AsRef<OsStr>, folder: &Path) -> Program {
+        let shown = Path::new(program.as_ref()).file_name();
+        let shown = shown.unwrap_or(program.as_ref()).to_string_lossy();
         let started = match self {
-            Account::Ours => Program::new(program),
+            Account::Ours => Program::new(&program),
             Account::Other { user, group } => Program::new("setpriv")
                 .arg(format!("--reuid={user}"))
                 .arg(format!("--regid={group}"))
                 .args(["--clear-groups", "--no-new-privs", "--pdeathsig=KILL", "--"])
-                .arg(program),
+                .arg(&program),
         };
         started
+            .shown_as(shown)
             .cwd(folder)
             .clear_env()
             .env("LC_ALL", "C")

@@ -1,5 +1,6 @@
-//! What can go wrong with a service.
+//! What can go wrong with a service, and what to do about it.
 
+use antiphon_runner::mend_of_lack;
 use std::io;
 use std::path::PathBuf;
 
@@ -42,15 +43,25 @@ pub enum ServiceError {
         source: Box<antiphon_runner::Error>,
     },
     /// The server ended before it answered.
-    #[error("{title} ended before it answered; its last words:\n{last_words}")]
+    #[error("{title} ended before it answered{}", said(.last_words))]
     Ended {
         /// The database's name, for people.
         title: &'static str,
         /// The end of its log.
         last_words: String,
     },
+    /// The server ended while it was used.
+    #[error("{title} {end} while it was used{}", said(.last_words))]
+    Lost {
+        /// The database's name, for people.
+        title: &'static str,
+        /// How it ended, such as `was ended by SIGKILL`.
+        end: String,
+        /// The end of its log.
+        last_words: String,
+    },
     /// The server did not answer in time.
-    #[error("{title} did not answer within {seconds} s ({why}); the end of its log:\n{last_words}")]
+    #[error("{title} did not answer within {seconds} s ({why}){}", said(.last_words))]
     Silent {
         /// The database's name, for people.
         title: &'static str,
@@ -88,4 +99,63 @@ pub enum ServiceError {
         "the system gives no random numbers ({0}), without which a server would be open to all users"
     )]
     NoSecret(getrandom::Error),
+}
+
+/// Between what happened and the last words.
+const SAID: &str = "; its last words:\n";
+
+impl ServiceError {
+    /// The last of what its server, or the program that prepares it, said; empty if nothing.
+    pub fn last_words(&self) -> &str {
+        match self {
+            Self::Ended { last_words, .. }
+            | Self::Lost { last_words, .. }
+            | Self::Silent { last_words, .. } => last_words,
+            Self::NotSetUp { source, .. } | Self::NotStopped { source, .. } => source.last_words(),
+            _ => "",
+        }
+    }
+
+    /// What happened in one sentence, without the last words.
+    pub fn reason(&self) -> String {
+        let whole = self.to_string();
+        match whole.split_once(SAID) {
+            Some((reason, _)) => reason.to_owned(),
+            None => whole,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn mend(&self) -> String {
+        use ServiceError::{Ended, Lost, NotSetUp, NotStopped, Silent};
+        let (NotSetUp { .. } | Ended { .. } | Silent { .. } | Lost { .. } | NotStopped { .. }) =
+            self
+        else {
+            return "see what its reason names".to_owned();
+        };
+        let said = self.to_string();
+        if said.contains("No space left") {
+            return "make room where TMPDIR is, or set it to another folder".to_owned();
+        }
+        let otherwise = match self {
+            Lost { .. } => {
+                "see what ended it (`dmesg` tells if the system did, for want of memory), and measure again"
+            }
+            _ if !self.last_words().is_empty() => "mend what its last words name",
+            _ => "see what else is at work on the machine, and measure again",
+        };
+        mend_of_lack(&said).unwrap_or(otherwise).to_owned()
+    }
+
+    /// Whether another start may do better: it ended by itself, and soon.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Ended { .. } | Self::Lost { .. })
+    }
+}
+
+fn said(last_words: &str) -> String {
+    match last_words.trim() {
+        "" => String::new(),
+        words => format!("{SAID}{words}"),
+    }
 }

@@ -116,10 +116,10 @@ impl Place {
             let Some(lock) = lock(&lock_path) else {
                 continue;
             };
-            std::fs::DirBuilder::new()
-                .mode(0o700)
-                .create(&path)
-                .map_err(failed)?;
+            if let Err(source) = std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                let _ = std::fs::remove_file(&lock_path);
+                return Err(failed(source));
+            }
             return Ok(Folder {
                 path,
                 lock_path,

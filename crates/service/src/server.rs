@@ -151,6 +151,32 @@ impl Server {
         self.child.as_ref().map_or(0, Process::id)
     }
 
+    /// One that has ended lies there until its keeper has seen it.
+    fn is_running(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process()));
+        let state = stat.ok().and_then(|stat| {
+            let (_, rest) = stat.rsplit_once(") ")?;
+            rest.chars().next()
+        });
+        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    }
+
+    /// How it ended, should it have done so unasked; `folder` is that of its data.
+    pub(crate) fn lost(&mut self, folder: &Path) -> Option<ServiceError> {
+        if self.is_running() {
+            return None;
+        }
+        let end = match self.child.take()?.wait(STOP_LIMIT) {
+            Ok((end, _)) => end.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Some(ServiceError::Lost {
+            title: self.kind.title(),
+            end,
+            last_words: last_words(&folder.join("log")),
+        })
+    }
+
     /// Asks for its settings until it answers.
     fn settings(&self, setup: &Setup) -> Result<Vec<(String, String)>, ServiceError> {
         let until = Instant::now() + START_LIMIT;
@@ -165,7 +191,7 @@ impl Server {
                 Err(why) => why,
             };
             let last_words = || last_words(&setup.folder.join("log"));
-            if !Path::new(&format!("/proc/{}", self.process())).exists() {
+            if !self.is_running() {
                 let last_words = last_words();
                 return Err(ServiceError::Ended { title, last_words });
             }
@@ -220,13 +246,19 @@ impl Drop for Server {
 fn ask(client: Program) -> Result<Vec<(String, String)>, String> {
     let output = client.time_limit(START_LIMIT).run();
     let output = output.and_then(antiphon_runner::Output::success);
-    let output = output.map_err(|error| error.to_string())?;
+    let output = output.map_err(|error| first_words(&error))?;
     let text = output.text().map_err(|error| error.to_string())?;
     let pair = |line: &str| {
         let (name, value) = line.split_once('\t')?;
         Some((name.to_owned(), value.to_owned()))
     };
     Ok(text.lines().filter_map(pair).collect())
+}
+
+/// What a client said first, which names what it lacks, on a line; what became of it, where it said nothing.
+fn first_words(error: &RunnerError) -> String {
+    let first = error.last_words().lines().next().map(str::trim);
+    first.map_or_else(|| error.to_string(), str::to_owned)
 }
 
 /// The end of a log.

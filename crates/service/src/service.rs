@@ -59,6 +59,11 @@ impl Service {
         }
     }
 
+    /// How its server ended, should it have done so unasked. It then serves no more, and is to be dropped.
+    pub fn lost(&mut self) -> Option<ServiceError> {
+        self.server.as_mut()?.lost(self.folder.path())
+    }
+
     /// The server's process; `None` where there is none.
     pub fn process(&self) -> Option<u32> {
         self.server.as_ref().map(Server::process)

@@ -111,6 +111,42 @@ fn postgresql_starts_no_workers_that_vacuum() -> Checked {
     Ok(())
 }
 
+fn is_missed_when_it_is_killed(kind: Kind) -> Checked {
+    if !installed(kind) {
+        return Ok(());
+    }
+    let (folder, place) = place()?;
+    let mut service = Service::start(kind, &place)?;
+    assert!(service.lost().is_none());
+    let server = service.process().unwrap();
+    Command::new("kill")
+        .args(["-KILL", &server.to_string()])
+        .status()?;
+    let since = Instant::now();
+    let lost = loop {
+        match service.lost() {
+            Some(lost) => break lost,
+            None => assert!(since.elapsed() < PATIENCE),
+        }
+    };
+    let told = format!(
+        "{} was ended by SIGKILL (9) while it was used",
+        kind.title()
+    );
+    assert_eq!(lost.reason(), told);
+    assert!(!lost.last_words().is_empty(), "it has a log");
+    assert!(service.lost().is_none(), "it is told once");
+    drop(service);
+    assert_eq!(entries(folder.path())?, Vec::<String>::new());
+    Ok(())
+}
+
+#[test]
+fn servers_are_missed_when_they_are_killed() -> Checked {
+    is_missed_when_it_is_killed(Kind::Postgresql)?;
+    is_missed_when_it_is_killed(Kind::Mariadb)
+}
+
 fn leaves_nothing_when_its_owner_is_killed(kind: Kind) -> Checked {
     if !installed(kind) {
         return Ok(());

@@ -68,12 +68,15 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     let left_out = jobs.left_out();
     if left_out > 0 && !engine.interrupted() {
         let text = format!(
-            "{} not checked by instruction counts: {left_out}, as the {:.0} s for that were over; {}",
+            "{} not checked by instruction counts: {left_out}, as {}; {}",
             match options.instructions_of_all {
                 true => "costs",
                 false => "costs that cannot be told from their control's and were",
             },
-            limit.as_secs_f64(),
+            match limit.as_secs_f64() {
+                none if none < 0.1 => "no time was left for that".to_owned(),
+                seconds => format!("the {seconds:.1} s for that were over"),
+            },
             match options.quick && !options.instructions_of_all {
                 true => "measure without --quick, or fewer rows with --only, to have them all",
                 false => "measure fewer rows at a time with --only to have them all",

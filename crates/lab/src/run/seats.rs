@@ -259,8 +259,7 @@ impl Seats {
 
     /// The process of the database server that a subject uses, if it uses one that was started.
     pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
-        let build = (identity.subject.clone(), identity.policy.clone());
-        let kind = self.builds.get(&build)?.service?;
+        let kind = self.kind(&identity.subject, &identity.policy)?;
         Some((kind, self.services.process(kind)?))
     }
 
@@ -320,6 +319,9 @@ impl Seats {
         start: u32,
         error: &SessionError,
     ) -> Absence {
+        if let Some(absent) = self.without_server(identity) {
+            return absent;
+        }
         let absent = Absence::of_session(error);
         if error.lives_on() {
             return absent;
@@ -333,6 +335,30 @@ impl Seats {
             seat.given_up = Some(error.reason());
         }
         absent
+    }
+
+    /// The absence of an item whose database's server ended while it was used: that is not its subject's failure. All subjects of that server are
+    /// ended, since they have lost their connections, and are started again with the next one.
+    fn without_server(&mut self, identity: &Identity) -> Option<Absence> {
+        let kind = self.kind(&identity.subject, &identity.policy)?;
+        let source = self.services.lost(kind)?;
+        let its = |key: &&Key| self.kind(&key.subject, &key.policy) == Some(kind);
+        let its: Vec<Key> = self.seats.keys().filter(its).cloned().collect();
+        for key in its {
+            if let Some(live) = self.seats.get_mut(&key).and_then(|seat| seat.live.take()) {
+                conditions::make_ordinary(live.session.process());
+            }
+        }
+        Some(Absence::of_session(&SessionError::NoService {
+            subject: identity.subject.clone(),
+            source,
+        }))
+    }
+
+    /// The database of a subject.
+    fn kind(&self, subject: &str, policy: &str) -> Option<Kind> {
+        let build = (subject.to_owned(), policy.to_owned());
+        self.builds.get(&build)?.service
     }
 
     /// Whether a subject, which was started for some item, counts context switches itself: then other processes may work for it.

@@ -1,6 +1,7 @@
 //! What can go wrong with a subject, by name and with its last words.
 
 use antiphon_runner::signal_name;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a subject did not answer as it should.
@@ -92,7 +93,7 @@ pub enum SessionError {
         /// The subject.
         subject: String,
         /// Why, and what to do.
-        source: Box<antiphon_service::ServiceError>,
+        source: Arc<antiphon_service::ServiceError>,
     },
     /// What was asked cannot be written as a request.
     #[error("{subject} cannot be asked `{request}`: {why}")]
@@ -123,7 +124,8 @@ impl SessionError {
     pub fn last_words(&self) -> &str {
         match self {
             Self::NotStarted { source, .. } => source.last_words(),
-            Self::Over { .. } | Self::NoService { .. } | Self::BadRequest { .. } => "",
+            Self::NoService { source, .. } => source.last_words(),
+            Self::Over { .. } | Self::BadRequest { .. } => "",
             Self::Crashed { last_words, .. }
             | Self::Hung { last_words, .. }
             | Self::Rubbish { last_words, .. }
@@ -171,7 +173,7 @@ impl SessionError {
             }
             Self::Refused { .. } => "the subject's own text says what it lacks".into(),
             Self::Over { .. } => "mend what ended it first".into(),
-            Self::NoService { .. } => "see what its reason names".into(),
+            Self::NoService { source, .. } => source.mend(),
             Self::BadRequest { .. } => "correct the suite".into(),
         }
     }
