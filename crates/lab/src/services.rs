@@ -146,3 +146,35 @@ impl Services {
         Service::start(kind, &place)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended() -> ServiceError {
+        ServiceError::Ended {
+            title: "PostgreSQL",
+            last_words: "no room".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_may_have_passed_is_tried_again_and_nothing_else_is() {
+        let of = |failed, starts| Started {
+            service: None,
+            starts,
+            failed: Some(Arc::new(failed)),
+        };
+        assert!(Started::default().given_up().is_none());
+        assert!(of(ended(), STARTS - 1).given_up().is_none());
+        assert!(of(ended(), STARTS).given_up().is_some());
+        // It would take its whole minute again.
+        let silent = ServiceError::Silent {
+            title: "PostgreSQL",
+            seconds: 60,
+            why: "no connection".to_owned(),
+            last_words: String::new(),
+        };
+        assert!(of(silent, 1).given_up().is_some());
+    }
+}

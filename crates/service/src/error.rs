@@ -159,3 +159,35 @@ fn said(last_words: &str) -> String {
         words => format!("{SAID}{words}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_set_up(last_words: &str) -> ServiceError {
+        ServiceError::NotSetUp {
+            title: "MariaDB",
+            source: Box::new(antiphon_runner::Error::Exited {
+                program: "mariadb-install-db".to_owned(),
+                code: 1,
+                last_words: last_words.to_owned(),
+            }),
+        }
+    }
+
+    #[test]
+    fn what_a_program_said_is_kept_apart_and_tells_the_mend() {
+        let full = not_set_up("write: No space left on device");
+        assert_eq!(
+            full.reason(),
+            "MariaDB could not be set up: `mariadb-install-db` ended with exit code 1"
+        );
+        assert_eq!(full.last_words(), "write: No space left on device");
+        assert!(full.mend().contains("TMPDIR"), "{}", full.mend());
+        let forks = not_set_up("fork: Resource temporarily unavailable");
+        assert!(forks.mend().contains("ulimit -u"), "{}", forks.mend());
+        let other = not_set_up("I will not");
+        assert_eq!(other.mend(), "mend what its last words name");
+        assert!(not_set_up("").mend().contains("measure again"));
+    }
+}
