@@ -15,8 +15,15 @@ const MAKE_ONE: &str = "make one with `antiphon measure features --quick`";
 /// There is none at the place that was asked for, or it cannot be read.
 pub fn open_existing(cli: &Cli) -> Result<Option<Store>> {
     let path = store_path(cli)?;
-    if path.exists() {
-        return Ok(Some(Store::open(&path)?));
+    // What cannot be looked at may be there.
+    let exists = path.try_exists().with_context(|| {
+        format!(
+            "cannot read {}; name another file with --store",
+            path.display()
+        )
+    })?;
+    if exists {
+        return Ok(Some(Store::open_to_read(&path)?));
     }
     match &cli.store {
         Some(given) => {

@@ -4,6 +4,7 @@
 //! at most the addition it was making. (A machine that loses power may lose the last few, and never the file.) Triggers refuse to
 //! change or delete anything. A later result of the same item counts instead of an earlier one.
 
+mod access;
 mod lease;
 mod load;
 mod pack;
@@ -14,7 +15,7 @@ pub use lease::{Holder, Lease};
 pub use raw::Raw;
 
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -146,6 +147,54 @@ pub enum StoreError {
         /// Why.
         why: String,
     },
+    /// It cannot be added to.
+    #[error("the store {} cannot be written: {why}; give write access to it and to its folder, or name another file with --store", path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Only what is there can be read.
+    #[error("there is no store {}: {source}; name another file with --store", path.display())]
+    NotThere {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// SQLite could not open it, or what lies beside it.
+    #[error("{} cannot be opened; give access to it and to its folder, or name another file with --store", path.display())]
+    NotOpened {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It may not be written, and its log cannot be read as it lies there.
+    #[error(
+        "{}: what was added last lies in {}, which cannot be read without writing; have one who may write the store run `antiphon runs`, \
+         or copy both to a folder of yours and name the copy with --store",
+        path.display(), log.display()
+    )]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// An earlier version wrote it, or it is empty, and it may not be written.
+    #[error(
+        "{} is of schema {found}, this version reads {known}, and it may not be written to be brought to that; have one who may \
+         write it run `antiphon runs`, or copy it to a folder of yours and name the copy with --store",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema; 0 if it is empty.
+        found: i64,
+        /// The one that is read here.
+        known: i64,
+    },
     /// SQLite's own error.
     #[error("{}: {source}; if it is no store, or a damaged one, name another file with --store", path.display())]
     Sqlite {
@@ -164,8 +213,26 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// What SQLite said of a file. Where it was not let at the file, nothing is wrong with what the file holds.
+    fn of_sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) => StoreError::NotWritable {
+                path,
+                why: source.to_string(),
+            },
+            Some(ErrorCode::CannotOpen) => StoreError::NotOpened { path },
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+}
+
 impl Store {
-    /// Opens the store, and makes it if it is not there.
+    /// Opens the store to add to it, and makes it if it is not there.
+    ///
+    /// # Errors
+    /// [`StoreError::NotWritable`], if it may only be read: [`Store::open_to_read`] does that.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         if let Some(folder) = path
             .parent()
@@ -177,6 +244,15 @@ impl Store {
             })?;
         }
         let connection = schema::open(path)?;
+        Ok(Store {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens a store that is there to read it, also where it may not be written. Then nothing is made beside it either.
+    pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
+        let connection = schema::open_to_read(path)?;
         Ok(Store {
             connection,
             path: path.to_owned(),
@@ -288,10 +364,7 @@ impl Store {
     }
 
     fn sqlite<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
-        result.map_err(|source| StoreError::Sqlite {
-            path: self.path.clone(),
-            source,
-        })
+        result.map_err(|source| StoreError::of_sqlite(&self.path, source))
     }
 }
 

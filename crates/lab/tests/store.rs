@@ -1,9 +1,16 @@
-//! The store: what is put in comes out, foreign and newer files are refused, and a kill at any moment loses only what was in flight.
+//! The store: what is put in comes out, foreign and newer files are refused, a kill at any moment loses only what was in flight, and what may not be
+//! written is read.
+
+mod common;
 
 use antiphon_lab::store::{NewRun, Raw, Store, StoreError};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, SubjectRecord};
 use antiphon_measure::{Batch, ClockGap, GapLoop, LatencySample, Role, Slice, ThreadReport};
-use std::path::Path;
+use common::powers::without;
+use rustix::thread::CapabilitySet;
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn begin(store: &mut Store) -> i64 {
@@ -252,36 +259,41 @@ fn child_that_writes_for_ever() {
     }
 }
 
+/// How many batches are stored for certain, after a child was killed that has stored so many.
+fn written_until_killed(path: &Path, many: usize) -> usize {
+    use std::io::{BufRead, BufReader};
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_that_writes_for_ever", "--nocapture"])
+        .env(CHILD, path)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    // The harness prints on the same lines, so the number is looked for, not expected alone.
+    let numbers =
+        lines.filter_map(|line| line.split("stored=").nth(1)?.trim().parse::<usize>().ok());
+    let mut certain = 0;
+    let mut seen = 0;
+    for number in numbers {
+        certain = number;
+        seen += 1;
+        if seen == many {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(certain >= many, "the child ended by itself");
+    certain
+}
+
 #[test]
 fn a_kill_at_any_moment_loses_at_most_the_batch_in_flight() {
-    use std::io::{BufRead, BufReader};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     for round in 1..=6usize {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_that_writes_for_ever", "--nocapture"])
-            .env(CHILD, &path)
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
-        // The harness prints on the same lines, so the number is looked for, not expected alone.
-        let numbers =
-            lines.filter_map(|line| line.split("stored=").nth(1)?.trim().parse::<usize>().ok());
-        let mut certain = 0;
-        let mut seen = 0;
-        for number in numbers {
-            certain = number;
-            seen += 1;
-            if seen == 17 * round {
-                child.kill().unwrap();
-            }
-        }
-        child.wait().unwrap();
-        assert!(certain >= 17 * round, "the child ended by itself");
-
+        let certain = written_until_killed(&path, 17 * round);
         let store = Store::open(&path).unwrap();
         store.check().unwrap();
         let saved = store.resume(store.newest(None).unwrap().unwrap()).unwrap();
@@ -388,4 +400,127 @@ fn limits_that_one_block_was_given_by_earlier_versions_are_not_read() {
     // What is not known is stored as it is.
     store.result(run, 0, &results[0]).unwrap();
     assert_eq!(store.load(run).unwrap().results[0], results[0]);
+}
+
+/// Does something while neither what is in the folder nor, if so asked, the folder itself may be written, not by root either.
+fn sealed<T: Send>(folder: &Path, with_folder: bool, act: impl FnOnce() -> T + Send) -> T {
+    let set = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    files(folder).iter().for_each(|file| set(file, 0o444));
+    set(folder, if with_folder { 0o555 } else { 0o755 });
+    let done = without(CapabilitySet::DAC_OVERRIDE, act);
+    set(folder, 0o755);
+    files(folder).iter().for_each(|file| set(file, 0o644));
+    done
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_store_that_may_not_be_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    // What has a meaning where SQLite is given a name with how to open it.
+    let path = folder.path().join("a?b#c%41.db");
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store);
+    store.warn(run, "told").unwrap();
+    drop(store);
+    for with_folder in [true, false] {
+        sealed(folder.path(), with_folder, || {
+            let mut store = Store::open_to_read(&path).unwrap();
+            assert_eq!(store.runs().unwrap().len(), 1);
+            assert_eq!(store.load(run).unwrap().warnings, ["told"]);
+            store.check().unwrap();
+            let refused = store.warn(run, "again").unwrap_err();
+            assert!(
+                matches!(refused, StoreError::NotWritable { .. }),
+                "{refused}"
+            );
+            let refused = Store::open(&path).unwrap_err();
+            assert!(
+                matches!(refused, StoreError::NotWritable { .. }),
+                "{refused}"
+            );
+            assert!(refused.to_string().contains("--store"), "{refused}");
+        });
+        // What a reader left would keep the writer out.
+        assert_eq!(files(folder.path()), std::slice::from_ref(&path));
+    }
+    let mut store = Store::open(&path).unwrap();
+    store.warn(run, "again").unwrap();
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_takes_no_new_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let refused = sealed(folder.path(), true, || Store::open(&path).unwrap_err()).to_string();
+    assert!(
+        refused.contains("its folder") && refused.contains("--store"),
+        "{refused}"
+    );
+    assert!(files(folder.path()).is_empty());
+}
+
+#[test]
+fn what_a_killed_process_left_in_the_log_is_read_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let certain = written_until_killed(&path, 5);
+    let beside = |end: &str| folder.path().join(format!("store.db-{end}"));
+    assert!(beside("wal").metadata().unwrap().len() > 0);
+    let kept = sealed(folder.path(), true, || {
+        let store = Store::open_to_read(&path).unwrap();
+        store.resume(1).unwrap().raw[0].len()
+    });
+    assert!(kept == certain || kept == certain + 1, "{kept}, {certain}");
+
+    std::fs::remove_file(beside("shm")).unwrap();
+    for with_folder in [true, false] {
+        let before = files(folder.path());
+        let refused = sealed(folder.path(), with_folder, || {
+            Store::open_to_read(&path).unwrap_err().to_string()
+        });
+        assert!(
+            refused.contains("store.db-wal") && refused.contains("antiphon runs"),
+            "{refused}"
+        );
+        assert_eq!(files(folder.path()), before);
+    }
+    let store = Store::open_to_read(&path).unwrap();
+    assert_eq!(store.resume(1).unwrap().raw[0].len(), kept);
+}
+
+#[test]
+fn a_store_of_an_earlier_version_is_read_by_who_may_bring_it_to_this_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let run = begin(&mut Store::open(&path).unwrap());
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("DROP TABLE warning; PRAGMA user_version = 1")
+        .unwrap();
+    let refused = sealed(folder.path(), true, || {
+        Store::open_to_read(&path).unwrap_err()
+    });
+    assert!(
+        matches!(refused, StoreError::Older { found: 1, .. }),
+        "{refused}"
+    );
+    assert!(refused.to_string().contains("antiphon runs"), "{refused}");
+    let store = Store::open_to_read(&path).unwrap();
+    assert!(store.load(run).unwrap().warnings.is_empty());
+}
+
+#[test]
+fn reading_makes_no_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/store.db");
+    let refused = Store::open_to_read(&path).unwrap_err();
+    assert!(matches!(refused, StoreError::NotThere { .. }), "{refused}");
+    assert!(files(folder.path()).is_empty());
 }

@@ -1,8 +1,8 @@
 //! The store's tables and their versions.
 
-use super::StoreError;
+use super::{StoreError, access};
 use rusqlite::{Connection, OpenFlags};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `Anti` in ASCII: tells our files from other programs'.
@@ -72,33 +72,78 @@ CREATE TRIGGER warning_no_DELETE BEFORE DELETE ON warning BEGIN SELECT RAISE(ABO
 /// Those of the first step.
 const TABLES: [&str; 6] = ["run", "subject", "item", "raw", "result", "ending"];
 
+/// Opens the file to add to it, and makes it if it is not there.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
-    let sqlite = |source| StoreError::Sqlite {
+    access::may_write(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let (connection, _) = connect(path, path, flags)?;
+    ready(path, connection)
+}
+
+/// Opens a file that is there: as [`open`] does if it may be written, so that it takes the steps it has not had; else it is only read.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    let file = std::fs::canonicalize(path).map_err(|source| StoreError::NotThere {
         path: path.to_owned(),
         source,
-    };
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
-    connection
-        .busy_timeout(Duration::from_secs(20))
-        .map_err(sqlite)?;
-    match owner(&connection).map_err(sqlite)? {
-        Owner::Foreign => {
-            return Err(StoreError::Foreign {
-                path: path.to_owned(),
-            });
-        }
-        Owner::Ours(version) if version > STEPS.len() as i64 => {
-            return Err(StoreError::Newer {
-                path: path.to_owned(),
-                found: version,
-                known: STEPS.len() as i64,
-            });
-        }
-        Owner::Ours(_) | Owner::Nobody => {}
+    })?;
+    if access::may_write(&file).is_ok() {
+        let (connection, _) = connect(path, &file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        return ready(path, connection);
     }
-    configure(&connection).map_err(sqlite)?;
-    migrate(&mut connection, &STEPS).map_err(sqlite)?;
+    let log = access::log(&file);
+    let name = access::read_only_name(&file, log.as_deref());
+    let opened = connect(path, &name, access::READ_ONLY);
+    let (connection, owner) = opened.map_err(|error| of_log(error, log))?;
+    let found = match owner {
+        Owner::Ours(version) => version,
+        Owner::Nobody | Owner::Foreign => 0,
+    };
+    match found == STEPS.len() as i64 {
+        true => Ok(connection),
+        false => Err(StoreError::Older {
+            path: path.to_owned(),
+            found,
+            known: STEPS.len() as i64,
+        }),
+    }
+}
+
+/// What hinders reading beside a log is the log, or what SQLite would make for it.
+fn of_log(error: StoreError, log: Option<PathBuf>) -> StoreError {
+    match (error, log) {
+        (StoreError::NotOpened { path } | StoreError::NotWritable { path, .. }, Some(log)) => {
+            StoreError::Log { path, log }
+        }
+        (error, _) => error,
+    }
+}
+
+/// Connects to the file of this name, unless it is another program's or a later version's. Errors call it by its path.
+fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, Owner), StoreError> {
+    let opened = (|| {
+        let connection = Connection::open_with_flags(name, flags)?;
+        connection.busy_timeout(Duration::from_secs(20))?;
+        let owner = owner(&connection)?;
+        Ok((connection, owner))
+    })();
+    let (connection, owner) = opened.map_err(|source| StoreError::of_sqlite(path, source))?;
+    match owner {
+        Owner::Foreign => Err(StoreError::Foreign {
+            path: path.to_owned(),
+        }),
+        Owner::Ours(version) if version > STEPS.len() as i64 => Err(StoreError::Newer {
+            path: path.to_owned(),
+            found: version,
+            known: STEPS.len() as i64,
+        }),
+        Owner::Ours(_) | Owner::Nobody => Ok((connection, owner)),
+    }
+}
+
+/// Makes a connection ready to be written to.
+fn ready(path: &Path, mut connection: Connection) -> Result<Connection, StoreError> {
+    let done = configure(&connection).and_then(|()| migrate(&mut connection, &STEPS));
+    done.map_err(|source| StoreError::of_sqlite(path, source))?;
     Ok(connection)
 }
 
