@@ -6,6 +6,9 @@ use crate::document::Unit;
 /// An interval whose middle is farther from the value than this part of its half width is told by its limits: ± would claim of the nearer one that it is as far as the other.
 const UNEVEN: f64 = 0.25;
 
+/// A half width beyond this part of the value is told by its limits, unless zero lies within: ± would hide how near to zero the value may be, or reach past it.
+const WIDE: f64 = 1.0 / 3.0;
+
 /// Decimals at most.
 const DECIMALS: usize = 4;
 
@@ -25,7 +28,7 @@ pub struct Written {
 pub enum Spread {
     /// Nothing is written: the interval has no width, or a limit that is not known.
     None,
-    /// The larger half width, of a value in the middle of its interval or near it.
+    /// The larger half width, of a value in the middle of its interval or near it, which is not wide beside it.
     Half(String),
     /// Both limits.
     Limits(String, String),
@@ -51,11 +54,14 @@ pub fn interval_in(scale: Scale, value: f64, low: f64, high: f64) -> Written {
     let [value, low, high] = [value, low, high].map(|of| of / scale.factor);
     let (below, above) = (value - low, high - value);
     let (near, far) = (below.min(above), below.max(above));
+    let one_sign = low >= 0.0 || high <= 0.0;
+    let wide = one_sign && far > WIDE * value.abs();
+    let even = (above - below).abs() <= UNEVEN * (above + below);
     let (value, spread) = if !value.is_finite() {
         ("–".into(), Spread::None)
     } else if !(far.is_finite() && far > 0.0) {
         (significant(value, 3), Spread::None)
-    } else if (above - below).abs() <= UNEVEN * (above + below) {
+    } else if even && !wide {
         let decimals = decimals_of(far);
         let half = Spread::Half(fixed(far, decimals));
         (fixed(value, decimals), half)
@@ -63,7 +69,10 @@ pub fn interval_in(scale: Scale, value: f64, low: f64, high: f64) -> Written {
         let (fine, coarse) = (decimals_between(value, near, far), decimals_of(far));
         let limit = |limit, distance: f64| {
             let decimals = if distance < far { fine } else { coarse };
-            fixed(limit, decimals)
+            match one_sign {
+                true => fixed(limit, unlike_zero(limit, decimals)),
+                false => fixed(limit, decimals),
+            }
         };
         let limits = Spread::Limits(limit(low, below), limit(high, above));
         (fixed(value, fine), limits)
@@ -91,6 +100,16 @@ pub(super) fn decimals_of(half: f64) -> usize {
     let leading = half / 10f64.powf(exponent);
     let digits = if leading < 1.95 { 1.0 } else { 0.0 };
     (digits - exponent).clamp(0.0, DECIMALS as f64) as usize
+}
+
+/// These decimals, or where a limit would look like zero, those that its first significant digit needs; at most 4.
+fn unlike_zero(limit: f64, decimals: usize) -> usize {
+    let size = limit.abs();
+    if size > 0.0 && size < 0.5 * 10f64.powf(-(decimals as f64)) {
+        (-size.log10().floor()).clamp(0.0, DECIMALS as f64) as usize
+    } else {
+        decimals
+    }
 }
 
 /// Decimals of a value between limits of which one is much nearer than the other: what the nearer one supports, but no more than three significant digits where the
@@ -150,6 +169,24 @@ mod tests {
         assert_eq!(line(0.0, -0.02, 0.1), "0.00 ns (\u{2212}0.02 to 0.10)");
         let ratio = interval(Unit::Ratio, 1.05, 1.02, 1.8);
         assert_eq!(ratio.line(), "1.05× (1.02 to 1.8)");
+    }
+
+    #[test]
+    fn a_wide_interval_of_one_sign_is_told_by_its_limits() {
+        // ± would reach below zero, where none of the interval lies.
+        assert_eq!(line(3_610_623.0, 983_039.0, 7_659_519.0), "4 ms (1 to 8)");
+        assert_eq!(line(4.0, 0.0, 7.5), "4 ns (0 to 8)");
+        // A limit that is not zero does not look like it.
+        assert_eq!(line(3.6, 0.3, 7.5), "4 ns (0.3 to 8)");
+        assert_eq!(
+            line(-3.6, -7.5, -0.3),
+            "\u{2212}4 ns (\u{2212}8 to \u{2212}0.3)"
+        );
+        // By more than a third of the value.
+        assert_eq!(line(100.0, 67.0, 133.0), "100 ± 33 ns");
+        assert_eq!(line(100.0, 66.0, 134.0), "100 ns (66 to 134)");
+        // About zero, where ± reaches as far as the interval.
+        assert_eq!(line(0.6, -2.1, 3.3), "1 ± 3 ns");
     }
 
     #[test]

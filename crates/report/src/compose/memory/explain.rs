@@ -2,7 +2,7 @@
 
 use super::Sides;
 use super::cache::{PerOperation, changes, of_event};
-use super::heap::{function, most_by_function};
+use super::heap::{Held, Holder, held, largest_holder, most};
 use crate::document::{Note, Unit, Weight};
 use crate::number;
 use antiphon_lab::profile::{Function, Profile, place};
@@ -41,12 +41,11 @@ fn share(share: f64) -> String {
 fn peak(profile: &Profile) -> String {
     let peak = profile.heap.peak();
     let total = bytes(peak.bytes());
-    match peak.sites.first() {
-        Some(site) => format!(
-            "The heap takes {total} at most, of which {} hold {} ({}).",
-            site.place,
-            bytes(site.bytes),
-            share(site.bytes as f64 / peak.bytes() as f64)
+    match largest_holder(peak) {
+        Some((place, held)) => format!(
+            "The heap takes {total} at most, of which {place} holds {} ({}).",
+            bytes(held),
+            share(held as f64 / peak.bytes() as f64)
         ),
         None => format!("The heap takes {total} at most."),
     }
@@ -54,14 +53,14 @@ fn peak(profile: &Profile) -> String {
 
 fn differences(before: &Profile, after: &Profile) -> Vec<String> {
     let mut texts = vec![of_heap(before, after)];
-    texts.extend(of_site(before, after));
+    texts.extend(at_peaks(before, after).or_else(|| elsewhere(before, after)));
     let changes = changes(before, after);
-    let told = TOLD.iter();
-    texts
-        .extend(told.filter_map(|(event, words)| of_counts(before, after, &changes, event, words)));
-    if texts.len() == 1 {
+    let counts = |(event, words): &(&str, &str)| of_counts(before, after, &changes, event, words);
+    let counts: Vec<String> = TOLD.iter().filter_map(counts).collect();
+    if counts.is_empty() {
         texts.push("Nothing that cachegrind counts changed by half a per cent or more.".into());
     }
+    texts.extend(counts);
     texts
 }
 
@@ -87,37 +86,97 @@ fn of_heap(before: &Profile, after: &Profile) -> String {
     }
 }
 
-/// The function that held most more, or less, than it does now.
-fn of_site(before: &Profile, after: &Profile) -> Option<String> {
-    let (was, is) = (
-        most_by_function(&before.heap),
-        most_by_function(&after.heap),
-    );
-    let held = |side: &std::collections::BTreeMap<&str, u64>, name: &str| {
-        side.get(name).copied().unwrap_or_default()
+/// What something holds before and after, in bytes.
+struct Pair {
+    was: u64,
+    is: u64,
+}
+
+impl Pair {
+    fn rise(&self) -> f64 {
+        self.is as f64 - self.was as f64
+    }
+}
+
+fn bytes_of(side: &Held, holder: Holder) -> u64 {
+    side.get(&holder).copied().unwrap_or_default()
+}
+
+/// What each holds of two sides, of which either may lack it.
+fn pairs<'a>(was: &Held<'a>, is: &Held<'a>) -> Vec<(Holder<'a>, Pair)> {
+    let new = is.keys().filter(|holder| !was.contains_key(holder));
+    let pair = |holder: &Holder<'a>| {
+        let (was, is) = (bytes_of(was, *holder), bytes_of(is, *holder));
+        (*holder, Pair { was, is })
     };
-    let names = was.keys().chain(is.keys());
-    let change = |name: &&&str| held(&was, name).abs_diff(held(&is, name));
-    let name = names.max_by_key(change)?;
-    let (was, is) = (held(&was, name), held(&is, name));
-    let largest = before.heap.peak().bytes().max(after.heap.peak().bytes());
-    if (was.abs_diff(is) as f64) < SMALLEST * largest as f64 {
+    was.keys().chain(new).map(pair).collect()
+}
+
+/// What massif does not tell of holds less than it would tell.
+fn held_bytes(held: u64) -> String {
+    match held {
+        0 => "no more than a thousandth of the heap".into(),
+        held => bytes(held),
+    }
+}
+
+/// The function by which the peak changed, if one has at least half of that: what it holds at the two peaks is compared.
+fn at_peaks(before: &Profile, after: &Profile) -> Option<String> {
+    let (was, is) = (before.heap.peak(), after.heap.peak());
+    let (was_bytes, is_bytes) = (was.bytes() as f64, is.bytes() as f64);
+    let rise = is_bytes - was_bytes;
+    moved(was_bytes, is_bytes, |_| String::new())?;
+    let part = |pair: &Pair| pair.rise() / rise;
+    let pairs = pairs(&held(was), &held(is));
+    let most = pairs
+        .iter()
+        .max_by(|(_, a), (_, b)| part(a).total_cmp(&part(b)));
+    let (holder, pair) = most.filter(|(_, pair)| part(pair) >= 0.5)?;
+    let of_peak = match pair.was {
+        0 => String::new(),
+        held => format!(", {} of the peak", share(held as f64 / was_bytes)),
+    };
+    let at_a_time = if pair.was > 0 { " at a time" } else { "" };
+    Some(format!(
+        "Most of that is what `{holder}` allocates: {}{at_a_time} before{of_peak}, {} after.",
+        held_bytes(pair.was),
+        held_bytes(pair.is)
+    ))
+}
+
+/// The function whose own most changed most, where the peak's change is not its doing.
+fn elsewhere(before: &Profile, after: &Profile) -> Option<String> {
+    let pairs = pairs(&most(&before.heap), &most(&after.heap));
+    let size = |pair: &Pair| pair.was.abs_diff(pair.is);
+    let (holder, pair) = pairs.iter().max_by_key(|(_, pair)| size(pair))?;
+    let peaks = [before, after].map(|side| side.heap.peak().bytes());
+    if (size(pair) as f64) < SMALLEST * peaks[0].max(peaks[1]) as f64 {
         return None;
     }
-    let site = before.heap.peak().sites.first();
-    let at_peak = site.filter(|site| function(&site.place) == *name);
-    let at_peak = at_peak.map_or(String::new(), |site| {
-        let part = site.bytes as f64 / before.heap.peak().bytes() as f64;
-        format!(", {} of the peak", share(part))
-    });
-    let after = match is {
-        0 => "no more than a thousandth of the heap".into(),
-        is => bytes(is),
-    };
-    Some(format!(
-        "Most of that is what `{name}` allocates: {} at a time before{at_peak}, {after} after.",
-        bytes(was)
-    ))
+    let (was, is) = (held_bytes(pair.was), held_bytes(pair.is));
+    // Of the side where it held more.
+    Some(match pair.rise() > 0.0 {
+        true => format!(
+            "`{holder}` held {was} at a time; now {is}{}.",
+            at_the_peak(after, *holder, pair.is)
+        ),
+        false => format!(
+            "`{holder}` held {was} at a time{}; now {is}.",
+            at_the_peak(before, *holder, pair.was)
+        ),
+    })
+}
+
+/// How much of the most that something held was at the heap's peak.
+fn at_the_peak(profile: &Profile, holder: Holder, most: u64) -> String {
+    let peak = profile.heap.peak();
+    match bytes_of(&held(peak), holder) {
+        0 => ", though not at the peak".into(),
+        held if (held as f64) < (1.0 - SMALLEST) * most as f64 => {
+            format!(", though only {} at the peak", bytes(held))
+        }
+        held => format!(", {} of the peak", share(held as f64 / peak.bytes() as f64)),
+    }
 }
 
 fn of_counts(
@@ -160,3 +219,6 @@ fn culprits(changes: &[(&Function, PerOperation)], event: &str, change: f64) -> 
         false => format!(": {}", parts.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests;

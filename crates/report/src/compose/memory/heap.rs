@@ -7,6 +7,7 @@ use crate::document::{
 use crate::number;
 use antiphon_lab::profile::{Heap, Profile, Snapshot};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Sites shown.
 const SITES: usize = 12;
@@ -68,56 +69,96 @@ fn series(number: usize, profile: &Profile) -> Series {
 /// Who holds most at a moment.
 fn largest(snapshot: &Snapshot) -> String {
     let total = number::quantity(Unit::Bytes, snapshot.bytes() as f64);
-    match snapshot.sites.first() {
-        Some(site) => format!(
-            "{total}, of which {} by {}",
-            number::quantity(Unit::Bytes, site.bytes as f64),
-            site.place
+    match largest_holder(snapshot) {
+        Some((place, bytes)) => format!(
+            "{total}, of which {} by {place}",
+            number::quantity(Unit::Bytes, bytes as f64),
         ),
         None => total,
     }
 }
 
-/// A function that allocates: its name without file and line, which a change of the source moves.
-pub(super) fn function(place: &str) -> &str {
-    place.split(" (").next().unwrap_or(place)
+/// Who allocates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holder<'a> {
+    /// A function by its name, without file and line, which a change of the source moves.
+    Function(&'a str),
+    /// Functions without names in this file, without its folder, which is another for each build.
+    Object(&'a str),
 }
 
-/// The most that each allocating function held at one moment.
-pub(super) fn most_by_function(heap: &Heap) -> BTreeMap<&str, u64> {
-    let mut most: BTreeMap<&str, u64> = BTreeMap::new();
-    for snapshot in &heap.snapshots {
-        let mut now: BTreeMap<&str, u64> = BTreeMap::new();
-        for site in &snapshot.sites {
-            *now.entry(function(&site.place)).or_default() += site.bytes;
+impl<'a> Holder<'a> {
+    fn of(place: &'a str) -> Self {
+        let (function, location) = place.split_once(" (").unwrap_or((place, ""));
+        match location.strip_prefix("in ") {
+            Some(path) if function == "???" => {
+                let path = path.strip_suffix(')').unwrap_or(path);
+                Holder::Object(path.rsplit('/').next().unwrap_or(path))
+            }
+            _ => Holder::Function(function),
         }
-        for (function, bytes) in now {
-            let held = most.entry(function).or_default();
-            *held = bytes.max(*held);
+    }
+}
+
+impl fmt::Display for Holder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Holder::Function(name) => f.write_str(name),
+            Holder::Object(file) => write!(f, "??? in {file}"),
         }
+    }
+}
+
+/// What each holds, in bytes.
+pub(super) type Held<'a> = BTreeMap<Holder<'a>, u64>;
+
+/// What each holds at a moment: massif has a site for each address that allocates.
+pub(super) fn held(snapshot: &Snapshot) -> Held<'_> {
+    let mut held = Held::new();
+    for site in &snapshot.sites {
+        *held.entry(Holder::of(&site.place)).or_default() += site.bytes;
+    }
+    held
+}
+
+/// Who holds most at a moment, with file and line if that is one place, and how much, in bytes.
+pub(super) fn largest_holder(snapshot: &Snapshot) -> Option<(String, u64)> {
+    let (holder, bytes) = held(snapshot).into_iter().max_by_key(|(_, bytes)| *bytes)?;
+    let places = snapshot.sites.iter().map(|site| &site.place);
+    let mut places = places.filter(|place| Holder::of(place) == holder);
+    let name = match (places.next(), places.next()) {
+        (Some(only), None) => only.clone(),
+        _ => holder.to_string(),
+    };
+    Some((name, bytes))
+}
+
+/// The most that each held at one moment.
+pub(super) fn most(heap: &Heap) -> Held<'_> {
+    let mut most = Held::new();
+    for (holder, bytes) in heap.snapshots.iter().flat_map(held) {
+        let held = most.entry(holder).or_default();
+        *held = bytes.max(*held);
     }
     most
 }
 
 fn sites(sides: &Sides) -> Table {
-    let most: Vec<_> = sides
-        .each()
-        .map(|side| most_by_function(&side.heap))
-        .collect();
-    let mut functions: Vec<&str> = most.iter().flat_map(|side| side.keys().copied()).collect();
-    functions.sort_unstable();
-    functions.dedup();
-    let held = |function: &str| -> Vec<u64> {
-        let of = |side: &BTreeMap<&str, u64>| side.get(function).copied().unwrap_or_default();
+    let most: Vec<_> = sides.each().map(|side| self::most(&side.heap)).collect();
+    let mut holders: Vec<Holder> = most.iter().flat_map(|side| side.keys().copied()).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    let held = |holder: &Holder| -> Vec<u64> {
+        let of = |side: &Held| side.get(holder).copied().unwrap_or_default();
         most.iter().map(of).collect()
     };
-    functions.sort_by_key(|function| std::cmp::Reverse(held(function).into_iter().max()));
-    let rows = functions.iter().take(SITES).map(|function| Row {
-        label: (*function).to_owned(),
-        place: callers(sides, function),
+    holders.sort_by_key(|holder| std::cmp::Reverse(held(holder).into_iter().max()));
+    let rows = holders.iter().take(SITES).map(|holder| Row {
+        label: holder.to_string(),
+        place: callers(sides, *holder),
         kind: RowKind::Measured,
         subject: None,
-        cells: cells(&held(function)),
+        cells: cells(&held(holder)),
     });
     Table {
         title: "Who holds it".into(),
@@ -129,12 +170,12 @@ fn sites(sides: &Sides) -> Table {
     }
 }
 
-/// Who called the function for most of what it held.
-fn callers(sides: &Sides, wanted: &str) -> String {
+/// Who called it for most of what it held.
+fn callers(sides: &Sides, wanted: Holder) -> String {
     let snapshots = sides.each().flat_map(|side| &side.heap.snapshots);
     let sites = snapshots.flat_map(|snapshot| &snapshot.sites);
-    let of_function = sites.filter(|site| function(&site.place) == wanted);
-    match of_function.max_by_key(|site| site.bytes) {
+    let of_holder = sites.filter(|site| Holder::of(&site.place) == wanted);
+    match of_holder.max_by_key(|site| site.bytes) {
         Some(site) if !site.callers.is_empty() => format!("called by {}", site.callers.join(", ")),
         _ => String::new(),
     }
