@@ -11,7 +11,7 @@ use antiphon_lab::build::Cache;
 use antiphon_lab::clear_leftovers;
 use antiphon_lab::profile::{Profile, Work, profile, warnings};
 use antiphon_lab::run::{Event, Observer};
-use antiphon_report::document::Block;
+use antiphon_report::document::{Block, Weight};
 use antiphon_report::{compose_memory, export};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub iterations: u64,
 
-    /// Seconds that each run under valgrind may take; there are two or three of each subject
+    /// Seconds that each run under valgrind may take; there are three of each subject
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub limit: u64,
 
@@ -90,7 +90,7 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     };
     std::iter::once(&before)
         .chain(&after)
-        .try_for_each(refuse_server)?;
+        .try_for_each(refuse)?;
     clear_leftovers(&Cache::of_user());
     let before = profile_of(&before, options, &stop)?;
     let after = after.map(|after| profile_of(&after, options, &stop));
@@ -106,6 +106,14 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut document = compose_memory(&before, after.as_ref());
+    if let Some(after) = &after
+        && !(before.repeats && after.repeats)
+    {
+        // What explains a change would explain chance.
+        document
+            .summary
+            .retain(|note| note.weight == Weight::Warning);
+    }
     write(&options.html, export::html::render(&document).as_bytes())?;
     if options.html.as_os_str() != "-" {
         let folded = |block: &Block| matches!(block, Block::Table(table) if table.folded);
@@ -117,12 +125,22 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A server is told a port and runs until it is ended, neither of which a profile does.
-fn refuse_server(chosen: &Chosen) -> Result<()> {
-    let id = format!("{}/{}", chosen.subject.name, chosen.variant.name);
-    if chosen.subject.serves {
+/// Languages whose programs run on a virtual machine with a compiler of its own, whether or not their subjects are warmed.
+const COMPILED_WHILE_RUNNING: [&str; 2] = ["Java", "JavaScript"];
+
+/// What cannot be profiled, before it is built.
+fn refuse(chosen: &Chosen) -> Result<()> {
+    let subject = &chosen.subject;
+    let id = format!("{}/{}", subject.name, chosen.variant.name);
+    // A server is told a port and runs until it is ended, neither of which a profile does.
+    if subject.serves {
         bail!(
             "{id} is a server, which is not profiled: it runs until it is ended; `antiphon measure SUITE --subjects {id}` tells its memory and processor time under load"
+        );
+    }
+    if subject.warms || COMPILED_WHILE_RUNNING.contains(&subject.language.as_str()) {
+        bail!(
+            "{id} runs on a virtual machine with a compiler of its own, which is not profiled: valgrind would count the machine, not the program; take the machine's own tools (`java -XX:StartFlightRecording`, `node --cpu-prof` and `--heap-prof`), or `antiphon measure` for times and storage"
         );
     }
     Ok(())

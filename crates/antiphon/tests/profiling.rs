@@ -170,7 +170,7 @@ fn a_frames_counts_are_those_of_its_iterations_alone() {
         let arguments = [
             "profile",
             "c/O2",
-            "self.same",
+            "call.inter.none",
             "--iterations",
             iterations,
             "--json",
@@ -181,6 +181,128 @@ fn a_frames_counts_are_those_of_its_iterations_alone() {
     let (some, more) = (counted("20000"), counted("60000"));
     let ratio = more / some;
     assert!((2.9..3.1).contains(&ratio), "{some} {more}");
+}
+
+/// A call that the compiler writes in its place does nothing, as its control.
+#[test]
+fn what_the_control_takes_is_not_counted() {
+    let Some(place) = place() else { return };
+    let ran = place.run(&["profile", "c/O2", "call.inline.none", "--json"]);
+    let both = json(ran.done());
+    let instructions = both["before"]["cache"]["total"][0].as_i64().unwrap();
+    // Of a thousand operations, each of which takes some six with its loop.
+    assert!(instructions.abs() < 500, "{instructions}");
+}
+
+/// Writes a subject of whole programs in C, whose source this is.
+fn write_programs(place: &Place, name: &str, run: &str, source: &str) {
+    place.write(&format!("subjects/{name}/{name}.c"), source);
+    place.write(
+        &format!("subjects/{name}/subject.toml"),
+        &format!(
+            "name = '{name}'\nlanguage = 'C'\nversion = ['cc', '--version']\nsources = ['{name}.c']\nprograms = ['fill']\nrun = [{run}]\n\
+             build = [['cc', '-O1', '{{source}}/{name}.c', '-o', '{{build}}/fill']]\n[[variant]]\nname = 'v'\n"
+        ),
+    );
+}
+
+const ONE_PROGRAM: &str = "'{build}/{program}'";
+
+#[test]
+fn a_program_that_does_not_do_fixed_work_is_told_and_not_explained() {
+    let Some(place) = place() else { return };
+    // The number of its process is another each time.
+    let source = r#"
+#include <unistd.h>
+int main(void)
+{
+    volatile long sum = 0;
+    for (long at = 0; at < 100000L + 500L * (getpid() % 1000); at++) sum += at;
+    return 0;
+}
+"#;
+    write_programs(&place, "chance", ONE_PROGRAM, source);
+    let ran = place.run(&["profile", "chance", "fill", "--against", "chance"]);
+    let out = ran.done();
+    assert!(ran.err.contains("it does not do fixed work"), "{}", ran.err);
+    assert!(out.contains("does not do"), "{out}");
+    assert!(!out.contains("Instructions rise") && !out.contains("Instructions fall"));
+    assert!(!out.contains("half a per cent"), "{out}");
+}
+
+#[test]
+fn what_valgrind_does_not_follow_is_refused_in_words() {
+    let Some(place) = place() else { return };
+    let nothing = "int main(void) { return 0; }";
+    write_programs(
+        &place,
+        "shim",
+        "'sh', '-c', 'exec {build}/{program}'",
+        nothing,
+    );
+    place
+        .run(&["profile", "shim", "fill"])
+        .fails(3, &["`sh` starts another program by exec"]);
+    // It is refused before it is built, so it may lack whatever it needs.
+    place.write(
+        "subjects/machine/subject.toml",
+        "name = 'machine'\nlanguage = 'Java'\nversion = ['false']\nsources = []\nbuild = []\nrun = ['false']\nwarms = true\n[[variant]]\nname = 'v'\n",
+    );
+    place
+        .run(&["profile", "machine", "self.same"])
+        .fails(2, &["a compiler of its own", "StartFlightRecording"]);
+}
+
+#[test]
+fn an_end_by_a_signal_may_be_valgrinds_doing() {
+    let Some(place) = place() else { return };
+    let source = "#include <stdlib.h>\nint main(void) { abort(); }";
+    write_programs(&place, "aborts", ONE_PROGRAM, source);
+    let says = ["`fill` was ended by", "does it run without?"];
+    place.run(&["profile", "aborts", "fill"]).fails(3, &says);
+}
+
+#[test]
+fn every_machine_simulates_the_same_caches() {
+    let Some(place) = place() else { return };
+    let ran = place.run(&["profile", "tables/small", "fill", "--json"]);
+    let both = json(ran.done());
+    let caches = both["before"]["cache"]["caches"].to_string();
+    assert!(
+        caches.contains("LL cache: 8388608 B, 64 B, 16-way"),
+        "{caches}"
+    );
+    assert_eq!(both["before"]["repeats"], true);
+}
+
+/// Massif sees what Python's own allocator would keep to itself.
+#[test]
+fn pythons_small_objects_are_in_its_heap() {
+    let Some(place) = place() else { return };
+    let executable = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output();
+    let Ok(executable) = executable else {
+        eprintln!("skipped: `python3` is needed (apt-get install python3)");
+        return;
+    };
+    let python = String::from_utf8(executable.stdout).unwrap();
+    let python = python.trim();
+    place.write(
+        "subjects/kept/fill.py",
+        "kept = [[number] for number in range(40000)]\n",
+    );
+    place.write(
+        "subjects/kept/subject.toml",
+        &format!(
+            "name = 'kept'\nlanguage = 'Python'\nversion = ['{python}', '-VV']\nsources = ['fill.py']\nprograms = ['fill']\nbuild = []\n\
+             run = ['{python}', '-S', '{{source}}/{{program}}.py']\n[[variant]]\nname = 'v'\n"
+        ),
+    );
+    let both = json(place.run(&["profile", "kept", "fill", "--json"]).done());
+    // A list of one number takes some 90 bytes besides its place in the great one.
+    let (all, _) = peak(&both["before"]);
+    assert!(all > 40_000 * 80, "{all}");
 }
 
 #[test]
@@ -199,11 +321,16 @@ fn what_cannot_be_profiled_is_named() {
     fails(&["tables/large", "fill", "--arg", "3"], 2, &["after `--`"]);
     fails(&["c", "self.same", "--", "x"], 2, &["--arg"]);
     fails(&["tabels", "fill"], 2, &["did you mean `tables`?"]);
-    fails(&["c", "no.such.test"], 3, &["no.such.test"]);
+    fails(
+        &["c", "no.such.test"],
+        3,
+        &["c/O2 has no test `no.such.test`", "self.handoff"],
+    );
+    fails(&["c", "self.sane"], 3, &["did you mean `self.same`?"]);
     fails(
         &["tables/small", "fill", "--", "a", "b"],
         3,
-        &["massif", "7"],
+        &["massif", "`fill` ended with exit code 7"],
     );
 }
 

@@ -3,8 +3,9 @@
 //! After "Optimization with Valgrind Massif and Cachegrind" (Carrez), whose two profiles before and after a change this takes by itself. Neither tool times anything, so
 //! neither policy nor placement matters, and counts repeat nearly exactly.
 //!
-//! A whole program is profiled from start to end. A frame of an instrumented subject is profiled twice under cachegrind, with as many iterations and with twice as
-//! many, and what it counts is the difference: the kit, the start and the preparation of the test drop out of it.
+//! A whole program is profiled from start to end, twice under cachegrind: where that makes a difference its totals do not compare. A frame of an instrumented subject
+//! is profiled twice as well, first with twice as many iterations of its test, then of its control, and what it counts is the difference: what the test takes beyond
+//! its control. The kit, the start, the preparation of the test and the frame's loop drop out of it.
 
 mod cachegrind;
 mod massif;
@@ -15,12 +16,13 @@ pub use massif::{Heap, Site, Snapshot};
 
 use crate::build::Built;
 use crate::session::SessionError;
+use antiphon_runner::Error as RunnerError;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 pub(crate) use valgrind::WITHOUT_TRACES;
-use valgrind::{Tool, Valgrind};
+use valgrind::{Slices, Tool, Valgrind};
 
 /// What of a subject is profiled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,8 +55,10 @@ pub struct Profile {
     pub work: Work,
     /// The heap, from the process's start to its end.
     pub heap: Heap,
-    /// Instructions and cache misses: of the whole program, or of all iterations of the frame.
+    /// Instructions and cache misses: of the whole program, or of all iterations of the frame beyond those of its control, whose own functions are below 0 in it.
     pub cache: CacheUse,
+    /// Whether a second run of a program counted the same; true of frames, of which the iterations are told. If not, as with programs that work for a fixed time, totals do not compare.
+    pub repeats: bool,
     /// What makes them doubtful.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -87,6 +91,16 @@ pub enum ProfileError {
         /// What there is.
         programs: Vec<String>,
     },
+    /// The subject has no such test.
+    #[error("{subject} has no test `{test}`: {}", crate::document::did_you_mean(.test, .tests.iter().map(String::as_str)))]
+    NoTest {
+        /// `name/variant`.
+        subject: String,
+        /// What was asked for.
+        test: String,
+        /// What there is.
+        tests: Vec<String>,
+    },
     /// The build did not leave the program.
     #[error("the build left no {}: see the subject's README for what it needs", path.display())]
     NotBuilt {
@@ -94,20 +108,30 @@ pub enum ProfileError {
         path: PathBuf,
     },
     /// The program could not be run to its end.
-    #[error("under {tool} {error}")]
+    #[error("under {tool} {error}{}", doubt(matches!(**.error, RunnerError::Signalled { .. })))]
     Program {
         /// The tool's name.
         tool: &'static str,
         /// What happened.
-        error: Box<antiphon_runner::Error>,
+        error: Box<RunnerError>,
     },
     /// The instrumented subject failed.
-    #[error("under {tool} {error}")]
+    #[error("under {tool} {error}{}", doubt(matches!(**.error, SessionError::Crashed { signal: Some(_), .. })))]
     Session {
         /// The tool's name.
         tool: &'static str,
         /// What happened.
         error: Box<SessionError>,
+    },
+    /// The tool left nothing, since what it ran is another program by now.
+    #[error(
+        "{tool} wrote nothing: `{program}` starts another program by exec, which valgrind did not follow; name that program itself in `run` of its subject.toml, or put it before `{program}` in PATH"
+    )]
+    NotFollowed {
+        /// The tool's name.
+        tool: &'static str,
+        /// What the subject's `run` begins with.
+        program: String,
     },
     /// The tool left nothing that can be read.
     #[error("what {tool} wrote cannot be read: {why}")]
@@ -122,7 +146,18 @@ pub enum ProfileError {
     Interrupted,
 }
 
-/// Profiles what a built subject does. Each run under a tool, which makes a program some twenty to fifty times as slow, has `limit` of time.
+/// Valgrind does not know every instruction, and runs one thread at a time.
+fn doubt(by_signal: bool) -> &'static str {
+    match by_signal {
+        true => " (it may be valgrind's doing: does it run without?)",
+        false => "",
+    }
+}
+
+/// The largest share by which the instructions of two runs may differ for them to be of the same work.
+const SAME_WORK: f64 = 0.001;
+
+/// Profiles what a built subject does. Each run under a tool, which makes a program some twenty to fifty times as slow, has `limit` of time; there are three.
 ///
 /// # Errors
 /// See [`ProfileError`].
@@ -139,22 +174,85 @@ pub fn profile(
         stop,
         warnings: Vec::new(),
     };
-    let heap =
-        Heap::read(&valgrind.run(Tool::Massif, 1)?).map_err(|why| Tool::Massif.unreadable(why))?;
-    let mut count = |times| {
-        let text = valgrind.run(Tool::Cachegrind, times)?;
+    let heap = valgrind.run(Tool::Massif, slices(0, 1))?;
+    let heap = Heap::read(&heap).map_err(|why| Tool::Massif.unreadable(why))?;
+    let mut count = |slices| {
+        let text = valgrind.run(Tool::Cachegrind, slices)?;
         CacheUse::read(&text).map_err(|why| Tool::Cachegrind.unreadable(why))
     };
-    let once = count(1)?;
-    let cache = match work {
-        Work::Program { .. } => once,
-        Work::Frame { .. } => count(2)?.without(&once),
+    // Both have three parts of iterations, and what is not the test's or the control's is the same in both.
+    let (of_test, of_control) = (count(slices(1, 2))?, count(slices(2, 1))?);
+    let mut warnings = valgrind.warnings;
+    let (cache, unlike) = match work {
+        Work::Program { .. } => {
+            let unlike = unlike(&built.record.id, &of_test, &of_control);
+            (of_test, unlike)
+        }
+        Work::Frame { .. } => (of_test.without(&of_control), None),
     };
+    let repeats = unlike.is_none();
+    warnings.extend(unlike);
     Ok(Profile {
         subject: built.record.id.clone(),
         work: work.clone(),
         heap,
         cache,
-        warnings: valgrind.warnings,
+        repeats,
+        warnings,
     })
+}
+
+fn slices(control: u64, test: u64) -> Slices {
+    Slices { control, test }
+}
+
+/// What is to be said if two runs of a program did not do the same work.
+fn unlike(subject: &str, once: &CacheUse, again: &CacheUse) -> Option<String> {
+    let [once, again] = [once, again].map(|run| run.total.of("Ir"));
+    let most = once.max(again) as f64;
+    (once.abs_diff(again) as f64 > SAME_WORK * most).then(|| {
+        format!(
+            "{subject} took {once} instructions, and {again} when it was run again: it does not do fixed work (but works for a fixed time, or by chance), so totals do not compare"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CacheUse, ProfileError, RunnerError, unlike};
+
+    #[test]
+    fn runs_that_do_not_do_the_same_work_are_told() {
+        let run = |instructions: u64| {
+            CacheUse::read(&format!("events: Ir\nfn=main\n1 {instructions}\n")).unwrap()
+        };
+        let told = |once, again| unlike("a/b", &run(once), &run(again));
+        assert_eq!(told(1_000_000, 1_000_900), None);
+        let text = told(8_500_000, 4_300_000).unwrap();
+        assert!(text.contains("a/b took 8500000 instructions, and 4300000"));
+    }
+
+    #[test]
+    fn a_signal_may_be_valgrinds_doing() {
+        let of = |error| ProfileError::Program {
+            tool: "massif",
+            error: Box::new(error),
+        };
+        let (program, last_words) = ("fill".to_owned(), String::new());
+        let text = of(RunnerError::Signalled {
+            program: program.clone(),
+            signal: 4,
+            last_words: last_words.clone(),
+        });
+        let text = text.to_string();
+        assert!(text.starts_with("under massif `fill` was ended by"));
+        assert!(text.ends_with("does it run without?)"), "{text}");
+        let code = 7;
+        let text = of(RunnerError::Exited {
+            program,
+            code,
+            last_words,
+        });
+        assert!(!text.to_string().contains("valgrind"));
+    }
 }

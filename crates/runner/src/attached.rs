@@ -51,7 +51,7 @@ fn spawn(program: &Program, mask: sigset_t) -> Result<Child, Error> {
     }
     command.spawn().map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing {
-            program: program.name(),
+            program: program.own_name(),
         },
         _ => Error::NotStarted {
             program: program.name(),

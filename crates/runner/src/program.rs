@@ -225,7 +225,11 @@ impl Program {
 
     /// The program's name, for messages.
     pub(crate) fn name(&self) -> String {
-        let own = || self.program.to_string_lossy().into_owned();
-        self.shown.clone().unwrap_or_else(own)
+        self.shown.clone().unwrap_or_else(|| self.own_name())
+    }
+
+    /// What is looked for and loaded, whatever messages call it.
+    pub(crate) fn own_name(&self) -> String {
+        self.program.to_string_lossy().into_owned()
     }
 }

@@ -66,11 +66,11 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
             Err(setup_failed(program, &report, source))
         }
         (Err(source), _) if source.kind() == io::ErrorKind::NotFound => Err(Error::Missing {
-            program: program.name(),
+            program: program.own_name(),
         }),
         (Err(source), _) if source.kind() == io::ErrorKind::PermissionDenied => {
             Err(Error::NotPermitted {
-                program: program.name(),
+                program: program.own_name(),
                 what: "loading it".into(),
                 mend: "make the file executable (chmod +x)".into(),
                 source,
@@ -111,7 +111,7 @@ fn check(program: &Program) -> Result<(), Error> {
 pub(crate) fn command(program: &Program) -> Command {
     // A relative path means ours, whatever directory the child starts in.
     let path = std::path::Path::new(&program.program);
-    let mut command = if program.name().contains('/') {
+    let mut command = if program.own_name().contains('/') {
         Command::new(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
     } else {
         Command::new(path)

@@ -26,6 +26,23 @@ fn gives_arguments_environment_and_directory() -> Result<(), Error> {
 }
 
 #[test]
+fn another_name_is_shown_and_its_own_is_looked_for() -> Result<(), Error> {
+    // Its own is looked for in PATH, whatever the other one looks like.
+    let shown = |program| Program::new(program).shown_as("tables/fill");
+    let failed = shown("false").run()?.success().unwrap_err();
+    assert!(
+        failed.to_string().starts_with("`tables/fill` ended"),
+        "{failed}"
+    );
+    let missing = shown("no-such-program-anywhere").run().unwrap_err();
+    assert!(
+        missing.to_string().contains("`no-such-program-anywhere`"),
+        "{missing}"
+    );
+    Ok(())
+}
+
+#[test]
 fn gives_input_larger_than_a_pipe_and_takes_it_back() -> Result<(), Error> {
     let text = "a line of input\n".repeat(100_000);
     let output = child("echo").input(text.clone()).run()?.success()?;

@@ -8,6 +8,7 @@ use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{Placement, Role};
 use antiphon_runner::Error as RunnerError;
 use antiphon_service::Place;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -31,6 +32,10 @@ const ALLOCATORS: [&str; 4] = [
 
 /// Valgrind, with nothing of its own in what the program says, and no pipes for debuggers, which it would leave behind when it is killed.
 pub(crate) const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
+
+/// The simulated caches: the same on every machine, as those of the host may be anything (a virtual one may claim a last cache of 256 MiB).
+/// In bytes, ways, and bytes of a line.
+const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"];
 
 impl Tool {
     pub(super) fn name(self) -> &'static str {
@@ -63,10 +68,34 @@ impl Tool {
                 words.extend(exact.map(str::to_owned));
                 words.extend(ALLOCATORS.map(|name| format!("--alloc-fn={name}")));
             }
-            Tool::Cachegrind => words.push("--cache-sim=yes".to_owned()),
+            Tool::Cachegrind => {
+                words.push("--cache-sim=yes".to_owned());
+                words.extend(CACHES.map(str::to_owned));
+            }
         }
         words
     }
+
+    /// What is set for the program besides its own.
+    fn environment(self) -> Vec<(String, String)> {
+        // Else the first call of each function of a library looks it up, which may be more than what is counted.
+        let mut pairs = vec![("LD_BIND_NOW", "1")];
+        // Python's own allocator maps memory, which massif does not see. What is counted is Python as it runs.
+        if self == Tool::Massif {
+            pairs.push(("PYTHONMALLOC", "malloc"));
+        }
+        let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        pairs.into_iter().map(pair).collect()
+    }
+}
+
+/// How often a frame runs its iterations in one process: the control's part, then the test's.
+#[derive(Clone, Copy)]
+pub(super) struct Slices {
+    /// Of the control; 0: it is not asked for.
+    pub(super) control: u64,
+    /// Of the test.
+    pub(super) test: u64,
 }
 
 /// What is run, and how long it may take.
@@ -80,40 +109,56 @@ pub(super) struct Valgrind<'a> {
 }
 
 impl Valgrind<'_> {
-    /// Runs the work under a tool, a frame with so many times its iterations, and gives what the tool wrote.
-    pub(super) fn run(&mut self, tool: Tool, times: u64) -> Result<String, ProfileError> {
+    /// Runs the work under a tool, a frame in these slices, and gives what the tool wrote.
+    pub(super) fn run(&mut self, tool: Tool, slices: Slices) -> Result<String, ProfileError> {
         let place = Place::of_user();
         let folder = place.and_then(|place| place.folder(tool.name()));
         let folder = folder.map_err(|error| tool.unreadable(error.to_string()))?;
         let out = folder.path().join("out");
-        let under = |launch: Launch| launch.under(tool.command(&out), self.limit);
+        let mut launch = match self.work {
+            Work::Program { name, arguments } => self.program(name, arguments)?,
+            Work::Frame { .. } => launch(self.built, "other", Placement::Free),
+        };
+        let program = launch.argv.first().cloned().unwrap_or_default();
+        if tool == Tool::Massif {
+            let unseen = unseen_heap(&self.built.record.language, &launch.argv);
+            let id = &self.built.record.id;
+            let texts = unseen.map(|why| format!("the heap of {id} is not whole: {why}"));
+            self.warn(texts);
+        }
+        // What the subject's variant sets itself holds.
+        launch.env.splice(..0, tool.environment());
+        let services = Services::default();
+        if matches!(self.work, Work::Frame { .. }) {
+            let environment = services.environment(self.built);
+            launch
+                .env
+                .extend(environment.map_err(|error| self.failed(tool, error))?);
+            // Each run has a database of its own.
+            self.warn(services.take_warnings());
+        }
+        let launch = launch.under(tool.command(&out), self.limit);
         match self.work {
-            Work::Program { name, arguments } => {
-                self.run_program(tool, under(self.program(name, arguments)?))?;
-            }
-            Work::Frame {
-                test,
-                arg,
-                iterations,
-            } => {
-                let services = Services::default();
-                let mut launch = launch(self.built, "other", Placement::Free);
-                let environment = services.environment(self.built);
-                launch
-                    .env
-                    .extend(environment.map_err(|error| self.failed(tool, error))?);
-                for text in services.take_warnings() {
-                    // Each run has a database of its own.
-                    if !self.warnings.contains(&text) {
-                        self.warnings.push(text);
-                    }
-                }
-                let launch = under(launch);
-                self.run_frame(&launch, test, *arg, iterations * times)
-                    .map_err(|error| self.failed(tool, error))?;
+            Work::Program { name, .. } => self.run_program(tool, &launch, name)?,
+            Work::Frame { test, .. } => self
+                .run_frame(&launch, slices)
+                .map_err(|stopped| self.stopped(tool, test, stopped))?,
+        }
+        std::fs::read_to_string(&out).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => ProfileError::NotFollowed {
+                tool: tool.name(),
+                program,
+            },
+            _ => tool.unreadable(error.to_string()),
+        })
+    }
+
+    fn warn(&mut self, texts: impl IntoIterator<Item = String>) {
+        for text in texts {
+            if !self.warnings.contains(&text) {
+                self.warnings.push(text);
             }
         }
-        std::fs::read_to_string(&out).map_err(|error| tool.unreadable(error.to_string()))
     }
 
     fn program(&self, name: &str, arguments: &[String]) -> Result<Launch, ProfileError> {
@@ -129,7 +174,7 @@ impl Valgrind<'_> {
             .map_err(|path| ProfileError::NotBuilt { path })
     }
 
-    fn run_program(&self, tool: Tool, launch: Launch) -> Result<(), ProfileError> {
+    fn run_program(&self, tool: Tool, launch: &Launch, name: &str) -> Result<(), ProfileError> {
         let failed = |error| match error {
             RunnerError::Missing { .. } => ProfileError::Missing,
             RunnerError::Interrupted { .. } => ProfileError::Interrupted,
@@ -139,22 +184,44 @@ impl Valgrind<'_> {
             },
         };
         let program = launch.program().expect("valgrind comes first");
+        let program = program.shown_as(name);
         let output = program.run_unless(self.stop).map_err(failed)?;
         output.success().map_err(failed)?;
         Ok(())
     }
 
-    fn run_frame(
-        &self,
-        launch: &Launch,
-        test: &str,
-        arg: Option<u64>,
-        iterations: u64,
-    ) -> Result<(), SessionError> {
+    /// Runs the slices of the frame; nothing if the work is a program.
+    fn run_frame(&self, launch: &Launch, slices: Slices) -> Result<(), Stopped> {
+        let Work::Frame {
+            test,
+            arg,
+            iterations,
+        } = self.work
+        else {
+            return Ok(());
+        };
         let mut session = Session::start(launch)?;
-        session.slice(test, Role::Test, iterations, 0, arg, self.limit)?;
+        let parts = [(Role::Control, slices.control), (Role::Test, slices.test)];
+        for (role, times) in parts.into_iter().filter(|(_, times)| *times > 0) {
+            let iterations = iterations.saturating_mul(times);
+            let done = session.slice(test, role, iterations, 0, *arg, self.limit);
+            if let Err(error) = done {
+                return Err(unknown_test(&mut session, &error).unwrap_or(error.into()));
+            }
+        }
         session.quit_within(self.limit)?;
         Ok(())
+    }
+
+    fn stopped(&self, tool: Tool, test: &str, stopped: Stopped) -> ProfileError {
+        match stopped {
+            Stopped::Failed(error) => self.failed(tool, *error),
+            Stopped::NoTest(tests) => ProfileError::NoTest {
+                subject: self.built.record.id.clone(),
+                test: test.to_owned(),
+                tests,
+            },
+        }
     }
 
     fn failed(&self, tool: Tool, error: SessionError) -> ProfileError {
@@ -166,5 +233,67 @@ impl Valgrind<'_> {
                 error: Box::new(error),
             },
         }
+    }
+}
+
+/// Why the slices of a frame were not all run.
+enum Stopped {
+    Failed(Box<SessionError>),
+    /// There is no such test, but there are these.
+    NoTest(Vec<String>),
+}
+
+impl From<SessionError> for Stopped {
+    fn from(error: SessionError) -> Self {
+        Stopped::Failed(Box::new(error))
+    }
+}
+
+/// The tests that there are, if the subject refused one because it has no such.
+fn unknown_test(session: &mut Session, error: &SessionError) -> Option<Stopped> {
+    let SessionError::Refused { code, .. } = error else {
+        return None;
+    };
+    let listing = session.list().ok().filter(|_| code == "unknown-test")?;
+    let tests = listing.tests.into_iter().map(|test| test.name);
+    Some(Stopped::NoTest(tests.collect()))
+}
+
+/// Why massif does not see the heap of a language's programs; `None` where it does.
+fn unseen_heap(language: &str, argv: &[String]) -> Option<&'static str> {
+    match language {
+        "Go" => Some("Go does not take it from malloc, and massif sees only what C code takes"),
+        "Python" if ignores_environment(argv) => Some(
+            "`-I` or `-E` in its run line has Python ignore PYTHONMALLOC=malloc, so massif does not see the objects that Python's own allocator holds",
+        ),
+        _ => None,
+    }
+}
+
+/// Whether Python is told to: by one of its own options, which stand before its program's file.
+fn ignores_environment(argv: &[String]) -> bool {
+    let options = argv.iter().skip(1).take_while(|word| !word.contains('.'));
+    let letters = options.filter_map(|word| word.strip_prefix('-'));
+    letters
+        .filter(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        .any(|letters| letters.contains(['I', 'E']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unseen_heap;
+
+    #[test]
+    fn says_whose_heap_massif_does_not_see() {
+        let unseen = |language, line: &str| {
+            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            unseen_heap(language, &argv)
+        };
+        assert!(unseen("Go", "/b/examined").unwrap().contains("malloc"));
+        assert_eq!(unseen("C", "/b/examined -I"), None);
+        let isolated = unseen("Python", "python3 -I -S /b/shared.py counter");
+        assert!(isolated.unwrap().contains("PYTHONMALLOC"));
+        assert!(unseen("Python", "python3 -SE /b/shared.py").is_some());
+        assert_eq!(unseen("Python", "python3 -u -X utf8 /b/a.py -I"), None);
     }
 }

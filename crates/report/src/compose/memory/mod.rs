@@ -69,7 +69,7 @@ fn facts(sides: &Sides) -> Vec<Fact> {
     let mut facts: Vec<Fact> = caches.map(simulated).collect();
     if let Work::Frame { iterations, .. } = &sides.before.work {
         let text = format!(
-            "{} operations; the heap is that of the whole process, all else is the difference between a run with so many and one with twice as many",
+            "{} operations; the heap is that of the whole process, all else is what the test takes beyond its control: functions of the control alone are below 0",
             number::count(*iterations)
         );
         facts.push(Fact::new("Measured in", text));
