@@ -27,6 +27,7 @@ fn profile(snapshots: &[&[(&str, u64)]]) -> Profile {
             snapshots: snapshots.iter().map(snapshot).collect(),
         },
         cache: CacheUse::default(),
+        repeats: true,
         warnings: Vec::new(),
     }
 }
