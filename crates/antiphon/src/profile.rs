@@ -11,7 +11,7 @@ use antiphon_lab::build::Cache;
 use antiphon_lab::clear_leftovers;
 use antiphon_lab::profile::{Profile, Work, profile, warnings};
 use antiphon_lab::run::{Event, Observer};
-use antiphon_report::document::{Block, Weight};
+use antiphon_report::document::Block;
 use antiphon_report::{compose_memory, export};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -106,14 +106,6 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut document = compose_memory(&before, after.as_ref());
-    if let Some(after) = &after
-        && !(before.repeats && after.repeats)
-    {
-        // What explains a change would explain chance.
-        document
-            .summary
-            .retain(|note| note.weight == Weight::Warning);
-    }
     write(&options.html, export::html::render(&document).as_bytes())?;
     if options.html.as_os_str() != "-" {
         let folded = |block: &Block| matches!(block, Block::Table(table) if table.folded);

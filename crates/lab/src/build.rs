@@ -12,7 +12,7 @@ pub use cache::Cache;
 use crate::record::{Absence, SubjectRecord};
 use crate::services;
 use crate::subject::{Need, Remedy, Subject, Variant};
-use antiphon_runner::{Error as RunnerError, Program, mend_of_lack};
+use antiphon_runner::{Error as RunnerError, Program, before_last_words, mend_of_lack};
 use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -134,8 +134,7 @@ impl BuildError {
             // The last words have a place of their own.
             BuildError::Failed { subject, error, .. } => {
                 let text = error.to_string();
-                let head = text.split("; its last words:").next().unwrap_or_default();
-                format!("building `{subject}`: {head}")
+                format!("building `{subject}`: {}", before_last_words(&text))
             }
             other => other.to_string(),
         };

@@ -168,9 +168,18 @@ fn looked_in(program: &str) -> &'static str {
     }
 }
 
-fn said(last_words: &str) -> String {
+/// Between what happened and the last words.
+const SAID: &str = "; its last words:\n";
+
+/// The last words as they end an error's text; nothing if there are none.
+pub fn said(last_words: &str) -> String {
     match last_words.trim() {
         "" => String::new(),
-        words => format!("; its last words:\n{words}"),
+        words => format!("{SAID}{words}"),
     }
+}
+
+/// An error's text without the last words that end it by [`said`].
+pub fn before_last_words(text: &str) -> &str {
+    text.split_once(SAID).map_or(text, |(before, _)| before)
 }

@@ -46,7 +46,7 @@ mod start;
 mod tail;
 
 pub use end::{End, Usage, signal_name};
-pub use error::{Error, mend_of_lack};
+pub use error::{Error, before_last_words, mend_of_lack, said};
 pub use forward::{Forwarding, Signaller, Stream};
 pub use limits::Limits;
 pub use policy::Policy;

@@ -1,6 +1,6 @@
 //! What can go wrong with a service, and what to do about it.
 
-use antiphon_runner::mend_of_lack;
+use antiphon_runner::{before_last_words, mend_of_lack, said};
 use std::io;
 use std::path::PathBuf;
 
@@ -101,9 +101,6 @@ pub enum ServiceError {
     NoSecret(getrandom::Error),
 }
 
-/// Between what happened and the last words.
-const SAID: &str = "; its last words:\n";
-
 impl ServiceError {
     /// The last of what its server, or the program that prepares it, said; empty if nothing.
     pub fn last_words(&self) -> &str {
@@ -118,11 +115,7 @@ impl ServiceError {
 
     /// What happened in one sentence, without the last words.
     pub fn reason(&self) -> String {
-        let whole = self.to_string();
-        match whole.split_once(SAID) {
-            Some((reason, _)) => reason.to_owned(),
-            None => whole,
-        }
+        before_last_words(&self.to_string()).to_owned()
     }
 
     /// What the user can do about it.
@@ -150,13 +143,6 @@ impl ServiceError {
     /// Whether another start may do better: it ended by itself, and soon.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Lost { .. })
-    }
-}
-
-fn said(last_words: &str) -> String {
-    match last_words.trim() {
-        "" => String::new(),
-        words => format!("{SAID}{words}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can go wrong with a subject, by name and with its last words.
 
-use antiphon_runner::signal_name;
+use antiphon_runner::{before_last_words, said, signal_name};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,11 +141,7 @@ impl SessionError {
 
     /// What happened in one sentence, without the last words.
     pub fn reason(&self) -> String {
-        let whole = self.to_string();
-        match whole.find(SAID) {
-            Some(end) => whole[..end].to_owned(),
-            None => whole,
-        }
+        before_last_words(&self.to_string()).to_owned()
     }
 
     /// What the user can do about it.
@@ -176,15 +172,6 @@ impl SessionError {
             Self::NoService { source, .. } => source.mend(),
             Self::BadRequest { .. } => "correct the suite".into(),
         }
-    }
-}
-
-const SAID: &str = "; its last words:\n";
-
-fn said(last_words: &str) -> String {
-    match last_words.trim() {
-        "" => String::new(),
-        words => format!("{SAID}{words}"),
     }
 }
 

@@ -23,7 +23,9 @@ const TOLD: [(&str, &str); 7] = [
 
 pub(super) fn notes(sides: &Sides) -> Vec<Note> {
     let texts = match sides.after {
-        Some(after) => differences(sides.before, after),
+        Some(after) if sides.before.repeats && after.repeats => differences(sides.before, after),
+        // What explains a change would explain chance.
+        Some(_) => Vec::new(),
         None => vec![peak(sides.before)],
     };
     let note = |text| Note::new(Weight::Info, "", text);
