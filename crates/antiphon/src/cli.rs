@@ -1,5 +1,6 @@
 //! The command line: every verb, option, default and help text stands here; the man page and the completions are generated from it.
 
+use crate::load::Rate;
 use antiphon_load::Load;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -305,12 +306,18 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Requests a second of an open schedule.
-pub(crate) fn rate(text: &str) -> Result<f64, String> {
+/// Requests a second of an open schedule, or the part of what a closed loop gives.
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return match number(percent)? {
+            percent if percent > 0.0 && percent <= 100.0 => Ok(Rate::PercentOfClosed(percent)),
+            _ => Err("give a percentage above 0, and at most 100%".to_owned()),
+        };
+    }
     match number(text)? {
-        rate if rate > 0.0 && rate <= Load::RATE_MAX => Ok(rate),
+        rate if rate > 0.0 && rate <= Load::RATE_MAX => Ok(Rate::PerSecond(rate)),
         _ => Err(format!(
-            "give a number of requests a second above 0, and at most {}",
+            "give a number of requests a second above 0, and at most {}, or a percentage such as 80%",
             Load::RATE_MAX
         )),
     }

@@ -15,12 +15,14 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --rate each connection sends when it has its answer (closed loop), and a server that stalls is asked less. With --rate requests are due at equal
-distances, and a latency counts from the time at which its request was due. Every answer is held against the first one. Load goes to this machine only,
+distances, and a latency counts from the time at which its request was due; `--rate 80%` first asks for as many as the closed loop gives, for as long, and
+then for 80 % of them. Every answer is held against the first one. Load goes to this machine only,
 unless --i-own-this-host is given. The exit code is 1 if any request failed or had no answer.
 
 Examples:
   antiphon load http://127.0.0.1:8080/api -c 64
   antiphon load http://127.0.0.1:8080/api --rate 5000 --seconds 10
+  antiphon load http://127.0.0.1:8080/api --rate 80% -c 64
   antiphon load http://localhost:8080/ --no-keep-alive --json")]
 pub struct Load {
     /// What to ask for: http://HOST[:PORT][/PATH]
@@ -39,9 +41,9 @@ pub struct Load {
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub requests: u64,
 
-    /// Open schedule: so many requests are due each second
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = crate::cli::rate)]
-    pub rate: Option<f64>,
+    /// Open schedule: so many requests are due each second, or such a part of those of the closed loop (80%)
+    #[arg(long, value_name = "PER_SECOND|PERCENT%", allow_negative_numbers = true, value_parser = crate::cli::rate)]
+    pub rate: Option<Rate>,
 
     /// Open a connection for each request
     #[arg(long)]
@@ -76,6 +78,15 @@ pub struct Load {
     pub json: bool,
 }
 
+/// The rate of an open schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// Requests a second.
+    PerSecond(f64),
+    /// A percentage of what the server answers in closed loop, measured just before.
+    PercentOfClosed(f64),
+}
+
 /// Sends the load and tells what was measured.
 pub fn run(options: &Load) -> Result<Exit> {
     let reach = match options.i_own_this_host {
@@ -86,13 +97,48 @@ pub fn run(options: &Load) -> Result<Exit> {
     // Settings that are wrong are no matter of the server's.
     load.check()?;
     load.expected = first_answer(options, &load)?;
+    let closed = match options.rate {
+        Some(Rate::PercentOfClosed(percent)) => {
+            let closed = antiphon_load::run(&load)?;
+            load.schedule = part_of(&closed, percent)?;
+            Some(closed)
+        }
+        _ => None,
+    };
     let measured = antiphon_load::run(&load)?;
     match options.json {
-        true => print_line(serde_json::to_string_pretty(&measured)?)?,
-        false => print(&told(&measured))?,
+        true => print_line(json(&measured, closed.as_ref())?)?,
+        false => print(&told(&measured, closed.as_ref()))?,
     }
     let lost = measured.failed() + measured.unanswered + measured.never_sent;
     Ok(Exit::of(lost == 0))
+}
+
+/// The schedule that asks for such a part of what a closed loop gave.
+fn part_of(closed: &Measured, percent: f64) -> Result<Schedule> {
+    if let Some(first) = &closed.first_failure {
+        bail!(
+            "{} of {} requests in closed loop failed, of which the rate is to be a part; the first: {first}; give the rate as a number",
+            number::count(closed.failed()),
+            number::count(closed.answered + closed.failed())
+        );
+    }
+    if closed.answered == 0 {
+        bail!(
+            "no request in closed loop was answered, of which the rate is to be a part; give more --seconds, or the rate as a number"
+        );
+    }
+    let per_second = (closed.per_second() * percent / 100.0).min(Settings::RATE_MAX);
+    Ok(Schedule::Open { per_second })
+}
+
+/// Everything, and beside it the rate of the closed loop of which the schedule was a part.
+fn json(measured: &Measured, closed: Option<&Measured>) -> Result<String> {
+    let mut all = serde_json::to_value(measured)?;
+    if let Some(closed) = closed {
+        all["closed_per_second"] = closed.per_second().into();
+    }
+    Ok(serde_json::to_string_pretty(&all)?)
 }
 
 /// What the options ask for. The body is not known before the first answer.
@@ -107,8 +153,9 @@ fn settings(options: &Load, target: Target) -> Settings {
         connections: options.connections,
         keep_alive: !options.no_keep_alive,
         schedule: match options.rate {
-            Some(per_second) => Schedule::Open { per_second },
-            None => Schedule::Closed,
+            Some(Rate::PerSecond(per_second)) => Schedule::Open { per_second },
+            // What it is a part of is measured first.
+            Some(Rate::PercentOfClosed(_)) | None => Schedule::Closed,
         },
         duration: Duration::from_secs_f64(options.seconds.min(1e9)),
         requests_max: options.requests,
@@ -135,9 +182,17 @@ fn first_answer(options: &Load, load: &Settings) -> Result<Expected> {
 }
 
 /// What was measured, in lines.
-fn told(measured: &Measured) -> String {
+fn told(measured: &Measured, closed: Option<&Measured>) -> String {
     let latency = &measured.latency;
-    let mut lines = vec![
+    let in_closed_loop = closed.map(|closed| {
+        let rate = number::count(closed.per_second() as u64);
+        (
+            "closed loop",
+            format!("{rate} requests/s; generator {}", generator(closed)),
+        )
+    });
+    let mut lines: Vec<(&str, String)> = in_closed_loop.into_iter().collect();
+    lines.extend([
         (
             "answered",
             format!(
@@ -157,7 +212,7 @@ fn told(measured: &Measured) -> String {
         ("sent late by", percentiles(&measured.lag)),
         ("fairness", fairness(measured)),
         ("generator", generator(measured)),
-    ];
+    ]);
     for (kind, count) in &measured.failures {
         lines.push(("failed", format!("{} ({kind})", number::count(*count))));
     }

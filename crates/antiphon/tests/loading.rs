@@ -105,6 +105,29 @@ fn a_server_is_measured_and_told() {
     assert!(stderr(&other).ends_with(says), "{}", stderr(&other));
 }
 
+#[test]
+fn a_rate_may_be_a_part_of_what_the_closed_loop_gives() {
+    let url = server("hello");
+    let told = load(&[&url, "-c", "2", "--seconds", "0.2", "--rate", "50%"]);
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(text.contains("closed loop  "), "{text}{}", stderr(&told));
+    let json = load(&[
+        &url,
+        "-c",
+        "2",
+        "--seconds",
+        "0.2",
+        "--rate",
+        "50%",
+        "--json",
+    ]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let can = value["closed_per_second"].as_f64().unwrap();
+    let count = |key: &str| value[key].as_u64().unwrap() as f64;
+    let due = count("answered") + count("unanswered") + count("never_sent");
+    assert!((due - 0.5 * can * 0.2).abs() <= 2.0, "{value}");
+}
+
 /// Nobody listens there, so what is said of a setting is said before anything is sent.
 #[test]
 fn bounds_are_named_before_anything_is_sent() {
@@ -114,6 +137,9 @@ fn bounds_are_named_before_anything_is_sent() {
     for (option, value, says) in [
         ("--rate", "1e9", rate),
         ("--rate", "NaN", rate),
+        ("--rate", "0%", "a percentage above 0, and at most 100%"),
+        ("--rate", "101%", "a percentage above 0, and at most 100%"),
+        ("--rate", "a%", "number"),
         ("--rate", "-1", rate),
         ("--time-limit", "1e-12", limit),
         ("--time-limit", "3601", limit),

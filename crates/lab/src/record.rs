@@ -6,7 +6,9 @@ mod load;
 mod ratio;
 
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
-pub use load::{Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
+pub use load::{
+    ClosedLoop, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp,
+};
 pub use ratio::{Starts, typical};
 
 use antiphon_measure::{

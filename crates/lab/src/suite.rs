@@ -192,8 +192,10 @@ pub struct LoadRow {
     pub connections: String,
     /// Whether a connection is used for many requests.
     pub keep_alive: bool,
-    /// How many requests are due each second; closed loop if not given.
+    /// How many requests are due each second; closed loop if neither is given.
     pub per_second: Option<f64>,
+    /// Template of the same as a percentage of what the server just answered in closed loop.
+    pub percent_of_closed: Option<String>,
     /// For how long the server is stopped in the middle, ms: a test of the generator.
     pub freeze_ms: Option<u64>,
     /// Who sends.

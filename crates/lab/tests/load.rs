@@ -46,6 +46,16 @@ body = "hello"
 seconds = 0.1
 [[group.row]]
 kind = "load"
+test = "half"
+label = "half of what it can"
+subjects = ["server/well"]
+connections = "2"
+percent_of_closed = "50"
+path = "/"
+body = "hello"
+seconds = 0.2
+[[group.row]]
+kind = "load"
 test = "frozen"
 label = "stopped"
 subjects = ["server/well"]
@@ -158,6 +168,12 @@ fn servers_are_measured_and_their_failures_are_results() {
             .all(|round| round.answered + round.unanswered == 20),
         "{open:?}"
     );
+    for round in &load(&record, "well", "half").rounds {
+        let can = round.closed.expect("it is asked for all it can").per_second;
+        let due = (round.answered + round.unanswered) as f64;
+        assert!((due - 0.5 * can * 0.2).abs() <= 2.0, "{round:?}");
+    }
+    assert!(open.rounds.iter().all(|round| round.closed.is_none()));
     let freeze = load(&record, "well", "frozen").rounds[0].freeze.unwrap();
     assert!(freeze.is_seen(), "{freeze:?}");
 
@@ -208,6 +224,26 @@ fn faults_of_rows_and_subjects_are_named() {
             "wrk has no open schedule",
         ),
         ("per_second = 200", "by = \"wrak\"", "did you mean `wrk`"),
+        (
+            "per_second = 200",
+            "per_second = 200\npercent_of_closed = \"50\"",
+            "a schedule has one rate",
+        ),
+        (
+            "percent_of_closed = \"50\"",
+            "percent_of_closed = \"120\"",
+            "`120` is no percentage of what a server answers",
+        ),
+        (
+            "percent_of_closed = \"50\"",
+            "percent_of_closed = \"50\"\nby = \"wrk\"",
+            "remove `percent_of_closed` or `by`",
+        ),
+        (
+            "per_second = 500",
+            "percent_of_closed = \"50\"",
+            "open schedule alone",
+        ),
         (
             "path = \"/\"",
             "path = \"api\"",

@@ -3,8 +3,8 @@
 mod sample;
 
 use antiphon_lab::{
-    Absence, Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord, WarmSlice,
-    WarmUp,
+    Absence, ClosedLoop, Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord,
+    WarmSlice, WarmUp,
 };
 use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
@@ -58,6 +58,7 @@ fn task(connections: usize) -> LoadTask {
         connections,
         keep_alive: true,
         per_second: None,
+        percent_of_closed: None,
         freeze_ms: None,
         by: Generator::Antiphon,
         seconds: 1.0,
@@ -211,6 +212,88 @@ fn curves_go_over_connections_and_memory_has_a_row_a_server() {
     assert_eq!(memory.categories, ["ada/tasks", "java/grizzly"]);
     // What it was after the last load.
     assert_eq!(memory.series[0].points[0].x, (9_u64 << 20) as f64);
+}
+
+/// Two loads that are parts of what each can, 200 and 300 requests a second.
+#[test]
+fn parts_of_what_a_server_can_have_plots_of_their_own() {
+    let mut run = run();
+    run.suite_toml = run.suite_toml.replacen(
+        "seconds = 1.0\n",
+        "seconds = 1.0\n[[group]]\nid = \"parts\"\ntitle = \"Parts\"\nruns = [\"other.across\"]\n[[group.row]]\nkind = \"load\"\ntest = \"of.{p}\"\n\
+         label = \"{p} %\"\neach = { p = [\"50\", \"80\"] }\nconnections = \"64\"\npercent_of_closed = \"{p}\"\npath = \"/api\"\nbody = \"x\"\nseconds = 1.0\n",
+        1,
+    );
+    for (subject, can) in [("ada/tasks", 200.0), ("java/grizzly", 300.0)] {
+        for percent in [50.0, 80.0] {
+            let mut load = load(64, 5000, 9);
+            load.task.percent_of_closed = Some(percent);
+            for round in &mut load.rounds {
+                round.closed = Some(ClosedLoop {
+                    per_second: can,
+                    generator_share: 0.5,
+                });
+            }
+            let identity = identity(&format!("of.{percent}"), subject, "other", "across");
+            run.results
+                .push(result(identity, Outcome::Load(Box::new(load))));
+        }
+    }
+    let document = compose(&run);
+    let curves = plots(&document, "group-parts");
+    let titles: Vec<&str> = curves.iter().map(|plot| plot.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "Processor time of the server a request over load (other, across)",
+            "Latency at 99 % over load (other, across)"
+        ]
+    );
+    for server in &curves[1].series {
+        let at: Vec<f64> = server.points.iter().map(|point| point.x).collect();
+        assert_eq!(at, [50.0, 80.0]);
+    }
+    let full = tables(&document, "group-parts");
+    let full = full.iter().find(|table| table.folded).unwrap();
+    let titles = |table: &Table| -> Vec<String> {
+        let columns = table.columns.iter();
+        columns.map(|column| column.title.clone()).collect()
+    };
+    let can = titles(full)
+        .iter()
+        .position(|title| title == "In closed loop/s");
+    let Cell::Figure(of_java) = &full.rows[1].cells[can.unwrap()] else {
+        panic!("no rate in {:?}", full.rows[1]);
+    };
+    assert_eq!(of_java.value, 300.0);
+    // Other loads have no such column, and no such points.
+    let others = tables(&document, "group-over");
+    assert!(
+        others
+            .iter()
+            .all(|table| !titles(table).contains(&"In closed loop/s".to_owned()))
+    );
+    assert_eq!(plots(&document, "group-over").len(), 3);
+    assert!(
+        csv::runs(&[run])
+            .unwrap()
+            .contains("load_closed_per_second")
+    );
+}
+
+/// A part of what the generator could send is none of what the server can.
+#[test]
+fn a_closed_loop_that_the_generator_limited_marks_its_parts() {
+    let mut round = LoadRound {
+        generator_share: 0.5,
+        ..LoadRound::default()
+    };
+    assert!(!round.generator_was_busy());
+    round.closed = Some(ClosedLoop {
+        per_second: 1.0,
+        generator_share: 0.95,
+    });
+    assert!(round.generator_was_busy());
 }
 
 #[test]

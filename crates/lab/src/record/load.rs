@@ -68,14 +68,32 @@ pub struct LoadTask {
     pub connections: usize,
     /// Whether a connection is used for many requests.
     pub keep_alive: bool,
-    /// How many requests are due each second; closed loop if not given.
+    /// How many requests are due each second; closed loop if neither is given.
     pub per_second: Option<f64>,
+    /// The same as a percentage of what the server answered in closed loop just before, over as many connections of the same kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_of_closed: Option<f64>,
     /// For how long the server is stopped in the middle, ms.
     pub freeze_ms: Option<u64>,
     /// Who sends.
     pub by: Generator,
     /// How long requests are sent in a round, s.
     pub seconds: f64,
+}
+
+impl LoadTask {
+    /// Whether requests are due at times that do not depend on the server.
+    pub fn is_open(&self) -> bool {
+        self.per_second.is_some() || self.percent_of_closed.is_some()
+    }
+
+    /// How long requests are sent in a round in all, s: those of the closed loop before an open schedule that follows it, too.
+    pub fn sending_seconds(&self) -> f64 {
+        match self.percent_of_closed {
+            Some(_) => 2.0 * self.seconds,
+            None => self.seconds,
+        }
+    }
 }
 
 /// What a server did under a load.
@@ -108,6 +126,9 @@ pub struct LoadRound {
     pub answered: u64,
     /// Right answers a second while requests were sent.
     pub per_second: f64,
+    /// The closed loop just before, where the schedule is a percentage of its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<ClosedLoop>,
     /// Requests without an answer when it ended, those that were due and never sent among them.
     pub unanswered: u64,
     /// Processor time of the server's processes, ns.
@@ -157,6 +178,15 @@ pub struct LoadRound {
     /// What was seen of a freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
+}
+
+/// A closed loop of which a schedule is a part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClosedLoop {
+    /// Right answers a second.
+    pub per_second: f64,
+    /// The generator's processor time as a part of its time.
+    pub generator_share: f64,
 }
 
 /// The generator's self-test: the server stood still for a known time, and the histogram must show it.
@@ -249,9 +279,10 @@ impl LoadRound {
         !self.starved.is_empty()
     }
 
-    /// Whether the generator may be what limited the rate.
+    /// Whether the generator may be what limited the rate, or that of the closed loop of which it is a part.
     pub fn generator_was_busy(&self) -> bool {
-        self.generator_share > GENERATOR_BUSY
+        let closed = self.closed.map_or(0.0, |closed| closed.generator_share);
+        self.generator_share.max(closed) > GENERATOR_BUSY
     }
 
     /// Whether others disturbed it, by the same rule as [`Foreign::was_disturbed`](super::Foreign::was_disturbed). Older runs did not keep for how long, and are

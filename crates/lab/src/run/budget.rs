@@ -85,7 +85,9 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
     OVERHEAD
         + match task {
             Task::Frame | Task::Program { .. } => seconds_per_row,
-            Task::Load(task) => seconds_per_row.max(LOAD_ROUNDS * (task.seconds + LOAD_START)),
+            Task::Load(task) => {
+                seconds_per_row.max(LOAD_ROUNDS * (task.sending_seconds() + LOAD_START))
+            }
             Task::Latency { count, interval_ns } => {
                 *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
             }

@@ -49,14 +49,16 @@ pub(super) fn load_task(
     if !listing.serves {
         return None;
     }
-    let connections = fill(&row.connections, &instance.values);
+    let filled = |template: &String| fill(template, &instance.values);
+    let percent = row.percent_of_closed.as_ref().map(filled);
     Some(Task::Load(LoadTask {
         path: row.path.clone(),
         body: row.body.clone(),
         // The suite was checked for it to be a number.
-        connections: connections.parse().unwrap_or(1),
+        connections: filled(&row.connections).parse().unwrap_or(1),
         keep_alive: row.keep_alive,
         per_second: row.per_second,
+        percent_of_closed: percent.and_then(|percent| percent.parse().ok()),
         freeze_ms: row.freeze_ms,
         by: row.by,
         seconds: match quick {

@@ -99,6 +99,7 @@ mod tests {
                 connections: 64,
                 keep_alive: true,
                 per_second: Some(2000.0),
+                percent_of_closed: None,
                 freeze_ms: None,
                 by: Generator::Antiphon,
                 seconds: 0.2,

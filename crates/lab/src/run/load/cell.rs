@@ -3,7 +3,7 @@
 use super::processors::Places;
 use super::server::Server;
 use super::{absence, rival};
-use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
+use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask};
 use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
 use crate::run::tree::Tree;
@@ -28,9 +28,15 @@ pub(super) fn measure(
     repeats: bool,
 ) -> Result<LoadRound, Absence> {
     let most = if repeats { ATTEMPTS } else { 1 };
-    let load = load_of(target, task, expected, places);
+    let in_closed_loop = load_of(target, task, expected, places);
     let attempt = |_| {
-        let round = once(server, &load, task, places)?;
+        let (schedule, closed) = schedule(server, &in_closed_loop, task)?;
+        let load = Load {
+            schedule,
+            ..in_closed_loop.clone()
+        };
+        let mut round = once(server, &load, task, places)?;
+        round.closed = closed;
         Ok(Some(Attempt {
             share: round.foreign_share,
             was_disturbed: round.was_disturbed(),
@@ -44,14 +50,11 @@ pub(super) fn measure(
     Ok(round)
 }
 
+/// The load in closed loop.
 fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places) -> Load {
     Load {
         connections: task.connections,
         keep_alive: task.keep_alive,
-        schedule: match task.per_second {
-            Some(per_second) => Schedule::Open { per_second },
-            None => Schedule::Closed,
-        },
         duration: Duration::from_secs_f64(task.seconds),
         time_limit: TIME_LIMIT,
         drain: DRAIN,
@@ -59,6 +62,33 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
         first: true,
         ..Load::new(target.clone(), expected)
     }
+}
+
+/// When requests are sent. Where that is a part of what the server answers in closed loop, it is asked for as much as it can each time: what a machine that
+/// others use lets it answer changes from moment to moment. That loop comes with the schedule.
+fn schedule(
+    server: &Server,
+    in_closed_loop: &Load,
+    task: &LoadTask,
+) -> Result<(Schedule, Option<ClosedLoop>), Absence> {
+    if let Some(per_second) = task.per_second {
+        return Ok((Schedule::Open { per_second }, None));
+    }
+    let Some(percent) = task.percent_of_closed else {
+        return Ok((Schedule::Closed, None));
+    };
+    let measured = run_steady(in_closed_loop, || ());
+    let measured = without_failure(server, measured)?;
+    if measured.answered == 0 {
+        let reason = "it answered nothing in closed loop, of which its schedule is a part";
+        return Err(server.with_words(absence(reason, "run it by hand to see why")));
+    }
+    let closed = ClosedLoop {
+        per_second: measured.per_second(),
+        generator_share: measured.own_share(),
+    };
+    let per_second = closed.per_second * percent / 100.0;
+    Ok((Schedule::Open { per_second }, Some(closed)))
 }
 
 fn once(
@@ -149,22 +179,31 @@ fn own(
             frozen
         }
     };
-    let measured = measured.map_err(|error| server.absence(&error))?;
-    if let Some(first) = &measured.first_failure {
-        let of = measured.answered + measured.failed();
-        let whether = match server.ends_now() {
-            true => "the server ended under load: ",
-            false => "",
-        };
-        let reason = format!(
-            "{whether}{} of {of} requests failed; the first: {first}",
-            measured.failed()
-        );
-        return Err(server.with_words(absence(reason, "mend the server")));
-    }
+    let measured = without_failure(server, measured)?;
     let mut round = LoadRound::of(&measured);
     round.freeze = task.freeze_ms.map(|_| seen(&measured, frozen_ns, task));
     Ok(round)
+}
+
+/// What was measured, unless a request failed.
+fn without_failure(
+    server: &Server,
+    measured: Result<Measured, antiphon_load::Error>,
+) -> Result<Measured, Absence> {
+    let measured = measured.map_err(|error| server.absence(&error))?;
+    let Some(first) = &measured.first_failure else {
+        return Ok(measured);
+    };
+    let of = measured.answered + measured.failed();
+    let whether = match server.ends_now() {
+        true => "the server ended under load: ",
+        false => "",
+    };
+    let reason = format!(
+        "{whether}{} of {of} requests failed; the first: {first}",
+        measured.failed()
+    );
+    Err(server.with_words(absence(reason, "mend the server")))
 }
 
 /// Runs a load, stops the server in its middle, and gives for how long, ns.

@@ -10,6 +10,9 @@ use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
 /// As many connections as the generator takes.
 const CONNECTIONS_MOST: usize = 10_000;
 
+/// What a server answers in closed loop is about what it can: of more, ever more would wait.
+const PERCENT_MOST: usize = 100;
+
 /// A longer round is no round.
 const SECONDS_MOST: f64 = 600.0;
 
@@ -39,6 +42,7 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         connections: connections(section, each),
         keep_alive: boolean("keep_alive").unwrap_or(true),
         per_second: section.positive("per_second"),
+        percent_of_closed: percent_of_closed(section, each),
         freeze_ms: section.count("freeze_ms"),
         by: by(section),
         seconds: length,
@@ -53,10 +57,20 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
             "give `per_second` too",
         );
     }
-    if row.by != Generator::Antiphon && row.per_second.is_some() {
+    if row.percent_of_closed.is_some() && row.per_second.is_some() {
+        section.fault(
+            "a schedule has one rate",
+            "remove `per_second` or `percent_of_closed`",
+        );
+    }
+    let rate = match &row.percent_of_closed {
+        Some(_) => Some("percent_of_closed"),
+        None => row.per_second.map(|_| "per_second"),
+    };
+    if let (Some(rate), true) = (rate, row.by != Generator::Antiphon) {
         section.fault(
             format!("{} has no open schedule here", row.by.word()),
-            "remove `per_second` or `by`",
+            format!("remove `{rate}` or `by`"),
         );
     }
     row
@@ -67,17 +81,33 @@ fn connections(section: &Section<'_>, each: &Matrix) -> String {
     let Some(item) = section.require("connections") else {
         return "1".to_owned();
     };
+    numbers(&item, each, "number of connections", CONNECTIONS_MOST)
+}
+
+/// The template of the part of a server's capacity that is asked for.
+fn percent_of_closed(section: &Section<'_>, each: &Matrix) -> Option<String> {
+    let item = section.get("percent_of_closed")?;
+    Some(numbers(
+        &item,
+        each,
+        "percentage of what a server answers",
+        PERCENT_MOST,
+    ))
+}
+
+/// A template that each instance makes a whole number of, from 1 to `most`.
+fn numbers(item: &Item<'_>, each: &Matrix, what: &str, most: usize) -> String {
     let template = item.string().unwrap_or_default();
-    if !templates(&item, each, &[], None) {
+    if !templates(item, each, &[], None) {
         return template;
     }
     for instance in each.instances(&template, &template) {
         let number = fill(&template, &instance.values);
-        let permitted = |count: &usize| (1..=CONNECTIONS_MOST).contains(count);
+        let permitted = |count: &usize| (1..=most).contains(count);
         if number.parse::<usize>().ok().filter(permitted).is_none() {
             item.fault(
-                format!("`{number}` is no number of connections"),
-                format!("write 1 to {CONNECTIONS_MOST}, as a string"),
+                format!("`{number}` is no {what}"),
+                format!("write 1 to {most}, as a string"),
             );
             break;
         }

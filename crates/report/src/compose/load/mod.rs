@@ -35,7 +35,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
         let waits = waits(&here);
         blocks.extend(tables::blocks(view, group, &conditions, &here, &waits));
         blocks.extend(
-            plots::over_connections(view, &conditions, &here, &waits)
+            plots::of_group(view, &conditions, &here, &waits)
                 .into_iter()
                 .map(Block::Plot),
         );

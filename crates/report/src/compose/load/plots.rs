@@ -1,49 +1,88 @@
-//! Plots of loads: over concurrency, and memory as a row a server.
+//! Plots of loads: over concurrency and over parts of a server's capacity, and memory as a row a server.
 
 use super::{Waits, conditions, leak, outcome, wait};
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
 use crate::number;
-use antiphon_lab::{Generator, Latencies, LoadOutcome, LoadRound, ResultRecord};
+use antiphon_lab::{Generator, Latencies, LoadOutcome, LoadRound, LoadTask, ResultRecord};
 use antiphon_measure::Interval;
 
-/// What is plotted over the number of connections.
+/// What is plotted.
 struct Curve {
     title: &'static str,
     unit: AxisUnit,
     of: fn(&LoadOutcome, &Latencies) -> Option<Interval>,
 }
 
-const CURVES: [Curve; 3] = [
-    Curve {
-        title: "Processor time of the server a request",
-        unit: AxisUnit::Nanoseconds,
-        of: |load, _| load.median(LoadRound::cpu_ns),
-    },
-    Curve {
-        title: "Requests a second",
-        unit: AxisUnit::Count,
-        of: |load, _| load.median(|round| round.per_second),
-    },
-    Curve {
-        title: "Latency at 99 %",
-        unit: AxisUnit::Nanoseconds,
-        of: |_, latencies| latencies.p99,
-    },
-];
+const COST: Curve = Curve {
+    title: "Processor time of the server a request",
+    unit: AxisUnit::Nanoseconds,
+    of: |load, _| load.median(LoadRound::cpu_ns),
+};
 
-/// A plot a figure, where servers have loads of the same kind that differ in their connections.
-pub(super) fn over_connections(
+const RATE: Curve = Curve {
+    title: "Requests a second",
+    unit: AxisUnit::Count,
+    of: |load, _| load.median(|round| round.per_second),
+};
+
+const P99: Curve = Curve {
+    title: "Latency at 99 %",
+    unit: AxisUnit::Nanoseconds,
+    of: |_, latencies| latencies.p99,
+};
+
+/// What loads of a group differ in, and what is plotted over it.
+struct Over {
+    /// In the words of a title.
+    what: &'static str,
+    /// In those of a description.
+    number: &'static str,
+    axis: Axis,
+    curves: &'static [Curve],
+    /// `None`: not a load of this kind.
+    of: fn(&LoadTask) -> Option<f64>,
+}
+
+fn overs() -> [Over; 2] {
+    let axis = |title: &str, log| Axis {
+        title: title.into(),
+        unit: AxisUnit::Count,
+        log,
+    };
+    [
+        Over {
+            what: "concurrency",
+            number: "the number of connections",
+            axis: axis("Connections", true),
+            curves: &[COST, RATE, P99],
+            of: |task| (!task.is_open()).then_some(task.connections as f64),
+        },
+        Over {
+            what: "load",
+            number: "the requests due, in per cent of what each answered in closed loop",
+            axis: axis("Requests due, % of those of the closed loop", false),
+            curves: &[COST, P99],
+            of: |task| task.percent_of_closed,
+        },
+    ]
+}
+
+/// Plots of a group's loads: a figure each, over what servers have loads of the same kind that differ in.
+pub(super) fn of_group(
     view: &View,
     conditions: &str,
     results: &[&ResultRecord],
     waits: &Waits,
 ) -> Vec<Plot> {
-    CURVES
-        .iter()
-        .filter_map(|curve| plot(view, conditions, results, waits, curve))
-        .collect()
+    let plots = |over: Over| {
+        let curves = over.curves.iter();
+        let plots =
+            curves.filter_map(|curve| plot(view, conditions, results, waits, (&over, curve)));
+        plots.collect::<Vec<_>>()
+    };
+    overs().into_iter().flat_map(plots).collect()
 }
 
 fn plot(
@@ -51,7 +90,7 @@ fn plot(
     conditions: &str,
     results: &[&ResultRecord],
     waits: &Waits,
-    curve: &Curve,
+    (over, curve): (&Over, &Curve),
 ) -> Option<Plot> {
     let mut series: Vec<(bool, Series)> = Vec::new();
     for result in results {
@@ -59,9 +98,9 @@ fn plot(
             continue;
         };
         let task = &load.task;
-        if task.by != Generator::Antiphon || task.per_second.is_some() {
+        let Some(x) = (over.of)(task).filter(|_| task.by == Generator::Antiphon) else {
             continue;
-        }
+        };
         let subject = &result.identity.subject;
         let known = series
             .iter()
@@ -77,7 +116,7 @@ fn plot(
         series[index]
             .1
             .points
-            .extend(point(load, (curve.of)(load, latencies)));
+            .extend(point(x, (curve.of)(load, latencies)));
     }
     let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).collect();
     series.retain(|one| one.points.len() > 1);
@@ -92,20 +131,17 @@ fn plot(
         _ => Unit::Count,
     };
     Some(Plot {
-        title: format!("{} over concurrency ({conditions})", curve.title),
+        title: format!("{} over {} ({conditions})", curve.title, over.what),
         description: format!(
-            "{} over the number of connections, from {} to {}. The tables above hold the same figures.",
+            "{} over {}, from {} to {}. The tables above hold the same figures.",
             number::counted(series.len(), "server"),
+            over.number,
             number::quantity(unit, low),
             number::quantity(unit, high)
         ),
         caption: String::new(),
         categories: Vec::new(),
-        x: Axis {
-            title: "Connections".into(),
-            unit: AxisUnit::Count,
-            log: true,
-        },
+        x: over.axis.clone(),
         y: Axis {
             title: curve.title.into(),
             unit: curve.unit,
@@ -126,11 +162,11 @@ fn new(view: &View, subject: &str, shape: usize) -> Series {
     }
 }
 
-fn point(load: &LoadOutcome, of: Option<Interval>) -> Option<Point> {
+fn point(x: f64, of: Option<Interval>) -> Option<Point> {
     let of = of?;
     Some(Point {
         interval: Some((of.low, of.high)),
-        ..Point::at(load.task.connections as f64, of.value)
+        ..Point::at(x, of.value)
     })
 }
 

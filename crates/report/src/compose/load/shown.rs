@@ -30,6 +30,11 @@ impl Shown {
         self.title == OVER_LOADS[0].title
     }
 
+    /// Whether a table has it only where a load does: a part of what a server can is asked for by few.
+    pub(super) fn is_of_few(&self) -> bool {
+        self.title == REST[0].title
+    }
+
     pub(super) fn of_round(&self, round: &LoadRound) -> Option<f64> {
         match self.of {
             Of::Median(of) | Of::Most(of) | Of::All(_, of) => of(round),
@@ -110,7 +115,12 @@ pub(super) fn in_full() -> impl Iterator<Item = Shown> {
         .chain(REST)
 }
 
-const REST: [Shown; 8] = [
+const REST: [Shown; 9] = [
+    Shown {
+        title: "In closed loop/s",
+        unit: Unit::Count,
+        of: Of::Median(|round| Some(round.closed?.per_second)),
+    },
     Shown {
         title: "Longest",
         unit: Unit::Nanoseconds,

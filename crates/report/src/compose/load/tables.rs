@@ -83,10 +83,19 @@ fn of_one_load(
     let base = subjects
         .iter()
         .find_map(|subject| outcome(find(results, subject, test)?));
+    let is_told = |shown: &Shown| {
+        let of = |subject: &String| {
+            let result = find(results, subject, test)?;
+            shown.figure(outcome(result)?, wait(waits, result)?)
+        };
+        !shown.is_of_few() || subjects.iter().any(|subject| of(subject).is_some())
+    };
+    let in_full: Vec<Shown> = in_full().filter(is_told).collect();
     let rows = subjects.iter().filter_map(|subject| {
         let result = find(results, subject, test)?;
-        let mut cells: Vec<Cell> = in_full()
-            .map(|shown| cell(view, results, Some(result), waits, &shown))
+        let mut cells: Vec<Cell> = in_full
+            .iter()
+            .map(|shown| cell(view, results, Some(result), waits, shown))
             .collect();
         let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
@@ -107,7 +116,7 @@ fn of_one_load(
         .iter()
         .filter_map(|subject| Some((subject.as_str(), outcome(find(results, subject, test)?)?)));
     let noise = noise::sentence(loads);
-    let mut columns: Vec<Column> = in_full().map(|shown| heading(shown.title)).collect();
+    let mut columns: Vec<Column> = in_full.iter().map(|shown| heading(shown.title)).collect();
     columns.insert(1, heading("as a share of the first"));
     Table {
         title: format!("{}: all figures", label(view, results, test)),

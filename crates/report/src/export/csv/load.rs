@@ -7,9 +7,12 @@ use antiphon_measure::Interval;
 /// The name of a figure that is the median of rounds, its unit, and what it is of a round; `None` where the generator does not tell it.
 type Figure = (&'static str, &'static str, fn(&LoadRound) -> Option<f64>);
 
-const FIGURES: [Figure; 9] = [
+const FIGURES: [Figure; 10] = [
     ("load_cpu", "ns", |round| Some(round.cpu_ns())),
     ("load_per_second", "", |round| Some(round.per_second)),
+    ("load_closed_per_second", "", |round| {
+        Some(round.closed?.per_second)
+    }),
     ("load_starved", "", |round| {
         round
             .tells_connections()
