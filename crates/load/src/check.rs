@@ -1,5 +1,6 @@
 //! The first exchange: what the server answers, before anything is measured.
 
+use crate::error::lack_mend;
 use crate::response::{KnownHead, read};
 use crate::settings::check_time_limit;
 use crate::{Error, Fault, Target};
@@ -19,26 +20,39 @@ pub struct Expected {
 /// Asks once, and gives what came: the caller says whether that is right, and a run holds every answer against it.
 ///
 /// # Errors
-/// [`Error::FirstExchange`], if no whole answer comes within the limit, and [`Error::Setting`], if that is no time limit of a
-/// [`Load`](crate::Load).
+/// [`Error::FirstExchange`], if no whole answer comes within the limit, [`Error::System`], if this machine has too little for a connection, and
+/// [`Error::Setting`], if that is no time limit of a [`Load`](crate::Load).
 pub fn first_exchange(target: &Target, limit: Duration) -> Result<Expected, Error> {
     check_time_limit(limit)?;
-    exchange(target, limit).map_err(|fault| Error::FirstExchange {
+    let begun = Instant::now();
+    let failed = |fault| Error::FirstExchange {
         url: target.url(),
         fault,
-    })
+    };
+    let stream = TcpStream::connect_timeout(&target.address(), limit).map_err(|source| {
+        match lack_mend(&source) {
+            Some(_) => Error::System {
+                doing: "opening the first connection",
+                source,
+            },
+            None => failed(Fault::NoConnection {
+                why: source.to_string(),
+            }),
+        }
+    })?;
+    exchange(stream, target, begun, limit).map_err(failed)
 }
 
-fn exchange(target: &Target, limit: Duration) -> Result<Expected, Fault> {
-    let until = Instant::now() + limit;
+fn exchange(
+    mut stream: TcpStream,
+    target: &Target,
+    begun: Instant,
+    limit: Duration,
+) -> Result<Expected, Fault> {
+    let until = begun + limit;
     let timed_out = || Fault::TimedOut {
         limit_ms: limit.as_millis() as u64,
     };
-    let mut stream = TcpStream::connect_timeout(&target.address(), limit).map_err(|why| {
-        Fault::NoConnection {
-            why: why.to_string(),
-        }
-    })?;
     let broken = |why: std::io::Error| match why.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => timed_out(),
         _ => Fault::Broken {

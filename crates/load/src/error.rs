@@ -82,7 +82,7 @@ fn connect_mend(source: &std::io::Error) -> &'static str {
 const FILES_MEND: &str = "ask for fewer connections, or raise the limit of open files (ulimit -n)";
 
 /// What helps where the generator itself, or its machine, has too little for another connection; `None` for every other error.
-fn lack_mend(source: &std::io::Error) -> Option<&'static str> {
+pub(crate) fn lack_mend(source: &std::io::Error) -> Option<&'static str> {
     Some(match Errno::from_io_error(source)? {
         Errno::MFILE => FILES_MEND,
         Errno::NFILE => {
