@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub iterations: u64,
 
-    /// Seconds that each run under valgrind may take; there are three of each subject
+    /// Seconds that each run under valgrind may take; there are three of each subject, four of a test
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub limit: u64,
 

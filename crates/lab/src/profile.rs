@@ -5,7 +5,8 @@
 //!
 //! A whole program is profiled from start to end, twice under cachegrind: where that makes a difference its totals do not compare. A frame of an instrumented subject
 //! is profiled twice as well, first with twice as many iterations of its test, then of its control, and what it counts is the difference: what the test takes beyond
-//! its control. The kit, the start, the preparation of the test and the frame's loop drop out of it.
+//! its control. The kit, the start, the preparation of the test and the frame's loop drop out of it. The first is made once more: what like runs differ by is what such a
+//! difference may be off by.
 
 mod cachegrind;
 mod massif;
@@ -116,7 +117,7 @@ pub enum ProfileError {
         error: Box<RunnerError>,
     },
     /// The instrumented subject failed.
-    #[error("under {tool} {error}{}", doubt(matches!(**.error, SessionError::Crashed { signal: Some(_), .. })))]
+    #[error("under {tool} {error}{}", doubt(is_doubtful(.error)))]
     Session {
         /// The tool's name.
         tool: &'static str,
@@ -146,9 +147,18 @@ pub enum ProfileError {
     Interrupted,
 }
 
-/// Valgrind does not know every instruction, and runs one thread at a time.
-fn doubt(by_signal: bool) -> &'static str {
-    match by_signal {
+/// Whether valgrind may be why a subject failed: it was ended by a signal, or could not do what it was asked for, as those that start other processes cannot.
+fn is_doubtful(error: &SessionError) -> bool {
+    match error {
+        SessionError::Crashed { signal, .. } => signal.is_some(),
+        SessionError::Refused { code, .. } => code == "failed",
+        _ => false,
+    }
+}
+
+/// Valgrind does not know every instruction or system call, and runs one thread at a time.
+fn doubt(is_doubtful: bool) -> &'static str {
+    match is_doubtful {
         true => " (it may be valgrind's doing: does it run without?)",
         false => "",
     }
@@ -157,7 +167,14 @@ fn doubt(by_signal: bool) -> &'static str {
 /// The largest share by which the instructions of two runs may differ for them to be of the same work.
 const SAME_WORK: f64 = 0.001;
 
-/// Profiles what a built subject does. Each run under a tool, which makes a program some twenty to fifty times as slow, has `limit` of time; there are three.
+/// By so much of what a frame counts like runs of it may differ before that is told.
+const NOISE: f64 = 0.05;
+
+/// By so many instructions for an operation they always may.
+const NOISE_FOR_ONE: f64 = 0.05;
+
+/// Profiles what a built subject does. Each run under a tool, which makes a program some twenty to fifty times as slow, has `limit` of time; there are three, and
+/// four of a frame.
 ///
 /// # Errors
 /// See [`ProfileError`].
@@ -182,16 +199,24 @@ pub fn profile(
     };
     // Both have three parts of iterations, and what is not the test's or the control's is the same in both.
     let (of_test, of_control) = (count(slices(1, 2))?, count(slices(2, 1))?);
-    let mut warnings = valgrind.warnings;
-    let (cache, unlike) = match work {
+    let id = &built.record.id;
+    let (cache, repeats, warning) = match work {
         Work::Program { .. } => {
-            let unlike = unlike(&built.record.id, &of_test, &of_control);
-            (of_test, unlike)
+            let unlike = unlike(id, &of_test, &of_control);
+            (of_test, unlike.is_none(), unlike)
         }
-        Work::Frame { .. } => (of_test.without(&of_control), None),
+        Work::Frame {
+            test, iterations, ..
+        } => {
+            let again = count(slices(1, 2))?;
+            let noise = instructions(&again).abs_diff(instructions(&of_test));
+            let cache = of_test.without(&of_control);
+            let warning = noisy(&format!("{test} of {id}"), *iterations, &cache, noise);
+            (cache, true, warning)
+        }
     };
-    let repeats = unlike.is_none();
-    warnings.extend(unlike);
+    let mut warnings = valgrind.warnings;
+    warnings.extend(warning);
     Ok(Profile {
         subject: built.record.id.clone(),
         work: work.clone(),
@@ -206,9 +231,25 @@ fn slices(control: u64, test: u64) -> Slices {
     Slices { control, test }
 }
 
+fn instructions(run: &CacheUse) -> i64 {
+    run.total.of("Ir")
+}
+
+/// What is to be said if like runs of a frame differ by an amount that matters beside what it counts. Digits of the times that a subject writes are some hundreds.
+fn noisy(what: &str, iterations: u64, counted: &CacheUse, noise: u64) -> Option<String> {
+    let [counted, noise] = [instructions(counted).abs() as f64, noise as f64];
+    let for_one = noise / iterations as f64;
+    (noise > NOISE * counted && for_one > NOISE_FOR_ONE).then(|| {
+        format!(
+            "like runs of {what} differ by {noise} instructions, which is {for_one:.2} for an operation, where {:.2} are counted; with more --iterations that becomes less",
+            counted / iterations as f64
+        )
+    })
+}
+
 /// What is to be said if two runs of a program did not do the same work.
 fn unlike(subject: &str, once: &CacheUse, again: &CacheUse) -> Option<String> {
-    let [once, again] = [once, again].map(|run| run.total.of("Ir"));
+    let [once, again] = [once, again].map(instructions);
     let most = once.max(again) as f64;
     (once.abs_diff(again) as f64 > SAME_WORK * most).then(|| {
         format!(
@@ -219,7 +260,7 @@ fn unlike(subject: &str, once: &CacheUse, again: &CacheUse) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CacheUse, ProfileError, RunnerError, unlike};
+    use super::{CacheUse, ProfileError, RunnerError, SessionError, noisy, unlike};
 
     #[test]
     fn runs_that_do_not_do_the_same_work_are_told() {
@@ -230,6 +271,21 @@ mod tests {
         assert_eq!(told(1_000_000, 1_000_900), None);
         let text = told(8_500_000, 4_300_000).unwrap();
         assert!(text.contains("a/b took 8500000 instructions, and 4300000"));
+    }
+
+    #[test]
+    fn like_runs_of_a_frame_that_differ_by_much_are_told() {
+        let told = |counted: i64, noise| {
+            let text = format!("events: Ir\nfn=main\n1 {counted}\n");
+            noisy("t of a/b", 1000, &CacheUse::read(&text).unwrap(), noise)
+        };
+        assert_eq!(told(3000, 120), None);
+        assert_eq!(told(0, 40), None);
+        let text = told(3000, 300).unwrap();
+        let says =
+            "differ by 300 instructions, which is 0.30 for an operation, where 3.00 are counted";
+        assert!(text.contains(says), "{text}");
+        assert!(told(100, 300).is_some());
     }
 
     #[test]
@@ -254,5 +310,24 @@ mod tests {
             last_words,
         });
         assert!(!text.to_string().contains("valgrind"));
+    }
+
+    #[test]
+    fn a_subject_that_cannot_do_what_it_is_asked_for_may_be_valgrinds_doing() {
+        let of = |code: &str| {
+            let error = ProfileError::Session {
+                tool: "massif",
+                error: Box::new(SessionError::Refused {
+                    subject: "layer/tcp".into(),
+                    request: "hello 1".into(),
+                    code: code.into(),
+                    text: "2 processes were not started".into(),
+                    last_words: String::new(),
+                }),
+            };
+            error.to_string()
+        };
+        assert!(of("failed").ends_with("does it run without?)"));
+        assert!(!of("bad-argument").contains("valgrind"));
     }
 }

@@ -39,6 +39,7 @@ pub struct Program {
     pub(crate) clear_env: bool,
     pub(crate) affinity: Vec<usize>,
     pub(crate) policy: Policy,
+    pub(crate) comes_first: bool,
     pub(crate) limits: Limits,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) grace: Duration,
@@ -61,6 +62,7 @@ impl Program {
             clear_env: false,
             affinity: Vec::new(),
             policy: Policy::Other,
+            comes_first: false,
             limits: Limits::default(),
             time_limit: None,
             grace: Duration::from_secs(2),
@@ -120,6 +122,13 @@ impl Program {
     /// Its scheduling policy.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// It comes before the other work of the machine, where that is permitted: with the most urgent `nice`, as its session has, which Linux shares the
+    /// processors among first where it has autogroups. Where it is not permitted it runs like any other.
+    pub fn comes_first(mut self) -> Self {
+        self.comes_first = true;
         self
     }
 

@@ -147,6 +147,7 @@ fn conditions(program: &Program, socket: i32) -> Result<Conditions, Error> {
     Ok(Conditions {
         socket,
         policy: program.policy,
+        comes_first: program.comes_first,
         affinity: affinity(program)?,
         limits: [
             Some((libc::RLIMIT_CORE, both(0), Step::CoreSize)),

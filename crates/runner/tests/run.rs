@@ -271,6 +271,24 @@ fn who_runs_where_nothing_else_would_is_told_so_before_its_program_begins() -> R
 }
 
 #[test]
+fn who_comes_first_is_the_most_urgent_and_we_are_not() -> Result<(), Error> {
+    let told = |program: Program| -> Result<String, Error> {
+        let script = "nice; cat /proc/self/autogroup 2>/dev/null | sed 's/.* //'";
+        let output = program.args(["-c", script]).run()?.success()?;
+        Ok(output.text()?.to_owned())
+    };
+    let before = told(Program::new("sh"))?;
+    let lines = told(Program::new("sh").comes_first())?;
+    // SAFETY: it asks for the user's number.
+    if unsafe { libc::geteuid() } == 0 {
+        assert!(lines.lines().all(|nice| nice == "-20"), "{lines}");
+        assert_eq!(lines.lines().count(), before.lines().count());
+    }
+    assert_eq!(told(Program::new("sh"))?, before);
+    Ok(())
+}
+
+#[test]
 fn fifo_without_permission_says_the_mend() -> Result<(), Error> {
     let output = child("unprivileged-fifo").run()?.success()?;
     let lines: Vec<&str> = output.text()?.lines().collect();

@@ -1,10 +1,10 @@
-//! What is measured comes before the other work of the machine, where the system permits it: servers and their generator, subjects and their databases.
+//! What is measured comes before the other work of the machine, where the system permits it: servers, the generator, whole programs, subjects and their databases.
+//! What is started for the purpose begins so (`comes_first` of a program); here is what runs already.
 //!
 //! Linux shares a processor among *sessions* first (autogroups, where they are on) and among the threads of a session after that, each by its
 //! `nice`: so both are set. What is measured has a session of its own, since its keeper begins one; the generator is in the laboratory's, which is
 //! the terminal's and must not stay urgent, in whatever way the laboratory ends.
 
-use rustix::process::{getpriority_process, setpriority_process};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,26 +13,8 @@ use std::process::{Child, Command, Stdio};
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
 pub(super) const MOST_URGENT: i32 = -20;
 
-/// Starts a child that is more urgent than we are: it takes over the `nice` of the thread that starts it.
-pub(super) fn start<T>(start: impl FnOnce() -> T) -> T {
-    let thread = Some(rustix::thread::gettid());
-    let before = getpriority_process(thread).unwrap_or(0);
-    let raised = setpriority_process(thread, MOST_URGENT).is_ok();
-    let started = start();
-    if raised {
-        // To be less urgent is always permitted.
-        let _ = setpriority_process(thread, before);
-    }
-    started
-}
-
 /// What puts our session back: a process of the session waits until its input ends, which the system sees to when we end.
 const PUTS_BACK: &str = r#"read -r _; echo "$0" >/proc/self/autogroup"#;
-
-/// A server's session comes first from here on, if that is permitted. It ends with the server.
-pub(super) fn put_first(server: u32) {
-    raise(Path::new(&format!("/proc/{server}/autogroup")));
-}
 
 /// Makes a session urgent, and gives what it was; `None` if it was urgent before, or may not be.
 fn raise(file: &Path) -> Option<i32> {
@@ -174,13 +156,5 @@ mod tests {
         }
         kill_process_group(Pid::from_child(&leader), Signal::KILL).unwrap();
         leader.wait().unwrap();
-    }
-
-    #[test]
-    fn who_starts_the_urgent_is_not_urgent_afterwards() {
-        let own = || getpriority_process(Some(rustix::thread::gettid())).unwrap();
-        let before = own();
-        assert!(start(own) <= before);
-        assert_eq!(own(), before);
     }
 }

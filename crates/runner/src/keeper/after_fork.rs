@@ -19,6 +19,8 @@ pub(crate) struct Conditions {
     pub socket: c_int,
     /// The child's scheduling policy.
     pub policy: Policy,
+    /// Whether the child, and thus the keeper, are put before other work, if that is permitted.
+    pub comes_first: bool,
     /// The processors that the child may use, if they are restricted.
     pub affinity: Option<libc::cpu_set_t>,
     /// Limits to set: the resource, its value, and the step to name if that fails.
@@ -60,6 +62,9 @@ pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
             conditions,
             Step::Keeper,
         )?;
+        if conditions.comes_first {
+            come_first();
+        }
         if let Policy::Fifo { priority } = conditions.policy {
             // Before the fork: afterwards a spinning child might keep us from ever getting here.
             check(set_fifo(priority + 1), conditions, Step::KeeperPriority)?;
@@ -69,6 +74,24 @@ pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
             -1 => check(-1, conditions, Step::Keeper),
             0 => prepare_child(conditions, keeper),
             child => keep(conditions, child),
+        }
+    }
+}
+
+/// Puts us, and whom we fork, before other work, where that is permitted: by `nice`, and the session that we have just begun by its own.
+unsafe fn come_first() {
+    const MOST_URGENT: c_int = -20;
+    // SAFETY: plain system calls on our own process and session, with constant strings.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, MOST_URGENT);
+        let file = libc::open(
+            c"/proc/self/autogroup".as_ptr(),
+            libc::O_WRONLY | libc::O_CLOEXEC,
+        );
+        if file >= 0 {
+            let nice = b"-20";
+            libc::write(file, nice.as_ptr().cast::<c_void>(), nice.len());
+            libc::close(file);
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::absence;
 use super::processors::Places;
 use crate::record::{Absence, Generator, LoadRound};
-use crate::run::first;
 use crate::subject::find_command;
 use antiphon_load::Load;
 use antiphon_runner::{End, Error, Program, Stream, Usage};
@@ -68,8 +67,7 @@ fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absenc
 
 /// Runs a generator as urgently as ours runs; gives what it wrote, and what it used.
 fn run(name: &str, program: Program) -> Result<(String, Usage), Error> {
-    let running = first::start(|| program.forward(false))?;
-    first::put_first(running.id());
+    let running = program.comes_first().forward(false)?;
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let (end, usage) = running.to_end(|stream, bytes| {
         let wrote = match stream {
@@ -205,14 +203,19 @@ fn time_ns(word: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::getpriority_process;
+    use crate::run::first::MOST_URGENT;
+    use rustix::process::{getpriority_process, setpriority_process};
+    use rustix::thread::gettid;
 
     #[test]
     fn others_are_as_urgent_as_our_own_generator() {
-        let own = || getpriority_process(None).unwrap_or(0);
-        let urgent = first::start(own);
+        // Our own generator's threads ask for the same.
+        let urgent = std::thread::spawn(|| {
+            let _ = setpriority_process(Some(gettid()), MOST_URGENT);
+            getpriority_process(Some(gettid())).unwrap_or(0)
+        });
         let (text, _) = run("nice", Program::new("nice")).expect("it tells its own");
-        assert_eq!(text.trim(), urgent.to_string());
+        assert_eq!(text.trim(), urgent.join().unwrap().to_string());
     }
 
     #[test]

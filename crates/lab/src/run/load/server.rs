@@ -5,7 +5,7 @@ use super::processors::Places;
 use super::{absence, of_generator};
 use crate::build::Built;
 use crate::record::Absence;
-use crate::run::{first, seats};
+use crate::run::seats;
 use antiphon_load::Error as LoadError;
 use antiphon_runner::{End, Signaller};
 use rustix::process::Signal;
@@ -79,10 +79,12 @@ impl Server {
         let program = launch
             .program()
             .ok_or_else(|| absence("its subject has no `run`", "give it one"))?;
-        let running = first::start(|| program.forward(false)).map_err(Absence::of_message)?;
+        let running = program
+            .comes_first()
+            .forward(false)
+            .map_err(Absence::of_message)?;
         let process = running.id();
         let signaller = running.signaller().map_err(Absence::of_message)?;
-        first::put_first(process);
         let words = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&words);
         let thread = std::thread::spawn(move || {

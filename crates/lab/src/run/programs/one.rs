@@ -46,7 +46,7 @@ pub(super) fn run(
     let Some(program) = launch.program() else {
         return badly(absence("its subject has no `run`", "give it one", ""));
     };
-    finish(&program, engine, round.unwrap_or_default())
+    finish(&program.comes_first(), engine, round.unwrap_or_default())
 }
 
 fn badly<T>(absence: Absence) -> Result<T, Failure> {
