@@ -89,14 +89,14 @@ pub(super) enum Holder<'a> {
 
 impl<'a> Holder<'a> {
     fn of(place: &'a str) -> Self {
-        let (function, location) = place.split_once(" (").unwrap_or((place, ""));
-        match location.strip_prefix("in ") {
-            Some(path) if function == "???" => {
-                let path = path.strip_suffix(')').unwrap_or(path);
-                Holder::Object(path.rsplit('/').next().unwrap_or(path))
-            }
-            _ => Holder::Function(function),
+        if let Some(path) = place.strip_prefix("??? (in ") {
+            let path = path.strip_suffix(')').unwrap_or(path);
+            return Holder::Object(path.rsplit('/').next().unwrap_or(path));
         }
+        // Names in C++ have parentheses, too: `each(void (*)(int)) (file.cpp:12)`.
+        let in_file = place.split_once(" (in /");
+        let named = in_file.or_else(|| place.rsplit_once(" ("));
+        Holder::Function(named.map_or(place, |(function, _)| function))
     }
 }
 
@@ -191,4 +191,19 @@ fn cells(held: &[u64]) -> Vec<Cell> {
         cells.push(bytes(*after as f64 - *before as f64));
     }
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Holder;
+
+    #[test]
+    fn functions_have_their_whole_names() {
+        let function = |place| Holder::of(place);
+        let whole = Holder::Function("each(void (*)(int))");
+        assert_eq!(function("each(void (*)(int)) (file.cpp:12)"), whole);
+        assert_eq!(function("each(void (*)(int)) (in /opt/a (b)/c)"), whole);
+        assert_eq!(function("main"), Holder::Function("main"));
+        assert_eq!(function("??? (in /lib/l.so)"), Holder::Object("l.so"));
+    }
 }
