@@ -37,7 +37,7 @@ pub struct Load {
     #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::positive)]
     pub seconds: f64,
 
-    /// Send no more requests than these
+    /// Send no more requests than these; with a percentage as --rate half of them in each of both
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub requests: u64,
 
@@ -99,8 +99,11 @@ pub fn run(options: &Load) -> Result<Exit> {
     load.expected = first_answer(options, &load)?;
     let closed = match options.rate {
         Some(Rate::PercentOfClosed(percent)) => {
+            // What may be sent is for both.
+            load.requests_max = options.requests.div_ceil(2);
             let closed = antiphon_load::run(&load)?;
             load.schedule = part_of(&closed, percent)?;
+            load.requests_max = (options.requests / 2).max(1);
             Some(closed)
         }
         _ => None,

@@ -126,6 +126,9 @@ fn a_rate_may_be_a_part_of_what_the_closed_loop_gives() {
     let count = |key: &str| value[key].as_u64().unwrap() as f64;
     let due = count("answered") + count("unanswered") + count("never_sent");
     assert!((due - 0.5 * can * 0.2).abs() <= 2.0, "{value}");
+    let few = load(&[&url, "--requests", "20", "--rate", "50%", "--json"]);
+    let value: serde_json::Value = serde_json::from_slice(&few.stdout).unwrap();
+    assert_eq!(value["answered"], 10);
 }
 
 /// Nobody listens there, so what is said of a setting is said before anything is sent.
