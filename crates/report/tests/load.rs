@@ -1018,3 +1018,32 @@ fn raw_histograms_are_exported() {
     let longest = of("load_longest");
     assert!(longest[at("high")].is_empty() && longest[at("value")].parse::<f64>().unwrap() > 99e6);
 }
+
+#[test]
+fn loads_without_kept_connections_say_so_where_they_are_plotted() {
+    let mut run = run();
+    let titles = |run: &RunRecord| -> Vec<String> {
+        let plots = plots(&compose(run), "group-over").into_iter();
+        plots
+            .map(|plot| plot.title)
+            .filter(|title| title.contains("over conc"))
+            .collect()
+    };
+    let kept = titles(&run);
+    assert!(
+        !kept.is_empty() && kept.iter().all(|title| !title.contains("keep")),
+        "{kept:?}"
+    );
+    for result in &mut run.results {
+        if let Outcome::Load(load) = &mut result.outcome {
+            load.task.keep_alive = false;
+        }
+    }
+    let anew = titles(&run);
+    assert_eq!(anew.len(), kept.len());
+    assert!(
+        anew.iter()
+            .all(|title| title.contains("over concurrency, no keep-alive (")),
+        "{anew:?}"
+    );
+}

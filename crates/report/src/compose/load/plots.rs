@@ -118,8 +118,12 @@ fn plot(
             .points
             .extend(point(x, (curve.of)(load, latencies)));
     }
-    let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).collect();
-    series.retain(|one| one.points.len() > 1);
+    series.retain(|(_, one)| one.points.len() > 1);
+    let kept = match series.iter().any(|(keep_alive, _)| *keep_alive) {
+        true => "",
+        false => ", no keep-alive",
+    };
+    let series: Vec<Series> = series.into_iter().map(|(_, one)| one).collect();
     let values = || {
         series
             .iter()
@@ -131,7 +135,7 @@ fn plot(
         _ => Unit::Count,
     };
     Some(Plot {
-        title: format!("{} over {} ({conditions})", curve.title, over.what),
+        title: format!("{} over {}{kept} ({conditions})", curve.title, over.what),
         description: format!(
             "{} over {}, from {} to {}. The tables above hold the same figures.",
             number::counted(series.len(), "server"),
