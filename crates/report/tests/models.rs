@@ -188,6 +188,52 @@ fn shares_of_counters_stand_beside_published_ones_and_are_plotted() {
         .map(|one| (one.name.as_str(), one.points.len()))
         .collect();
     assert_eq!(drawn, [("IC", 2), ("TS", 2)]);
+    assert_eq!(plot.y.title, "Kept as a share of operations");
+    assert!(!plot.y.log, "parts of one are read from a zero");
+}
+
+/// The same program in each row, which are slices of it.
+fn sliced() -> RunRecord {
+    let mut run = run();
+    run.suite_toml = SUITE
+        .replace(r#"["kept", "operations"]"#, r#"["slice_{row}", "operations"]"#)
+        .replace(
+            r#"{ title = "IC", test = "dp.cp.{row}", subject = "sr/counted", run = "other.same", published = [0.25, ""] }"#,
+            r#"{ title = "IC", test = "sync", subject = "sr/counted", run = "other.same", published = [0.25, ""] }"#,
+        );
+    let counters = [("operations", 2), ("slice_100", 2000), ("slice_1000", 2)];
+    let of_run = WholeRun {
+        elapsed_ns: 1000,
+        counters: counters
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
+        ..WholeRun::default()
+    };
+    run.results = vec![result(
+        identity("sync", "sr/counted", "other", "same"),
+        Outcome::Program {
+            answer: String::new(),
+            runs: vec![of_run],
+            counted: Default::default(),
+        },
+    )];
+    run
+}
+
+#[test]
+fn a_program_whose_counters_are_the_rows_is_counted_once() {
+    let document = compose(&sliced());
+    let tables = tables(&document, "models-kept");
+    assert_eq!(tables[0].rows.len(), 3, "two rows and a published one");
+    assert_eq!(tables[1].rows.len(), 1, "{:?}", tables[1].rows);
+    let blocks = &section(&document, "models-kept").blocks;
+    let axes = blocks.iter().find_map(|block| match block {
+        Block::Plot(plot) => Some(&plot.y),
+        _ => None,
+    });
+    let axis = axes.expect("the rows are numbers");
+    assert_eq!(axis.title, "Slice as a share of operations");
+    assert!(axis.log, "1000 and 1 would be a line along the axis");
 }
 
 #[test]

@@ -79,11 +79,17 @@ impl<'a> Compared<'a> {
         found.or_else(|| self.view.find(&test, &instead))
     }
 
-    /// All results of the table, row by row.
+    /// All results of the table, row by row, each once: a row may be a counter of the same program as another.
     fn results(&self) -> Vec<&'a ResultRecord> {
         let columns = &self.models.columns;
         let of_row = |row| columns.iter().filter_map(move |c| self.result(c, row));
-        self.rows().into_iter().flat_map(of_row).collect()
+        let mut results: Vec<&ResultRecord> = Vec::new();
+        for result in self.rows().into_iter().flat_map(of_row) {
+            if !results.iter().any(|known| std::ptr::eq(*known, result)) {
+                results.push(result);
+            }
+        }
+        results
     }
 
     fn runs(&self, column: &ModelColumn, row: &str) -> &'a [WholeRun] {

@@ -2,10 +2,14 @@
 
 use super::tables::unit;
 use super::{Compared, with_ratio};
+use crate::compose::programs::words;
 use crate::document::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series, Unit};
 use crate::number;
 use antiphon_lab::suite::{Model, ModelColumn};
-use antiphon_measure::Interval;
+use antiphon_measure::{Interval, RunFigure};
+
+/// The largest share by the smallest from which an axis is logarithmic.
+const SPAN: f64 = 20.0;
 
 /// `None` where there are fewer than two rows with a number for a name, or nothing to plot.
 pub(super) fn plot(compared: &Compared) -> Option<Plot> {
@@ -36,9 +40,9 @@ fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
     let series: Vec<Series> = series.filter(|one| !one.points.is_empty()).collect();
     let values = || series.iter().flat_map(|one| one.points.iter().map(|p| p.y));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
-    let (said, axis) = match models.of_shares() {
-        true => ("Share", AxisUnit::Ratio),
-        false => ("Time", AxisUnit::Nanoseconds),
+    let (said, axis) = match &models.figure {
+        RunFigure::Share { of, whole } => (share_of(of, whole), AxisUnit::Ratio),
+        _ => ("Time".into(), AxisUnit::Nanoseconds),
     };
     Some(Plot {
         title: models.title.clone(),
@@ -57,13 +61,24 @@ fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
             log: rows.iter().all(|(x, _)| *x > 0.0),
         },
         y: Axis {
-            title: said.into(),
+            title: said,
             unit: axis,
-            log: !models.of_shares(),
+            // Parts of one are read from a zero; what is many times as much would make them a line along it.
+            log: !models.of_shares() || high > low * SPAN && low > 0.0,
         },
         series,
         guides: Vec::new(),
     })
+}
+
+/// What is divided by what, in the words of the counters, which rows may be part of.
+fn share_of(of: &str, whole: &str) -> String {
+    let named = |name: &str| words(name.replace("{row}", "").trim_matches(['_', '.']));
+    format!(
+        "{} as a share of {}",
+        named(of),
+        named(whole).to_lowercase()
+    )
 }
 
 fn points(rows: &[(f64, &str)], figure: impl Fn(&str) -> Option<Interval>) -> Vec<Point> {

@@ -90,7 +90,7 @@ fn unit(name: &str) -> Unit {
 }
 
 /// A name as a heading: `longest_wait_ns` is `Longest wait`.
-fn words(name: &str) -> String {
+pub fn words(name: &str) -> String {
     let plain = match unit(name) {
         Unit::Count => name,
         _ => name.rsplit_once('_').map_or(name, |(plain, _)| plain),
