@@ -247,7 +247,7 @@ pub enum Cell {
         /// Their unit.
         unit: Unit,
     },
-    /// A figure as a publication prints it.
+    /// A figure as a publication prints it, or in other digits than such numbers are written in.
     Printed {
         /// As printed, with its unit.
         text: String,

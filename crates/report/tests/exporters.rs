@@ -214,6 +214,16 @@ fn an_interval_that_lies_unevenly_is_shown_by_its_limits_wherever_it_is_read_by_
 }
 
 #[test]
+fn a_slope_is_a_number_in_as_many_digits_as_tell_it_from_one() {
+    let document = compose(&run(true));
+    assert!(markdown::render(&document).contains("| 1.0003 |"));
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    let is_number = |part: &String| part.contains("<v>1.0003</v>");
+    assert!(parts.values().any(is_number));
+    assert!(!parts["xl/sharedStrings.xml"].contains("<t>1.0003</t>"));
+}
+
+#[test]
 fn json_survives_numbers_that_are_no_numbers() {
     let text = json::run(&with(vec![frame("call.inter.none", "ada/O2", f64::NAN)])).expect("JSON");
     let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");

@@ -113,12 +113,22 @@ fn cells(curve: &DelayCurve) -> Vec<Cell> {
         resolution(curve),
         Cell::ns(curve.minimum_ns),
         Cell::ns(curve.overhead_ns),
-        Cell::text(number::significant(curve.slope, 5)),
+        slope(curve.slope),
         curve
             .immediate_below_ns
             .map_or(Cell::text("none seen"), Cell::ns),
         Cell::text(if curve.compensated { "yes" } else { "no" }),
     ]
+}
+
+/// A number to compute with, written in more digits than others are: slopes differ little from 1.
+fn slope(slope: f64) -> Cell {
+    Cell::Printed {
+        text: number::significant(slope, 5),
+        low: slope,
+        high: slope,
+        unit: Unit::Count,
+    }
 }
 
 /// Every curve as a series; those of one subject differ in shape.
