@@ -6,6 +6,7 @@ use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
 use antiphon_report::document::{AxisUnit, Block, Cell, Plot, Table, Unit};
+use antiphon_report::export::html;
 use sample::{empty_run, estimate, identity, result, section};
 
 const SUITE: &str = concat!(
@@ -203,7 +204,11 @@ fn costs_and_multiples_are_plotted_over_the_number() {
         .collect();
     assert_eq!(series, [("Bare", 3), ("Panda", 2)]);
     let xs: Vec<f64> = costs.series[0].points.iter().map(|point| point.x).collect();
-    assert_eq!(xs, [1.0, 64.0, 4096.0], "an axis of ratios has no 0");
+    assert_eq!(xs, [0.0, 64.0, 4096.0]);
+    let placed = xs.iter().map(|x| costs.x.place(*x)).collect::<Vec<_>>();
+    assert_eq!(placed, [1.0, 64.0, 4096.0], "an axis of ratios has no 0");
+    let page = html::render(&compose(&run()));
+    assert!(page.contains("[1.0,1000.0,"), "{page}");
     let ys: Vec<f64> = multiples.series[0]
         .points
         .iter()

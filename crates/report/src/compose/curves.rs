@@ -327,10 +327,8 @@ fn point(measured: &Measured, row: &str, unit: Unit, figure: Interval) -> Point 
         true => number::interval(unit, figure.value, figure.low, figure.high).line(),
         false => number::exact(unit, figure.value),
     };
-    let x: f64 = row.parse().unwrap_or(1.0);
     Point {
-        // An axis may be logarithmic.
-        x: x.max(1.0),
+        x: row.parse().unwrap_or(1.0),
         y: figure.value,
         interval: figure.limits(),
         text: format!("{}: {line}", measured.number(row)),

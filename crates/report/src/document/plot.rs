@@ -34,6 +34,17 @@ pub struct Axis {
     pub log: bool,
 }
 
+impl Axis {
+    /// Where a number stands on the axis: of a logarithmic one, none of what is counted at 1, since it has no other place.
+    pub fn place(&self, value: f64) -> f64 {
+        let is_counted = matches!(self.unit, AxisUnit::Bytes | AxisUnit::Count);
+        match self.log && is_counted && value == 0.0 {
+            true => 1.0,
+            false => value,
+        }
+    }
+}
+
 /// Units of axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

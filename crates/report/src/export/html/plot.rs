@@ -1,6 +1,6 @@
 //! Plots: a place in the page for each, and its data for the script.
 
-use crate::document::{Axis, Drawn, Guide, Plot};
+use crate::document::{Axis, Drawn, Guide, Plot, Point};
 use crate::export::looks::looks;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -68,7 +68,7 @@ fn data(plot: &Plot) -> PlotData<'_> {
         colour,
         shape,
         drawn: series.drawn,
-        points: series.points.iter().map(point).collect(),
+        points: series.points.iter().map(|of| point(plot, of)).collect(),
     });
     PlotData {
         title: &plot.title,
@@ -80,8 +80,8 @@ fn data(plot: &Plot) -> PlotData<'_> {
     }
 }
 
-fn point(point: &crate::document::Point) -> PointData<'_> {
-    let (x, y) = (brief(point.x), brief(point.y));
+fn point<'p>(plot: &Plot, point: &'p Point) -> PointData<'p> {
+    let (x, y) = (brief(plot.x.place(point.x)), brief(point.y));
     match (point.interval, point.text.as_str()) {
         (None, "") => PointData::Bare(x, y),
         (interval, text) => PointData::Told(
