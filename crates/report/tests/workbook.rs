@@ -196,3 +196,77 @@ fn what_cannot_stand_on_a_logarithmic_axis_stands_on_another() {
     let odd = plotted(&[], vec![series("ada", Drawn::Line, infinite)], true);
     assert!(xlsx::render(&odd).is_ok());
 }
+
+/// What a series may have, in the order of ECMA-376, part 1: 21.2.2.168 (`CT_ScatterSer`) and 21.2.2.16 (`CT_BarSer`).
+const SCATTERED: [&str; 12] = [
+    "idx",
+    "order",
+    "tx",
+    "spPr",
+    "marker",
+    "dPt",
+    "dLbls",
+    "trendline",
+    "errBars",
+    "xVal",
+    "yVal",
+    "smooth",
+];
+const BARS: [&str; 13] = [
+    "idx",
+    "order",
+    "tx",
+    "spPr",
+    "invertIfNegative",
+    "pictureOptions",
+    "dPt",
+    "dLbls",
+    "trendline",
+    "errBars",
+    "cat",
+    "val",
+    "shape",
+];
+
+/// The names of an element's children, of XML without comments.
+fn children(element: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut depth = 0;
+    for tag in element.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').expect("the end of a tag");
+        match tag.strip_prefix('/') {
+            Some(_) => depth -= 1,
+            None => {
+                let name = tag.split([' ', '/']).next().unwrap_or_default();
+                if depth == 1 {
+                    names.push(name.trim_start_matches("c:").to_owned());
+                }
+                depth += usize::from(!tag.ends_with('/'));
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn the_children_of_every_series_are_in_the_order_of_the_schema() {
+    let mut seen = 0;
+    for chart in charts(&compose(&run(true))) {
+        let schema = match chart.contains("<c:scatterChart>") {
+            true => SCATTERED.as_slice(),
+            false => BARS.as_slice(),
+        };
+        for series in chart.split("<c:ser>").skip(1) {
+            let (series, _) = series.split_once("</c:ser>").expect("its end");
+            let names = children(&format!("<c:ser>{series}</c:ser>"));
+            let places: Vec<_> = names
+                .iter()
+                .map(|name| schema.iter().position(|n| n == name))
+                .collect();
+            assert!(places.iter().all(Option::is_some), "{names:?}");
+            assert!(places.is_sorted(), "{names:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}

@@ -3,6 +3,7 @@
 
 mod chart;
 mod names;
+mod order;
 mod points;
 
 use super::cells::{like_control, row_title};
@@ -27,7 +28,7 @@ pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
         sheet.set_name(&name)?;
         write_section(sheet, &name, section, &styles)?;
     }
-    workbook.save_to_buffer()
+    order::mended(workbook.save_to_buffer()?)
 }
 
 struct Styles {
