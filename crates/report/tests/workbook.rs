@@ -1,13 +1,15 @@
-//! Workbooks: a sheet a section, numbers as numbers, and each plot as a chart of the workbook's own.
+//! Workbooks: a sheet a section, numbers as numbers, and room for every text.
 
 mod sample;
 
 use antiphon_lab::Outcome;
+use antiphon_measure::Interval;
 use antiphon_report::compose;
 use antiphon_report::document::{
-    Axis, AxisUnit, Block, Document, Drawn, Plot, Point, Section, Series,
+    Block, Cell, Column, Document, Fact, Figure, Row, RowKind, Section, Table, Unit,
 };
 use antiphon_report::export::xlsx;
+use sample::plots::{between, sheet};
 use sample::{empty_run, estimate, identity, parts, result, run};
 
 #[test]
@@ -42,231 +44,114 @@ fn sheets_with_unusual_titles_can_be_named() {
     assert!(!xlsx::render(&document).expect("a workbook").is_empty());
 }
 
-/// The charts of a workbook, by their parts.
-fn charts(document: &Document) -> Vec<String> {
-    let parts = parts(&xlsx::render(document).expect("a workbook"));
-    let charts = parts
-        .iter()
-        .filter(|(name, _)| name.starts_with("xl/charts/chart"));
-    charts.map(|(_, text)| text.clone()).collect()
-}
-
-fn axis(title: &str, log: bool) -> Axis {
-    Axis {
-        title: title.into(),
-        unit: AxisUnit::Nanoseconds,
-        log,
-    }
-}
-
-fn series(name: &str, drawn: Drawn, points: Vec<Point>) -> Series {
-    Series {
-        name: name.into(),
-        subject: Some(0),
-        shape: 0,
-        drawn,
-        points,
-    }
-}
-
-/// A document of one plot in a section with a long title.
-fn plotted(categories: &[&str], series: Vec<Series>, log: bool) -> Document {
-    let plot = Plot {
-        title: "Costs & more".into(),
-        description: "Some costs.".into(),
-        caption: String::new(),
-        categories: categories.iter().map(|name| (*name).to_owned()).collect(),
-        x: axis("Time", log),
-        y: axis("Cost", log),
-        series,
-        guides: Vec::new(),
+/// A document of one table, after a paragraph that is longer than a line.
+fn tabled(cells: Vec<Vec<Cell>>) -> Document {
+    let titles = ["A title of a column of several words", "Other"];
+    let rows = cells.into_iter().map(|cells| Row {
+        label: "64".into(),
+        place: String::new(),
+        kind: RowKind::Measured,
+        subject: None,
+        cells,
+    });
+    let table = Table {
+        title: "Costs".into(),
+        corner: "members".into(),
+        columns: titles
+            .map(|title| Column {
+                title: title.into(),
+                ..Column::default()
+            })
+            .to_vec(),
+        rows: rows.collect(),
+        ..Table::default()
     };
+    let text = "A paragraph that is longer than a line. ".repeat(8);
     Document {
         sections: vec![Section {
             id: "one".into(),
-            title: "What was found elsewhere, and whether it holds here".into(),
-            blocks: vec![Block::Plot(plot)],
+            title: "One".into(),
+            blocks: vec![Block::Prose { text }, Block::Table(table)],
         }],
         ..Document::default()
     }
 }
 
-#[test]
-fn every_plot_is_a_chart_also_where_tables_hold_its_figures() {
-    let document = compose(&run(true));
-    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let plots = blocks
-        .filter(|block| matches!(block, Block::Plot(_)))
-        .count();
-    let charts = charts(&document);
-    assert!(plots > 3);
-    assert_eq!(charts.len(), plots);
-    let of = |kind: &str| charts.iter().filter(|chart| chart.contains(kind)).count();
-    assert_eq!(of("<c:barChart>") + of("<c:scatterChart>"), plots);
-    assert!(of("<c:barChart>") > 0 && of("<c:scatterChart>") > 0);
+/// The height of a row, of one that is higher than others.
+fn height(sheet: &str, row: u32) -> Option<f64> {
+    let row = between(sheet, &format!("<row r=\"{row}\""), ">")
+        .first()
+        .copied()?;
+    between(row, " ht=\"", "\"").first()?.parse().ok()
 }
 
 #[test]
-fn a_chart_over_a_number_shows_the_points_beside_it() {
-    let told = |x, y| Point {
-        interval: Some((y - 1.0, y + 2.0)),
-        ..Point::at(x, y)
+fn rows_are_as_high_as_their_texts_and_columns_as_wide() {
+    let reason = "it failed for a reason that takes more than one line of a cell to tell, and more";
+    let figure = Interval {
+        value: 5.0,
+        low: 4.0,
+        high: 6.0,
     };
-    let lines = vec![
-        series("ada", Drawn::Line, vec![told(1.0, 10.0), told(10.0, 100.0)]),
-        series("java", Drawn::Line, vec![Point::at(1.0, 20.0)]),
-        series("none", Drawn::Line, Vec::new()),
-    ];
-    let document = plotted(&[], lines, true);
-    let chart = charts(&document).remove(0);
-    for part in [
-        "<c:scatterChart>",
-        "'What was found elsewhere'!$B$5:$B$6",
-        "'What was found elsewhere'!$C$5:$C$6",
-        "'What was found elsewhere'!$C$7",
-        "'What was found elsewhere'!$E$5:$E$6",
-        "<c:errBars>",
-        "<c:logBase val=\"10\"/>",
-        "Costs &amp; more",
-    ] {
-        assert!(chart.contains(part), "no {part} in {chart}");
-    }
-    assert_eq!(chart.matches("<c:ser>").count(), 2);
-    let workbook = parts(&xlsx::render(&document).expect("a workbook"));
-    let sheet = &workbook["xl/worksheets/sheet2.xml"];
-    for cell in [
-        "<c r=\"B6\"><v>10</v>",
-        "<c r=\"C6\"><v>100</v>",
-        "<c r=\"E6\"><v>2</v>",
-    ] {
-        assert!(sheet.contains(cell), "no {cell} in {sheet}");
-    }
-}
-
-#[test]
-fn a_chart_over_rows_has_bars_from_above() {
-    let bars = vec![
-        series(
-            "held",
-            Drawn::Sticks,
-            vec![Point::at(3.0, 0.0), Point::at(4.0, 1.0)],
-        ),
-        series("largest", Drawn::Points, vec![Point::at(5.0, 1.0)]),
-    ];
-    let chart = charts(&plotted(&["one", "two"], bars.clone(), false)).remove(0);
-    for part in [
-        "<c:barChart>",
-        "<c:barDir val=\"bar\"/>",
-        "'What was found elsewhere'!$A$5:$A$6",
-        "'What was found elsewhere'!$B$5:$B$6",
-        "'What was found elsewhere'!$C$5:$C$6",
-    ] {
-        assert!(chart.contains(part), "no {part} in {chart}");
-    }
-    assert!(!chart.contains("logBase"));
-    // The rows go down, and the values have a name and, where the plot's have, a logarithmic axis, from whose least value the bars begin.
-    let chart = charts(&plotted(&["one", "two"], bars, true)).remove(0);
-    let (_, axes) = chart.split_once("<c:catAx>").expect("an axis of rows");
-    let (rows, values) = axes.split_once("<c:valAx>").expect("an axis of values");
+    let mut figure = Figure::resolved(figure, Unit::Nanoseconds);
+    figure.switches = Some(2.0);
+    let document = tabled(vec![
+        vec![Cell::Figure(Box::new(figure)), Cell::text(reason)],
+        vec![Cell::Empty, Cell::text("short")],
+    ]);
+    let cells = sheet(&document);
+    assert!(cells.contains("<mergeCell ref=\"A3:"), "{cells}");
+    assert!(height(&cells, 3) >= Some(45.0), "{cells}");
+    assert!(height(&cells, 6) >= Some(60.0), "headings: {cells}");
+    assert!(height(&cells, 7) >= Some(45.0), "a reason: {cells}");
+    assert_eq!(height(&cells, 8), None, "{cells}");
+    let widths: Vec<f64> = between(&cells, " width=\"", "\"")
+        .iter()
+        .map(|width| width.parse().expect("a width"))
+        .collect();
     assert!(
-        rows.contains("maxMin") && rows.contains("<c:crosses val=\"min\"/>"),
-        "{rows}"
+        widths.iter().any(|width| (30.0..40.0).contains(width)),
+        "{widths:?}"
     );
+    // The only table's headings stay in sight, and so do the names of rows.
+    let pane = between(&cells, "<pane ", "/>")[0];
     assert!(
-        values.contains("<c:logBase val=\"10\"/>") && values.contains("Time (ns)"),
-        "{values}"
+        pane.contains("xSplit=\"1\"") && pane.contains("ySplit=\"6\""),
+        "{pane}"
+    );
+    // A label that is a number is one.
+    assert!(
+        cells.contains("r=\"A7\" s=") && cells.contains("<v>64</v>"),
+        "{cells}"
+    );
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    let texts = &parts["xl/sharedStrings.xml"];
+    assert!(
+        texts.contains("low\nns") && !texts.contains("switches\nns"),
+        "{texts}"
     );
 }
 
 #[test]
-fn what_cannot_stand_on_a_logarithmic_axis_stands_on_another() {
-    let points = vec![Point::at(-1.0, 0.0), Point::at(4.0, 1.0)];
-    let below = plotted(
-        &["one", "two"],
-        vec![series("ada", Drawn::Points, points)],
-        true,
+fn notes_and_facts_have_room() {
+    let long = "What a figure is and how it was come by, in many words. ".repeat(12);
+    let document = Document {
+        facts: vec![Fact::new("ada/O2", long.clone())],
+        sections: vec![Section {
+            id: "notes".into(),
+            title: "How to read the figures".into(),
+            blocks: vec![Block::Facts {
+                facts: vec![Fact::new("interval", long)],
+            }],
+        }],
+        ..Document::default()
+    };
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    let (cover, notes) = (
+        &parts["xl/worksheets/sheet1.xml"],
+        &parts["xl/worksheets/sheet2.xml"],
     );
-    assert!(!charts(&below).remove(0).contains("logBase"));
-    // Nothing to draw is no chart, and several points in a row are a list.
-    assert!(charts(&plotted(&["one"], Vec::new(), true)).is_empty());
-    let twice = vec![Point::at(1.0, 0.0), Point::at(2.0, 0.0)];
-    let list = plotted(&["one"], vec![series("ada", Drawn::Points, twice)], true);
-    assert!(charts(&list).is_empty());
-    let infinite = vec![Point::at(f64::INFINITY, 1.0), Point::at(f64::NAN, 2.0)];
-    let odd = plotted(&[], vec![series("ada", Drawn::Line, infinite)], true);
-    assert!(xlsx::render(&odd).is_ok());
-}
-
-/// What a series may have, in the order of ECMA-376, part 1: 21.2.2.168 (`CT_ScatterSer`) and 21.2.2.16 (`CT_BarSer`).
-const SCATTERED: [&str; 12] = [
-    "idx",
-    "order",
-    "tx",
-    "spPr",
-    "marker",
-    "dPt",
-    "dLbls",
-    "trendline",
-    "errBars",
-    "xVal",
-    "yVal",
-    "smooth",
-];
-const BARS: [&str; 13] = [
-    "idx",
-    "order",
-    "tx",
-    "spPr",
-    "invertIfNegative",
-    "pictureOptions",
-    "dPt",
-    "dLbls",
-    "trendline",
-    "errBars",
-    "cat",
-    "val",
-    "shape",
-];
-
-/// The names of an element's children, of XML without comments.
-fn children(element: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut depth = 0;
-    for tag in element.split('<').skip(1) {
-        let (tag, _) = tag.split_once('>').expect("the end of a tag");
-        match tag.strip_prefix('/') {
-            Some(_) => depth -= 1,
-            None => {
-                let name = tag.split([' ', '/']).next().unwrap_or_default();
-                if depth == 1 {
-                    names.push(name.trim_start_matches("c:").to_owned());
-                }
-                depth += usize::from(!tag.ends_with('/'));
-            }
-        }
-    }
-    names
-}
-
-#[test]
-fn the_children_of_every_series_are_in_the_order_of_the_schema() {
-    let mut seen = 0;
-    for chart in charts(&compose(&run(true))) {
-        let schema = match chart.contains("<c:scatterChart>") {
-            true => SCATTERED.as_slice(),
-            false => BARS.as_slice(),
-        };
-        for series in chart.split("<c:ser>").skip(1) {
-            let (series, _) = series.split_once("</c:ser>").expect("its end");
-            let names = children(&format!("<c:ser>{series}</c:ser>"));
-            let places: Vec<_> = names
-                .iter()
-                .map(|name| schema.iter().position(|n| n == name))
-                .collect();
-            assert!(places.iter().all(Option::is_some), "{names:?}");
-            assert!(places.is_sorted(), "{names:?}");
-            seen += 1;
-        }
-    }
-    assert!(seen > 5, "{seen}");
+    assert!(height(cover, 5) >= Some(90.0), "{cover}");
+    assert!(height(notes, 3) >= Some(90.0), "{notes}");
+    assert!(notes.contains("<mergeCell ref=\"B3:"), "{notes}");
 }

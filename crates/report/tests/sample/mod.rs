@@ -3,6 +3,7 @@
 
 pub mod compared;
 pub mod kinds;
+pub mod plots;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{CostRound, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};

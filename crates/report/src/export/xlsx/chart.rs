@@ -1,34 +1,47 @@
-//! Charts of the workbook's own, over the cells that hold a plot's points. Their series look as those of the page do, but for bars, which have the colour alone; guides of a
-//! plot, intervals of its bars and the steps of its lines are on the page only.
+//! Charts of the workbook's own, over the cells that hold a plot's points. Their series have the colours of the page; what else tells them apart, which is all that a printer
+//! in grey leaves, goes by their place in the chart. Guides of a plot are on the page only.
 
+use super::drawn::Drawing;
 use super::points::named;
-use crate::document::{Axis, Drawn, Plot, Series};
-use crate::export::looks::{COLOURS, SHAPES, looks};
+use super::scale::Scale;
+use super::split::MOST;
+use crate::document::{Axis, AxisUnit, Drawn, Plot, Point};
+use crate::export::looks::{COLOURS, looks};
 use rust_xlsxwriter::{
-    Chart, ChartAxis, ChartAxisCrossing, ChartErrorBars, ChartErrorBarsDirection,
-    ChartErrorBarsType, ChartFormat, ChartLegendPosition, ChartLine, ChartLineDashType,
-    ChartMarker, ChartMarkerType, ChartRange, ChartSeries, ChartSolidFill, ChartType, Color,
+    Chart, ChartAxis, ChartAxisCrossing, ChartAxisLabelPosition, ChartErrorBars,
+    ChartErrorBarsDirection, ChartErrorBarsType, ChartFont, ChartFormat, ChartLegendPosition,
+    ChartLine, ChartLineDashType, ChartMarker, ChartMarkerType, ChartPatternFill,
+    ChartPatternFillType, ChartRange, ChartSeries, ChartSolidFill, ChartType, Color,
 };
-use std::ops::Range;
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 420;
 /// What a bar takes, and what is left between the bars of two rows; a chart that is higher than a screen by far is read no better.
-const BAR: u32 = 9;
+const BAR: u32 = 11;
 const GAP: u32 = 14;
 const HIGHEST: u32 = 6000;
+/// What the title, the legend and the axis take.
+const AROUND: u32 = 150;
+
+/// Longer names in a legend at the side would leave no room for what they name.
+const LONGEST_BESIDE: usize = 30;
 
 /// The page's colours on white.
 const PALETTE: [u32; COLOURS] = [
     0x0b_6a_a8, 0xb8_50_0a, 0x1a_7a_55, 0x8a_3a_8f, 0x7d_66_08, 0xb0_2a_50, 0x3f_5b_b5, 0x59_64_70,
 ];
-const MARKERS: [ChartMarkerType; SHAPES / 2] = [
+/// All filled or of strokes: hollow ones would be filled with white, which rubs out what is below them. One less than there are dashes, so that it takes long until the same
+/// two meet again.
+const MARKERS: [ChartMarkerType; 7] = [
     ChartMarkerType::Circle,
     ChartMarkerType::Square,
-    ChartMarkerType::Diamond,
     ChartMarkerType::Triangle,
+    ChartMarkerType::X,
+    ChartMarkerType::Diamond,
+    ChartMarkerType::PlusSign,
+    ChartMarkerType::Star,
 ];
-const DASHES: [ChartLineDashType; SHAPES] = [
+const DASHES: [ChartLineDashType; 8] = [
     ChartLineDashType::Solid,
     ChartLineDashType::Dash,
     ChartLineDashType::RoundDot,
@@ -38,80 +51,143 @@ const DASHES: [ChartLineDashType; SHAPES] = [
     ChartLineDashType::LongDashDot,
     ChartLineDashType::LongDashDotDot,
 ];
+/// Of bars after the first, which are filled.
+const PATTERNS: [ChartPatternFillType; MOST - 1] = [
+    ChartPatternFillType::DiagonalStripesWideUpwards,
+    ChartPatternFillType::HorizontalStripesLight,
+    ChartPatternFillType::Dotted25Percent,
+    ChartPatternFillType::DiagonalStripesWideDownwards,
+    ChartPatternFillType::HorizontalBrick,
+    ChartPatternFillType::VerticalStripesLight,
+    ChartPatternFillType::Dotted60Percent,
+];
 
-/// The columns in which the points of a plot over two numbers stand: the numbers, and how far the interval goes to either side.
+/// Where the numbers of a point stand after its name: the two, and how far the interval goes to either side; and how many columns they take with it.
 pub(super) const X: u16 = 1;
 pub(super) const Y: u16 = 2;
 pub(super) const BELOW: u16 = 3;
 pub(super) const ABOVE: u16 = 4;
+pub(super) const WIDE: u16 = 5;
 
-/// In which rows the points of a series stand.
+/// In which rows the points of a series stand, and from which column on.
 pub(super) struct Rows {
     pub(super) first: u32,
     pub(super) last: u32,
+    pub(super) column: u16,
     pub(super) has_intervals: bool,
 }
 
 impl Rows {
-    fn range(&self, sheet: &str, column: u16) -> ChartRange {
+    fn range(&self, sheet: &str, offset: u16) -> ChartRange {
+        let column = self.column + offset;
         ChartRange::new_from_range(sheet, self.first, column, self.last, column)
     }
 }
 
-/// The chart of a plot over two numbers, and its height; `None` where it has no point.
-pub(super) fn over_number(plot: &Plot, sheet: &str, rows: &[Rows]) -> Option<(Chart, u32)> {
-    let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
-    let drawn = plot.series.iter().zip(looks(&plot.series)).zip(rows);
-    for ((series, look), rows) in drawn.filter(|((series, _), _)| !series.points.is_empty()) {
-        chart.push_series(&scattered(series, look, sheet, rows));
+/// Where the numbers of bars stand: as many rows from the first on, and where there are intervals, from the first ones of what is below and above.
+pub(super) struct Block {
+    pub(super) first: u32,
+    pub(super) intervals: Option<(u32, u32)>,
+    pub(super) rows: u32,
+}
+
+impl Block {
+    fn range(&self, sheet: &str, first: u32, column: u16) -> ChartRange {
+        let last = (first + self.rows).saturating_sub(1);
+        ChartRange::new_from_range(sheet, first, column, last, column)
     }
-    let values = |of: fn(&crate::document::Point) -> f64| -> Vec<f64> {
-        let points = plot.series.iter().flat_map(|series| &series.points);
-        points.map(of).collect()
+}
+
+/// How a series looks: its colour on the page, and its place in the chart.
+type Look = (usize, usize);
+
+/// The chart of a plot over two numbers, and its height; `None` where it has no point.
+pub(super) fn over_number(
+    plot: &Plot,
+    sheet: &str,
+    rows: &[Rows],
+    drawing: &Drawing,
+) -> Option<(Chart, u32)> {
+    let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
+    let looks = looks(&plot.series).into_iter().map(|(colour, _)| colour);
+    let drawn = plot.series.iter().zip(looks.zip(0..)).zip(rows);
+    for ((series, look), rows) in drawn.filter(|(_, rows)| rows.first <= rows.last) {
+        let mut points = scattered(series.drawn, look, sheet, rows);
+        if series.drawn == Drawn::Sticks && !rows.has_intervals {
+            let mut sticks = bars_of(ChartErrorBarsType::Percentage(100.0), look);
+            sticks.set_direction(ChartErrorBarsDirection::Minus);
+            points.set_y_error_bars(&sticks);
+        }
+        chart.push_series(points.set_name(series.name.as_str()));
+    }
+    set_axis(chart.x_axis(), &plot.x, drawing.x.as_ref()?);
+    set_axis(chart.y_axis(), &plot.y, drawing.y.as_ref()?);
+    chart
+        .x_axis()
+        .set_label_position(ChartAxisLabelPosition::Low);
+    chart
+        .y_axis()
+        .set_label_position(ChartAxisLabelPosition::Low);
+    let is_long = |name: &str| name.chars().count() > LONGEST_BESIDE;
+    let legend = match plot.series.iter().any(|series| is_long(&series.name)) {
+        true => ChartLegendPosition::Bottom,
+        false => ChartLegendPosition::Right,
     };
-    scale(chart.x_axis(), &plot.x, &values(|point| point.x));
-    scale(chart.y_axis(), &plot.y, &values(|point| point.y));
-    finished(chart, plot, HEIGHT)
+    chart.legend().set_position(legend);
+    let below = match legend {
+        ChartLegendPosition::Bottom => plot.series.len() as u32 * 14,
+        _ => 0,
+    };
+    Some(finished(chart, plot, HEIGHT + below))
 }
 
 /// The chart of a plot whose rows have names: bars, a group a row, from above as they are named.
-pub(super) fn over_rows(plot: &Plot, sheet: &str, rows: &Range<u32>) -> Option<(Chart, u32)> {
+pub(super) fn over_rows(
+    plot: &Plot,
+    sheet: &str,
+    block: &Block,
+    drawing: &Drawing,
+) -> Option<(Chart, u32)> {
     let mut chart = Chart::new(ChartType::Bar);
-    let last = rows.end.saturating_sub(1);
-    let column = |column| ChartRange::new_from_range(sheet, rows.start, column, last, column);
-    for ((at, series), look) in (1..).zip(&plot.series).zip(looks(&plot.series)) {
-        let mut bars = ChartSeries::new();
+    let looks = looks(&plot.series).into_iter().map(|(colour, _)| colour);
+    let drawn = plot.series.iter().zip(&drawing.series).zip(looks.zip(0..));
+    for (column, ((series, points), look)) in (1..).zip(drawn) {
+        let mut bars = bars(look);
         bars.set_name(series.name.as_str())
-            .set_categories(&column(0))
-            .set_values(&column(at))
-            .set_format(ChartFormat::new().set_solid_fill(&fill(look.0)))
-            .set_gap(60);
+            .set_categories(&block.range(sheet, block.first, 0))
+            .set_values(&block.range(sheet, block.first, column));
+        let has_intervals = points.iter().any(|point: &Point| point.interval.is_some());
+        if let Some((below, above)) = block.intervals.filter(|_| has_intervals) {
+            let side = |first| block.range(sheet, first, column);
+            let sides = ChartErrorBarsType::Custom(side(above), side(below));
+            bars.set_x_error_bars(&dark_bars_of(sides));
+        }
         chart.push_series(&bars);
     }
-    let points = plot.series.iter().flat_map(|series| &series.points);
-    let values: Vec<f64> = points.map(|point| point.x).collect();
-    if values.is_empty() {
-        return None;
-    }
-    // Of bars the vertical axis has the rows.
-    chart.y_axis().set_reverse();
-    scale(chart.x_axis(), &plot.x, &values);
+    set_axis(chart.x_axis(), &plot.x, drawing.x.as_ref()?);
+    // Small names, as otherwise some would be left out. Of bars the vertical axis has the rows: from above, and with the axis of the values where they end, at whose name it then is.
+    chart
+        .y_axis()
+        .set_reverse()
+        .set_crossing(ChartAxisCrossing::Max)
+        .set_label_position(ChartAxisLabelPosition::Low)
+        .set_font(ChartFont::new().set_size(8));
+    chart.legend().set_position(ChartLegendPosition::Top);
     let bars = plot.series.len() as u32 * BAR + GAP;
-    let height = 120 + plot.categories.len() as u32 * bars;
-    finished(chart, plot, height.clamp(HEIGHT / 2, HIGHEST))
+    let height = AROUND + plot.categories.len() as u32 * bars;
+    Some(finished(chart, plot, height.clamp(HEIGHT / 2, HIGHEST)))
 }
 
-fn finished(mut chart: Chart, plot: &Plot, height: u32) -> Option<(Chart, u32)> {
-    if plot.series.iter().all(|series| series.points.is_empty()) {
-        return None;
-    }
-    chart.title().set_name(plot.title.as_str());
-    chart.legend().set_position(ChartLegendPosition::Right);
+fn finished(mut chart: Chart, plot: &Plot, height: u32) -> (Chart, u32) {
+    chart
+        .title()
+        .set_name(plot.title.as_str())
+        .set_font(ChartFont::new().set_size(12).set_bold());
     chart
         .set_width(WIDTH)
         .set_height(height)
         .set_alt_text(alternative(&plot.description));
-    Some((chart, height))
+    (chart, height)
 }
 
 /// What a workbook keeps of a description: in 255 units of UTF-16, to the end of a word.
@@ -130,66 +206,88 @@ fn alternative(description: &str) -> &str {
 }
 
 /// One series over two numbers: points, a line, or sticks from the axis.
-fn scattered(series: &Series, look: (usize, usize), sheet: &str, rows: &Rows) -> ChartSeries {
+fn scattered(kind: Drawn, look: Look, sheet: &str, rows: &Rows) -> ChartSeries {
     let mut drawn = ChartSeries::new();
     drawn
-        .set_name(series.name.as_str())
         .set_categories(&rows.range(sheet, X))
         .set_values(&rows.range(sheet, Y))
         .set_smooth(false)
-        .set_format(ChartFormat::new().set_line(&line(series.drawn, look)))
-        .set_marker(&marker(series.drawn, look));
-    if series.drawn == Drawn::Sticks {
-        let mut sticks = bars_of(ChartErrorBarsType::Percentage(100.0), look.0);
-        sticks.set_direction(ChartErrorBarsDirection::Minus);
-        drawn.set_y_error_bars(&sticks);
-    } else if rows.has_intervals {
+        .set_format(ChartFormat::new().set_line(&line(kind, look)))
+        .set_marker(&marker(kind, look));
+    if rows.has_intervals {
         let (above, below) = (rows.range(sheet, ABOVE), rows.range(sheet, BELOW));
         let sides = ChartErrorBarsType::Custom(above, below);
-        drawn.set_y_error_bars(&bars_of(sides, look.0));
+        drawn.set_y_error_bars(&bars_of(sides, look));
     }
     drawn
 }
 
-fn bars_of(kind: ChartErrorBarsType, colour: usize) -> ChartErrorBars {
+/// A series of bars, which are told from others by a pattern, too.
+fn bars((colour, place): Look) -> ChartSeries {
+    let mut border = ChartLine::new();
+    border.set_color(rgb(colour)).set_width(0.75);
+    let mut format = ChartFormat::new();
+    format.set_border(&border);
+    match place % MOST {
+        0 => format.set_solid_fill(&fill(colour)),
+        nth => format.set_pattern_fill(
+            ChartPatternFill::new()
+                .set_pattern(PATTERNS[nth - 1])
+                .set_foreground_color(rgb(colour))
+                .set_background_color(Color::White),
+        ),
+    };
+    let mut bars = ChartSeries::new();
+    bars.set_format(&mut format).set_gap(60);
+    bars
+}
+
+fn bars_of(kind: ChartErrorBarsType, (colour, _): Look) -> ChartErrorBars {
+    error_bars(kind, rgb(colour))
+}
+
+/// On bars of their own colour whiskers would not be seen.
+fn dark_bars_of(kind: ChartErrorBarsType) -> ChartErrorBars {
+    error_bars(kind, Color::Black)
+}
+
+fn error_bars(kind: ChartErrorBarsType, colour: Color) -> ChartErrorBars {
     let mut bars = ChartErrorBars::new();
     let mut line = ChartLine::new();
-    line.set_color(rgb(colour)).set_width(0.75);
+    line.set_color(colour).set_width(0.75);
     bars.set_type(kind)
         .set_format(ChartFormat::new().set_line(&line));
     bars
 }
 
-fn line(drawn: Drawn, (colour, shape): (usize, usize)) -> ChartLine {
+fn line(drawn: Drawn, (colour, place): Look) -> ChartLine {
     let mut line = ChartLine::new();
     match drawn {
         Drawn::Line | Drawn::Steps => line
             .set_color(rgb(colour))
             .set_width(1.5)
-            .set_dash_type(DASHES[shape % SHAPES]),
+            .set_dash_type(DASHES[place % DASHES.len()]),
         Drawn::Points | Drawn::Sticks => line.set_hidden(true),
     };
     line
 }
 
-/// Filled first, then hollow, as on the page.
-fn marker(drawn: Drawn, (colour, shape): (usize, usize)) -> ChartMarker {
+fn marker(drawn: Drawn, (colour, place): Look) -> ChartMarker {
     let mut marker = ChartMarker::new();
-    if matches!(drawn, Drawn::Steps | Drawn::Sticks) {
+    if drawn == Drawn::Steps {
         marker.set_none();
         return marker;
     }
-    let nth = shape % SHAPES;
     let mut format = ChartFormat::new();
     let mut border = ChartLine::new();
-    format.set_border(border.set_color(rgb(colour)));
-    match nth % 2 {
-        0 => format.set_solid_fill(&fill(colour)),
-        _ => format.set_solid_fill(ChartSolidFill::new().set_color(Color::White)),
-    };
+    format
+        .set_border(border.set_color(rgb(colour)))
+        .set_solid_fill(&fill(colour));
+    // Sticks have one for the legend, which knows no other key of them.
+    let size = if drawn == Drawn::Sticks { 3 } else { 7 };
     marker
-        .set_type(MARKERS[nth / 2])
-        .set_size(7)
+        .set_type(MARKERS[place % MARKERS.len()])
+        .set_size(size)
         .set_format(&mut format);
     marker
 }
@@ -204,15 +302,16 @@ fn rgb(colour: usize) -> Color {
     Color::RGB(PALETTE[colour % COLOURS])
 }
 
-/// Names an axis and makes it logarithmic if the plot's is and all values can stand on it; the other axis then begins where this one does.
-fn scale(axis: &mut ChartAxis, of: &Axis, values: &[f64]) {
-    let name = named(&of.title, of.unit);
+/// Names an axis, whose ticks have units, and sets its ends; of a logarithmic one the other axis then begins where this one does.
+fn set_axis(axis: &mut ChartAxis, of: &Axis, scale: &Scale) {
+    let name = match of.unit {
+        AxisUnit::Nines => named(&of.title, of.unit),
+        _ => of.title.clone(),
+    };
     if !name.is_empty() {
         axis.set_name(name.as_str());
     }
-    if of.log && values.iter().all(|value| *value > 0.0) {
-        axis.set_log_base(10).set_crossing(ChartAxisCrossing::Min);
-    }
+    scale.set(axis);
 }
 
 #[cfg(test)]

@@ -1,0 +1,239 @@
+//! A sheet's cells before they are written: only all of them tell how wide a column must be and how high a row, which readers of the format do not find out themselves.
+
+use rust_xlsxwriter::{Chart, Format, Worksheet, XlsxError};
+use std::collections::BTreeMap;
+
+/// Widths in digits, as the format counts them.
+const NARROWEST: usize = 9;
+const WIDEST: usize = 32;
+/// The first column names rows.
+const WIDEST_FIRST: usize = 44;
+/// What a paragraph takes.
+const PARAGRAPH: f64 = 110.0;
+/// Heights in points.
+const LINE: f64 = 15.0;
+const TITLE_LINE: f64 = 18.0;
+const HIGHEST: f64 = 409.0;
+/// More rows that stay in sight would leave too little for the others.
+const FROZEN_HIGHEST: f64 = 16.0 * LINE;
+/// What a line of a heading is broken into at most.
+const HEADING_LINES: usize = 3;
+
+/// How a text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// On one line, over whatever is empty beside it.
+    Over,
+    /// In its column, which is at least as wide as its longest word and not much higher.
+    Heading,
+    /// In its column, which is as wide as the text if that is not too much.
+    Column,
+    /// In as many columns as a paragraph takes.
+    Paragraph,
+}
+
+enum Content {
+    Text(String, Fit),
+    Number(f64),
+}
+
+/// The cells of a sheet.
+#[derive(Default)]
+pub(super) struct Grid {
+    cells: BTreeMap<(u32, u16), (Content, Option<Format>)>,
+    charts: Vec<(u32, u16, Chart)>,
+    widths: BTreeMap<u16, usize>,
+    frozen: Option<u32>,
+}
+
+impl Grid {
+    /// A text, as much of it as a cell holds.
+    pub(super) fn text(&mut self, at: (u32, u16), text: &str, fit: Fit, format: &Format) {
+        // A cell holds at most 32 767 characters.
+        let text: String = text.chars().take(32_000).collect();
+        if !text.is_empty() {
+            let content = Content::Text(text, fit);
+            self.cells.insert(at, (content, Some(format.clone())));
+        }
+    }
+
+    /// A number, or words where a spreadsheet has no number for it.
+    pub(super) fn number(&mut self, at: (u32, u16), value: f64, format: Option<&Format>) {
+        let content = match value.is_finite() {
+            true => Content::Number(value),
+            false => Content::Text("not finite".into(), Fit::Column),
+        };
+        self.cells.insert(at, (content, format.cloned()));
+    }
+
+    pub(super) fn chart(&mut self, (line, column): (u32, u16), chart: Chart) {
+        self.charts.push((line, column, chart));
+    }
+
+    /// Makes a column as wide, whatever is in it.
+    pub(super) fn set_width(&mut self, column: u16, width: usize) {
+        self.widths.insert(column, width);
+    }
+
+    /// Keeps the first column in sight, and the rows above this one.
+    pub(super) fn freeze(&mut self, rows: u32) {
+        self.frozen = Some(rows);
+    }
+
+    pub(super) fn write(self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+        let widths = self.column_widths();
+        for (column, width) in &widths {
+            sheet.set_column_width(*column, *width as f64)?;
+        }
+        let heights = self.row_heights(&widths);
+        for (line, height) in &heights {
+            sheet.set_row_height(*line, *height)?;
+        }
+        if let Some(rows) = self.frozen {
+            let height: f64 = (0..rows)
+                .map(|row| heights.get(&row).copied().unwrap_or(LINE))
+                .sum();
+            let rows = if height > FROZEN_HIGHEST { 0 } else { rows };
+            sheet.set_freeze_panes(rows, 1)?;
+        }
+        for ((line, at), (content, format)) in &self.cells {
+            write_cell(sheet, (*line, *at), content, format.as_ref(), &widths)?;
+        }
+        for (line, column, chart) in &self.charts {
+            sheet.insert_chart(*line, *column, chart)?;
+        }
+        Ok(())
+    }
+
+    fn column_widths(&self) -> BTreeMap<u16, usize> {
+        let mut widths = BTreeMap::new();
+        for ((_, column), (content, _)) in &self.cells {
+            let widest = if *column == 0 { WIDEST_FIRST } else { WIDEST };
+            let wanted = content.width().min(widest);
+            let width = widths.entry(*column).or_insert(NARROWEST);
+            *width = wanted.max(*width);
+        }
+        widths.extend(&self.widths);
+        widths
+    }
+
+    /// The heights of rows that are higher than others.
+    fn row_heights(&self, widths: &BTreeMap<u16, usize>) -> BTreeMap<u32, f64> {
+        let mut heights = BTreeMap::new();
+        for ((line, column), (content, _)) in &self.cells {
+            let Content::Text(text, fit) = content else {
+                continue;
+            };
+            let wanted = match fit {
+                Fit::Over => TITLE_LINE,
+                // Bold letters are wider.
+                Fit::Heading => LINE * lines(text, width_of(widths, *column) * 0.9),
+                Fit::Column => LINE * lines(text, width_of(widths, *column)),
+                Fit::Paragraph => LINE * lines(text, spread(widths, *column).1),
+            };
+            if wanted > LINE {
+                let height = heights.entry(*line).or_insert(LINE);
+                *height = wanted.min(HIGHEST).max(*height);
+            }
+        }
+        heights
+    }
+}
+
+impl Content {
+    /// How wide a column must be for it.
+    fn width(&self) -> usize {
+        let longest = |parts: &mut dyn Iterator<Item = &str>| {
+            parts.map(|part| part.chars().count()).max().unwrap_or(0)
+        };
+        match self {
+            Content::Text(text, Fit::Heading) => {
+                let words = longest(&mut text.split_whitespace());
+                words.max(longest(&mut text.lines()).div_ceil(HEADING_LINES)) + 2
+            }
+            Content::Text(text, Fit::Column) => longest(&mut text.lines()) + 1,
+            Content::Text(..) => 0,
+            // Digits after the point give way.
+            Content::Number(value) => format!("{:.0}", value.abs()).len() + 3,
+        }
+    }
+}
+
+fn write_cell(
+    sheet: &mut Worksheet,
+    (line, at): (u32, u16),
+    content: &Content,
+    format: Option<&Format>,
+    widths: &BTreeMap<u16, usize>,
+) -> Result<(), XlsxError> {
+    let plain = Format::new();
+    match (content, format) {
+        (Content::Number(value), None) => sheet.write_number(line, at, *value)?,
+        (Content::Number(value), Some(format)) => {
+            sheet.write_number_with_format(line, at, *value, format)?
+        }
+        (Content::Text(text, Fit::Paragraph), format) => {
+            let (last, _) = spread(widths, at);
+            let format = format.unwrap_or(&plain);
+            match last > at {
+                true => sheet.merge_range(line, at, line, last, text, format)?,
+                false => sheet.write_string_with_format(line, at, text, format)?,
+            }
+        }
+        (Content::Text(text, _), Some(format)) => {
+            sheet.write_string_with_format(line, at, text, format)?
+        }
+        (Content::Text(text, _), None) => sheet.write_string(line, at, text)?,
+    };
+    Ok(())
+}
+
+fn width_of(widths: &BTreeMap<u16, usize>, column: u16) -> f64 {
+    widths.get(&column).map_or(8.43, |width| *width as f64)
+}
+
+/// The last column of a paragraph, and how wide that makes it.
+fn spread(widths: &BTreeMap<u16, usize>, from: u16) -> (u16, f64) {
+    let mut width = width_of(widths, from);
+    let mut last = from;
+    while width < PARAGRAPH - 10.0 {
+        last += 1;
+        width += width_of(widths, last);
+    }
+    (last, width)
+}
+
+/// How many lines a text takes that is broken between words.
+fn lines(text: &str, width: f64) -> f64 {
+    let width = (width as usize).max(1);
+    let of_line = |line: &str| {
+        let mut count = 1;
+        let mut used = 0;
+        for word in line.split(' ').map(|word| word.chars().count()) {
+            if used > 0 && used + 1 + word > width {
+                count += 1;
+                used = 0;
+            }
+            used += word + usize::from(used > 0);
+            // A word that is longer than a line is broken itself.
+            count += used.saturating_sub(1) / width;
+            used = if used > width { used % width } else { used };
+        }
+        count
+    };
+    text.split('\n').map(of_line).sum::<usize>() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_as_words_are_broken() {
+        assert_eq!(lines("", 10.0), 1.0);
+        assert_eq!(lines("one two", 10.0), 1.0);
+        assert_eq!(lines("one two three", 10.0), 2.0);
+        assert_eq!(lines("one\ntwo\n", 10.0), 3.0);
+        assert_eq!(lines(&"x".repeat(25), 10.0), 3.0);
+    }
+}
