@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 /// A server that does not accept by then will not.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// No round takes so long; the keeper then ends the server, whatever becomes of us.
-const LIFE_LIMIT: Duration = Duration::from_secs(1800);
+/// The keeper ends a server with us, whatever becomes of us; this is for a machine on which we are stopped and forgotten. A week, since a server lives for an epoch,
+/// which is as long as the run's budget lets it be: after half an hour all servers of a full run were ended, and their loads blamed them for it.
+const LIFE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Between asking a server to end and ending it.
 const GRACE: Duration = Duration::from_millis(500);
