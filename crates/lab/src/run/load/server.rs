@@ -211,3 +211,19 @@ fn free_port() -> std::io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LIFE_LIMIT;
+    use crate::suite::Suite;
+    use std::path::Path;
+
+    #[test]
+    fn a_server_outlives_the_run_that_it_is_started_for() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/rest.toml");
+        let (suite, _) = Suite::load(&path).expect("it is sound");
+        let seconds = suite.full.seconds.expect("its full run has a budget");
+        // A user may ask for ten times as long.
+        assert!(LIFE_LIMIT.as_secs_f64() > 10.0 * seconds);
+    }
+}
