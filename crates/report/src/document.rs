@@ -184,6 +184,16 @@ pub struct Column {
     pub subject: Option<usize>,
 }
 
+impl Column {
+    /// One with a title alone.
+    pub fn titled(title: impl Into<String>) -> Column {
+        Column {
+            title: title.into(),
+            ..Column::default()
+        }
+    }
+}
+
 /// A row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {

@@ -57,12 +57,7 @@ fn tabled(cells: Vec<Vec<Cell>>) -> Document {
     let table = Table {
         title: "Costs".into(),
         corner: "members".into(),
-        columns: titles
-            .map(|title| Column {
-                title: title.into(),
-                ..Column::default()
-            })
-            .to_vec(),
+        columns: titles.map(Column::titled).to_vec(),
         rows: rows.collect(),
         ..Table::default()
     };

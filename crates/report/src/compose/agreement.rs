@@ -139,7 +139,7 @@ fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block
         title: "Typical ratios, the farthest apart first".into(),
         caption: "Over the operations of a group: the median of the geometric means of any two of their ratios.".into(),
         corner: "Group".into(),
-        columns: in_both_runs(runs).map(heading).into(),
+        columns: in_both_runs(runs).map(Column::titled).into(),
         rows: ordered.iter().map(each).collect(),
         folded: false,
     };
@@ -287,9 +287,9 @@ fn document(
         row(label(of), place, cells)
     });
     let titles = ["Ratios", "half within", "nine in ten within", "all within"];
-    let mut columns: Vec<Column> = titles.map(|title| heading(title.into())).into();
-    columns.push(heading(format!("within {}", percent(threshold))));
-    columns.push(heading("intervals overlap".into()));
+    let mut columns: Vec<Column> = titles.map(Column::titled).into();
+    columns.push(Column::titled(format!("within {}", percent(threshold))));
+    columns.push(Column::titled("intervals overlap"));
     let tables = [
         Table {
             title: "Differences of ratios, as parts of them".into(),
@@ -302,7 +302,7 @@ fn document(
         Table {
             title: "Every ratio, the farthest apart first".into(),
             corner: "Operation".into(),
-            columns: in_both_runs(runs).into_iter().chain(["agrees".into()]).map(heading).collect(),
+            columns: in_both_runs(runs).into_iter().chain(["agrees".into()]).map(Column::titled).collect(),
             rows: each.collect(),
             ..Table::default()
         },
@@ -337,13 +337,6 @@ fn in_both_runs(runs: (i64, i64)) -> [String; 3] {
         format!("run {}", runs.1),
         "difference".to_owned(),
     ]
-}
-
-fn heading(title: String) -> Column {
-    Column {
-        title,
-        ..Column::default()
-    }
 }
 
 fn row(label: String, place: String, cells: Vec<Cell>) -> Row {

@@ -35,7 +35,7 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
                   series are as long as equation 12 says where resolution and cost are right."
             .into(),
         corner: "Clock".into(),
-        columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),
+        columns: COLUMNS.map(Column::titled).to_vec(),
         rows,
         folded: false,
     })]

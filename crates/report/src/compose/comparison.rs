@@ -99,19 +99,15 @@ fn table(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Table
         subtitle: String::new(),
         subject: Some(subject),
     };
-    let plain = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     Table {
         title: format!("{title}: side by side"),
         corner: "Operation".into(),
         columns: vec![
             side(&comparison.before, 0),
             side(&comparison.after, 1),
-            plain("After ÷ before"),
-            plain("Change"),
-            plain("Verdict"),
+            Column::titled("After ÷ before"),
+            Column::titled("Change"),
+            Column::titled("Verdict"),
         ],
         rows: rows.iter().map(|row| table_row(row)).collect(),
         ..Table::default()

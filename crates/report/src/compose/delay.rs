@@ -76,12 +76,7 @@ fn classification(view: &View, results: &[&ResultRecord]) -> Table {
     Table {
         title: "How a delay is scheduled".into(),
         corner: "Delay".into(),
-        columns: COLUMNS
-            .map(|title| Column {
-                title: title.into(),
-                ..Column::default()
-            })
-            .to_vec(),
+        columns: COLUMNS.map(Column::titled).to_vec(),
         rows: rows.collect(),
         ..Table::default()
     }
@@ -238,12 +233,7 @@ fn points(name: &str, subject: Option<usize>, curve: &DelayCurve) -> Table {
     Table {
         title: format!("Points of the curve: {name}"),
         corner: "Requested".into(),
-        columns: titles
-            .map(|title| Column {
-                title: title.into(),
-                ..Column::default()
-            })
-            .to_vec(),
+        columns: titles.map(Column::titled).to_vec(),
         rows: rows.collect(),
         folded: true,
         ..Table::default()

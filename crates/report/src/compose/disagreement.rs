@@ -28,17 +28,13 @@ pub fn section(view: &View) -> Option<Section> {
         "all of them",
         "Another run within 3 %",
     ];
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     let table = Table {
         title: "How far starts differ".into(),
         caption: "Ratios of processor time to the first subject of the same test. How starts differ is their standard deviation, as a part of the ratio; the last \
                   column counts ratios of which two runs like this one differ by no more than that nine times in ten."
             .into(),
         corner: "Subject".into(),
-        columns: titles.map(heading).into(),
+        columns: titles.map(Column::titled).into(),
         rows: subjects
             .iter()
             .map(|subject| row(view, subject, &all))

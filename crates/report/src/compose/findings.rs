@@ -63,10 +63,7 @@ fn missing_from_subjects(view: &View) -> Option<Block> {
         Block::Table(Table {
             title: "What does not exist for a subject".into(),
             corner: "Reason".into(),
-            columns: vec![Column {
-                title: "Operations".into(),
-                ..Column::default()
-            }],
+            columns: vec![Column::titled("Operations")],
             rows,
             folded: true,
             ..Table::default()
@@ -155,10 +152,7 @@ fn table(view: &View, kind: FindingKind, noted: &[Noted]) -> Table {
     Table {
         title: format!("{}: {}", name(kind), number::counted(noted.len(), "row")),
         corner: "Operation".into(),
-        columns: vec![Column {
-            title: "What was seen".into(),
-            ..Column::default()
-        }],
+        columns: vec![Column::titled("What was seen")],
         rows: rows.collect(),
         folded: true,
         ..Table::default()

@@ -31,7 +31,7 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
                   long-loop mean, never a paired median."
             .into(),
         corner: "Subject".into(),
-        columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),
+        columns: COLUMNS.map(Column::titled).to_vec(),
         rows: results.iter().filter_map(|result| row(view, result)).collect(),
         folded: false,
     };

@@ -56,10 +56,7 @@ fn by_test<'a>(results: &[&'a ResultRecord]) -> Vec<Vec<&'a ResultRecord>> {
 
 fn table(view: &View, results: &[&ResultRecord]) -> Table {
     let columns = Columns::of(results);
-    let titled = |title: &String| Column {
-        title: title.clone(),
-        ..Column::default()
-    };
+    let titled = |title: &String| Column::titled(title.clone());
     Table {
         title: "Latencies".into(),
         caption: "“Intended” counts from when an operation was meant to start: what a caller who kept to the schedule would have seen. \

@@ -25,16 +25,12 @@ fn section(view: &View, profile: &Profile) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
-    let parts = profile.parts.iter().map(|part| heading(&part.title));
+    let parts = profile.parts.iter().map(|part| Column::titled(&part.title));
     let table = Table {
         title: profile.title.clone(),
         caption: format!("Parts of all {}.", profile.unit),
         corner: "Program".into(),
-        columns: std::iter::once(heading(&format!("All {}", profile.unit)))
+        columns: std::iter::once(Column::titled(format!("All {}", profile.unit)))
             .chain(parts)
             .collect(),
         rows,

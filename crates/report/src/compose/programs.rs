@@ -31,10 +31,6 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 /// Programs, one a row, with their times and counts.
 pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     let (counted, left_out) = counted::columns(results);
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     let system = [
         "Time",
         "User",
@@ -43,7 +39,7 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
         "Kernel switches, waiting",
         "Kernel switches, made to",
     ];
-    let columns = system.into_iter().map(heading);
+    let columns = system.into_iter().map(Column::titled);
     let columns = columns.chain(counted.iter().map(Counted::column));
     let rows = results.iter().map(|result| {
         let mut cells = system_cells(result);

@@ -79,10 +79,7 @@ fn table(view: &View, published: &Published) -> Table {
 }
 
 fn heading(column: &PublishedColumn) -> Column {
-    Column {
-        title: column.title.clone(),
-        ..Column::default()
-    }
+    Column::titled(column.title.clone())
 }
 
 fn todays_columns(view: &View, published: &Published) -> Vec<RunColumn> {

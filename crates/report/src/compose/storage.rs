@@ -33,7 +33,7 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
                   do not say otherwise."
             .into(),
         corner: "Loop".into(),
-        columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),
+        columns: COLUMNS.map(Column::titled).to_vec(),
         rows: results.iter().map(|result| row(view, result)).collect(),
         folded: false,
     };

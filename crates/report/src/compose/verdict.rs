@@ -131,15 +131,11 @@ pub fn row(text: &str, limits: String, verdict: String, weakest: Option<String>)
 
 /// The table of claims.
 pub fn table(title: &str, caption: &str, rows: Vec<Row>) -> Table {
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     Table {
         title: title.into(),
         caption: caption.into(),
         corner: "Claim".into(),
-        columns: vec![heading("Holds"), heading("Weakest case")],
+        columns: vec![Column::titled("Holds"), Column::titled("Weakest case")],
         rows,
         folded: false,
     }

@@ -87,10 +87,7 @@ fn table(
             })
             .collect(),
     };
-    let column = |subject: &&str| Column {
-        title: (*subject).to_owned(),
-        ..Column::default()
-    };
+    let column = |subject: &&str| Column::titled((*subject).to_owned());
     Table {
         title: format!("{title}, as a share of itself ({conditions})"),
         caption: floor(&here, of),

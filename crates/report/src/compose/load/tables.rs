@@ -35,10 +35,7 @@ pub(super) fn blocks(
         figures.any(|figure| figure.value > 0.0)
     };
     let over = OVER_LOADS.iter().filter(has).map(|shown| {
-        let column = |test: &String| Column {
-            title: label(view, results, test),
-            ..Column::default()
-        };
+        let column = |test: &String| Column::titled(label(view, results, test));
         let row = |subject: &String| Row {
             label: subject.clone(),
             place: conditions.into(),
@@ -76,10 +73,6 @@ fn of_one_load(
     subjects: &[String],
     test: &str,
 ) -> Table {
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     let base = subjects
         .iter()
         .find_map(|subject| outcome(find(results, subject, test)?));
@@ -116,8 +109,11 @@ fn of_one_load(
         .iter()
         .filter_map(|subject| Some((subject.as_str(), outcome(find(results, subject, test)?)?)));
     let noise = noise::sentence(loads);
-    let mut columns: Vec<Column> = in_full.iter().map(|shown| heading(shown.title)).collect();
-    columns.insert(1, heading("as a share of the first"));
+    let mut columns: Vec<Column> = in_full
+        .iter()
+        .map(|shown| Column::titled(shown.title))
+        .collect();
+    columns.insert(1, Column::titled("as a share of the first"));
     Table {
         title: format!("{}: all figures", label(view, results, test)),
         caption: format!(

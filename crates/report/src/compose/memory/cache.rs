@@ -166,15 +166,8 @@ fn functions(title: &str, caption: &str, all: &[(&Function, PerOperation)]) -> T
         title: title.into(),
         caption: format!("{caption} {order}").trim().to_owned(),
         corner: "Function".into(),
-        columns: COLUMNS.map(|(title, _)| heading(title)).to_vec(),
+        columns: COLUMNS.map(|(title, _)| Column::titled(title)).to_vec(),
         rows: heaviest.iter().take(FUNCTIONS).map(row).collect(),
         folded: false,
-    }
-}
-
-fn heading(title: &str) -> Column {
-    Column {
-        title: title.into(),
-        ..Column::default()
     }
 }

@@ -91,10 +91,7 @@ impl<'a> Sides<'a> {
         };
         let mut columns: Vec<Column> = self.each().enumerate().map(side).collect();
         if self.after.is_some() {
-            columns.push(Column {
-                title: "Change".into(),
-                ..Column::default()
-            });
+            columns.push(Column::titled("Change"));
         }
         columns
     }

@@ -35,10 +35,7 @@ pub(super) struct Counted {
 
 impl Counted {
     pub(super) fn column(&self) -> Column {
-        Column {
-            title: self.title.clone(),
-            ..Column::default()
-        }
+        Column::titled(self.title.clone())
     }
 
     pub(super) fn cell(&self, result: &ResultRecord) -> Cell {

@@ -11,10 +11,7 @@ use antiphon_measure::{Estimate, Interval};
 
 pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
     let savings = comparison.savings;
-    let headings = variants(comparison).map(|title| Column {
-        title: shown(title),
-        ..Column::default()
-    });
+    let headings = variants(comparison).map(|title| Column::titled(shown(title)));
     let programs = savings.programs.iter();
     let rows = programs.flat_map(|program| program_rows(comparison, program, of));
     Table {

@@ -27,17 +27,13 @@ pub(super) fn section(view: &View) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     let table = Table {
         title: "The same against itself".into(),
         caption: "The second measurement as a ratio to the first. Processor time is that of the subject and its database an operation, and, like times of \
                   programs, paired within rounds; costs are medians of each process."
             .into(),
         corner: "Operation".into(),
-        columns: vec![heading("Time"), heading("Processor time")],
+        columns: vec![Column::titled("Time"), Column::titled("Processor time")],
         rows,
         folded: false,
     };

@@ -164,13 +164,7 @@ fn in_full(
         title: format!("{}: processor time, memory and threads", group.title),
         caption: format!("{IN_FULL}{}", cold::compilers(view)),
         corner: "Operation".into(),
-        columns: columns
-            .into_iter()
-            .map(|title| Column {
-                title: title.into(),
-                ..Column::default()
-            })
-            .collect(),
+        columns: columns.into_iter().map(Column::titled).collect(),
         rows,
         folded: true,
     }
