@@ -7,7 +7,7 @@ use antiphon_load::{
 };
 use antiphon_measure::supports;
 use antiphon_report::number;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::time::Duration;
 
@@ -126,13 +126,9 @@ fn part_of(closed: &Measured, percent: f64) -> Result<Schedule> {
             number::count(closed.answered + closed.failed())
         );
     }
-    if closed.answered == 0 {
-        bail!(
-            "no request in closed loop was answered, of which the rate is to be a part; give more --seconds, or the rate as a number"
-        );
-    }
-    let per_second = (closed.per_second() * percent / 100.0).min(Settings::RATE_MAX);
-    Ok(Schedule::Open { per_second })
+    closed.part(percent).context(
+        "no request in closed loop was answered in time, of which the rate is to be a part; give more --seconds, or the rate as a number",
+    )
 }
 
 /// Everything, and beside it the rate of the closed loop of which the schedule was a part.

@@ -1,5 +1,6 @@
 //! What a run measured.
 
+use crate::{Load, Schedule};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,6 +111,12 @@ impl Measured {
     /// Right answers a second, of those that came while requests were sent.
     pub fn per_second(&self) -> f64 {
         self.answered_in_time as f64 * 1e9 / (self.window_ns as f64).max(1.0)
+    }
+
+    /// The open schedule that asks for such a part of these answers a second, in per cent; `None` where none came in time.
+    pub fn part(&self, percent: f64) -> Option<Schedule> {
+        let per_second = (self.per_second() * percent / 100.0).min(Load::RATE_MAX);
+        (per_second > 0.0).then_some(Schedule::Open { per_second })
     }
 
     /// Requests that failed.
@@ -287,6 +294,16 @@ mod tests {
             connections: connections.collect(),
             ..Measured::nothing()
         }
+    }
+
+    #[test]
+    fn a_part_of_nothing_is_no_schedule() {
+        let mut closed = measured(&[100, 100]);
+        let half = Schedule::Open { per_second: 100.0 };
+        assert_eq!(closed.part(50.0), Some(half));
+        // All answers came when no more requests were sent.
+        closed.answered_in_time = 0;
+        assert_eq!(closed.part(50.0), None);
     }
 
     #[test]

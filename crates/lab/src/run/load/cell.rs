@@ -79,16 +79,15 @@ fn schedule(
     };
     let measured = run_steady(in_closed_loop, || ());
     let measured = without_failure(server, measured)?;
-    if measured.answered == 0 {
+    let Some(schedule) = measured.part(percent) else {
         let reason = "it answered nothing in closed loop, of which its schedule is a part";
         return Err(server.with_words(absence(reason, "run it by hand to see why")));
-    }
+    };
     let closed = ClosedLoop {
         per_second: measured.per_second(),
         generator_share: measured.own_share(),
     };
-    let per_second = closed.per_second * percent / 100.0;
-    Ok((Schedule::Open { per_second }, Some(closed)))
+    Ok((schedule, Some(closed)))
 }
 
 fn once(
