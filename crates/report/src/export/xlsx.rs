@@ -45,6 +45,8 @@ struct Styles {
     published: Format,
     wrapped: Format,
     number: Format,
+    /// Of a plot.
+    point: Format,
 }
 
 impl Styles {
@@ -61,6 +63,7 @@ impl Styles {
             published: label().set_italic(),
             wrapped: cell().set_text_wrap(),
             number: cell(),
+            point: Format::new(),
         }
     }
 }

@@ -30,8 +30,8 @@ impl Shown {
         self.title == OVER_LOADS[0].title
     }
 
-    /// Whether a table has it only where a load does: a part of what a server can is asked for by few.
-    pub(super) fn is_of_few(&self) -> bool {
+    /// Whether only loads have it that are a part of what a server can.
+    pub(super) fn is_of_parts(&self) -> bool {
         self.title == REST[0].title
     }
 

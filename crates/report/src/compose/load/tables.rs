@@ -76,14 +76,9 @@ fn of_one_load(
     let base = subjects
         .iter()
         .find_map(|subject| outcome(find(results, subject, test)?));
-    let is_told = |shown: &Shown| {
-        let of = |subject: &String| {
-            let result = find(results, subject, test)?;
-            shown.figure(outcome(result)?, wait(waits, result)?)
-        };
-        !shown.is_of_few() || subjects.iter().any(|subject| of(subject).is_some())
-    };
-    let in_full: Vec<Shown> = in_full().filter(is_told).collect();
+    let is_part = base.is_some_and(|load| load.task.percent_of_closed.is_some());
+    let has = |shown: &Shown| is_part || !shown.is_of_parts();
+    let in_full: Vec<Shown> = in_full().filter(has).collect();
     let rows = subjects.iter().filter_map(|subject| {
         let result = find(results, subject, test)?;
         let mut cells: Vec<Cell> = in_full

@@ -199,11 +199,10 @@ mod tests {
 
     #[test]
     fn functions_have_their_whole_names() {
-        let function = |place| Holder::of(place);
         let whole = Holder::Function("each(void (*)(int))");
-        assert_eq!(function("each(void (*)(int)) (file.cpp:12)"), whole);
-        assert_eq!(function("each(void (*)(int)) (in /opt/a (b)/c)"), whole);
-        assert_eq!(function("main"), Holder::Function("main"));
-        assert_eq!(function("??? (in /lib/l.so)"), Holder::Object("l.so"));
+        assert_eq!(Holder::of("each(void (*)(int)) (file.cpp:12)"), whole);
+        assert_eq!(Holder::of("each(void (*)(int)) (in /opt/a (b)/c)"), whole);
+        assert_eq!(Holder::of("main"), Holder::Function("main"));
+        assert_eq!(Holder::of("??? (in /lib/l.so)"), Holder::Object("l.so"));
     }
 }

@@ -85,13 +85,13 @@ impl Rows {
 }
 
 /// Where the numbers of bars stand: as many rows from the first on, and where there are intervals, from the first ones of what is below and above.
-pub(super) struct Block {
+pub(super) struct BarRows {
     pub(super) first: u32,
     pub(super) intervals: Option<(u32, u32)>,
     pub(super) rows: u32,
 }
 
-impl Block {
+impl BarRows {
     fn range(&self, sheet: &str, first: u32, column: u16) -> ChartRange {
         let last = (first + self.rows).saturating_sub(1);
         ChartRange::new_from_range(sheet, first, column, last, column)
@@ -101,6 +101,11 @@ impl Block {
 /// How a series looks: its colour on the page, and its place in the chart.
 type Look = (usize, usize);
 
+fn looks_of(plot: &Plot) -> impl Iterator<Item = Look> {
+    let colours = looks(&plot.series).into_iter().map(|(colour, _)| colour);
+    colours.zip(0..)
+}
+
 /// The chart of a plot over two numbers, and its height; `None` where it has no point.
 pub(super) fn over_number(
     plot: &Plot,
@@ -109,8 +114,7 @@ pub(super) fn over_number(
     drawing: &Drawing,
 ) -> Option<(Chart, u32)> {
     let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
-    let looks = looks(&plot.series).into_iter().map(|(colour, _)| colour);
-    let drawn = plot.series.iter().zip(looks.zip(0..)).zip(rows);
+    let drawn = plot.series.iter().zip(looks_of(plot)).zip(rows);
     for ((series, look), rows) in drawn.filter(|(_, rows)| rows.first <= rows.last) {
         let mut points = scattered(series.drawn, look, sheet, rows);
         if series.drawn == Drawn::Sticks && !rows.has_intervals {
@@ -145,22 +149,22 @@ pub(super) fn over_number(
 pub(super) fn over_rows(
     plot: &Plot,
     sheet: &str,
-    block: &Block,
+    rows: &BarRows,
     drawing: &Drawing,
 ) -> Option<(Chart, u32)> {
     let mut chart = Chart::new(ChartType::Bar);
-    let looks = looks(&plot.series).into_iter().map(|(colour, _)| colour);
-    let drawn = plot.series.iter().zip(&drawing.series).zip(looks.zip(0..));
+    let drawn = plot.series.iter().zip(&drawing.series).zip(looks_of(plot));
     for (column, ((series, points), look)) in (1..).zip(drawn) {
         let mut bars = bars(look);
         bars.set_name(series.name.as_str())
-            .set_categories(&block.range(sheet, block.first, 0))
-            .set_values(&block.range(sheet, block.first, column));
+            .set_categories(&rows.range(sheet, rows.first, 0))
+            .set_values(&rows.range(sheet, rows.first, column));
         let has_intervals = points.iter().any(|point: &Point| point.interval.is_some());
-        if let Some((below, above)) = block.intervals.filter(|_| has_intervals) {
-            let side = |first| block.range(sheet, first, column);
+        if let Some((below, above)) = rows.intervals.filter(|_| has_intervals) {
+            let side = |first| rows.range(sheet, first, column);
             let sides = ChartErrorBarsType::Custom(side(above), side(below));
-            bars.set_x_error_bars(&dark_bars_of(sides));
+            // Whiskers of its own colour would not be seen on a bar.
+            bars.set_x_error_bars(&error_bars(sides, Color::Black));
         }
         chart.push_series(&bars);
     }
@@ -244,11 +248,6 @@ fn bars((colour, place): Look) -> ChartSeries {
 
 fn bars_of(kind: ChartErrorBarsType, (colour, _): Look) -> ChartErrorBars {
     error_bars(kind, rgb(colour))
-}
-
-/// On bars of their own colour whiskers would not be seen.
-fn dark_bars_of(kind: ChartErrorBarsType) -> ChartErrorBars {
-    error_bars(kind, Color::Black)
 }
 
 fn error_bars(kind: ChartErrorBarsType, colour: Color) -> ChartErrorBars {

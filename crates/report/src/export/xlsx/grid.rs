@@ -40,7 +40,7 @@ enum Content {
 /// The cells of a sheet.
 #[derive(Default)]
 pub(super) struct Grid {
-    cells: BTreeMap<(u32, u16), (Content, Option<Format>)>,
+    cells: BTreeMap<(u32, u16), (Content, Format)>,
     charts: Vec<(u32, u16, Chart)>,
     widths: BTreeMap<u16, usize>,
     frozen: Option<u32>,
@@ -53,17 +53,17 @@ impl Grid {
         let text: String = text.chars().take(32_000).collect();
         if !text.is_empty() {
             let content = Content::Text(text, fit);
-            self.cells.insert(at, (content, Some(format.clone())));
+            self.cells.insert(at, (content, format.clone()));
         }
     }
 
     /// A number, or words where a spreadsheet has no number for it.
-    pub(super) fn number(&mut self, at: (u32, u16), value: f64, format: Option<&Format>) {
+    pub(super) fn number(&mut self, at: (u32, u16), value: f64, format: &Format) {
         let content = match value.is_finite() {
             true => Content::Number(value),
             false => Content::Text("not finite".into(), Fit::Column),
         };
-        self.cells.insert(at, (content, format.cloned()));
+        self.cells.insert(at, (content, format.clone()));
     }
 
     pub(super) fn chart(&mut self, (line, column): (u32, u16), chart: Chart) {
@@ -97,7 +97,7 @@ impl Grid {
             sheet.set_freeze_panes(rows, 1)?;
         }
         for ((line, at), (content, format)) in &self.cells {
-            write_cell(sheet, (*line, *at), content, format.as_ref(), &widths)?;
+            write_cell(sheet, (*line, *at), content, format, &widths)?;
         }
         for (line, column, chart) in &self.charts {
             sheet.insert_chart(*line, *column, chart)?;
@@ -163,27 +163,19 @@ fn write_cell(
     sheet: &mut Worksheet,
     (line, at): (u32, u16),
     content: &Content,
-    format: Option<&Format>,
+    format: &Format,
     widths: &BTreeMap<u16, usize>,
 ) -> Result<(), XlsxError> {
-    let plain = Format::new();
-    match (content, format) {
-        (Content::Number(value), None) => sheet.write_number(line, at, *value)?,
-        (Content::Number(value), Some(format)) => {
-            sheet.write_number_with_format(line, at, *value, format)?
+    let last = match content {
+        Content::Text(_, Fit::Paragraph) => spread(widths, at).0,
+        _ => at,
+    };
+    match content {
+        Content::Number(value) => sheet.write_number_with_format(line, at, *value, format)?,
+        Content::Text(text, _) if last > at => {
+            sheet.merge_range(line, at, line, last, text, format)?
         }
-        (Content::Text(text, Fit::Paragraph), format) => {
-            let (last, _) = spread(widths, at);
-            let format = format.unwrap_or(&plain);
-            match last > at {
-                true => sheet.merge_range(line, at, line, last, text, format)?,
-                false => sheet.write_string_with_format(line, at, text, format)?,
-            }
-        }
-        (Content::Text(text, _), Some(format)) => {
-            sheet.write_string_with_format(line, at, text, format)?
-        }
-        (Content::Text(text, _), None) => sheet.write_string(line, at, text)?,
+        Content::Text(text, _) => sheet.write_string_with_format(line, at, text, format)?,
     };
     Ok(())
 }

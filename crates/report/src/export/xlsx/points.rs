@@ -1,7 +1,7 @@
 //! The points of a plot as rows, and the chart of them beside these. Where a chart cannot draw the points as they are, what it draws stands in cells of its own.
 
 use super::Styles;
-use super::chart::{self, ABOVE, BELOW, Block, Rows, WIDE, X, Y};
+use super::chart::{self, ABOVE, BELOW, BarRows, Rows, WIDE, X, Y};
 use super::drawn::{self, Drawing};
 use super::grid::{Fit, Grid};
 use super::split;
@@ -57,7 +57,7 @@ impl Sheet<'_> {
     /// A row a point: whose it is, its two numbers, and how far its interval goes to either side.
     fn write_over_number(&mut self, plot: &Plot) -> Written {
         let top = *self.line;
-        let points: Vec<Vec<Point>> = plot.series.iter().map(|of| of.points.clone()).collect();
+        let points: Vec<&[Point]> = plot.series.iter().map(|of| &of.points[..]).collect();
         let rows = self.write_points(plot, "Point", &points, 0);
         let drawing = drawn::over_number(plot);
         if drawing.is_of(plot) {
@@ -77,7 +77,7 @@ impl Sheet<'_> {
         &mut self,
         plot: &Plot,
         heading: &str,
-        series: &[Vec<Point>],
+        series: &[impl AsRef<[Point]>],
         column: u16,
     ) -> Vec<Rows> {
         let headings = [
@@ -91,14 +91,17 @@ impl Sheet<'_> {
         let mut rows = Vec::new();
         for (of, points) in plot.series.iter().zip(series) {
             let first = *self.line;
-            for point in points {
+            for point in points.as_ref() {
                 self.write_point(&of.name, point, column);
             }
             rows.push(Rows {
                 first,
                 last: (*self.line).saturating_sub(1),
                 column,
-                has_intervals: points.iter().any(|point| sides(point, point.y).is_some()),
+                has_intervals: points
+                    .as_ref()
+                    .iter()
+                    .any(|point| sides(point, point.y).is_some()),
             });
         }
         rows
@@ -107,11 +110,11 @@ impl Sheet<'_> {
     fn write_point(&mut self, name: &str, point: &Point, column: u16) {
         let at = |offset| (*self.line, column + offset);
         self.grid.text(at(0), name, Fit::Column, &self.styles.label);
-        self.grid.number(at(X), point.x, None);
-        self.grid.number(at(Y), point.y, None);
+        self.grid.number(at(X), point.x, &self.styles.point);
+        self.grid.number(at(Y), point.y, &self.styles.point);
         if let Some((below, above)) = sides(point, point.y) {
-            self.grid.number(at(BELOW), below, None);
-            self.grid.number(at(ABOVE), above, None);
+            self.grid.number(at(BELOW), below, &self.styles.point);
+            self.grid.number(at(ABOVE), above, &self.styles.point);
         }
         *self.line += 1;
     }
@@ -122,7 +125,7 @@ impl Sheet<'_> {
             self.write_list(plot);
             return (None, 0);
         }
-        let points: Vec<Vec<Point>> = plot.series.iter().map(|of| of.points.clone()).collect();
+        let points: Vec<&[Point]> = plot.series.iter().map(|of| &of.points[..]).collect();
         let drawing = drawn::over_rows(plot);
         let mut block = self.write_block(plot, &points, "");
         if !drawing.is_of(plot) {
@@ -133,14 +136,14 @@ impl Sheet<'_> {
     }
 
     /// The values, and below them how far their intervals go to either side.
-    fn write_block(&mut self, plot: &Plot, series: &[Vec<Point>], more: &str) -> Block {
+    fn write_block(&mut self, plot: &Plot, series: &[impl AsRef<[Point]>], more: &str) -> BarRows {
         let value: Value = &|point| Some(point.x);
         let below: Value = &|point| Some(sides(point, point.x)?.0);
         let above: Value = &|point| Some(sides(point, point.x)?.1);
         let title = named(&plot.x.title, plot.x.unit);
         let first = self.write_matrix(plot, series, &format!("{title}{more}"), value);
-        let points = || series.iter().flatten();
-        let intervals = points().any(|point| below(point).is_some()).then(|| {
+        let mut points = series.iter().flat_map(AsRef::as_ref);
+        let intervals = points.any(|point| below(point).is_some()).then(|| {
             let mut side = |word: &str, side: Value| {
                 *self.line += 1;
                 self.write_matrix(plot, series, &format!("interval, {word}{more}"), side)
@@ -148,7 +151,7 @@ impl Sheet<'_> {
             (side("below", below), side("above", above))
         });
         *self.line += u32::from(intervals.is_some());
-        Block {
+        BarRows {
             first,
             intervals,
             rows: plot.categories.len() as u32,
@@ -159,7 +162,7 @@ impl Sheet<'_> {
     fn write_matrix(
         &mut self,
         plot: &Plot,
-        series: &[Vec<Point>],
+        series: &[impl AsRef<[Point]>],
         heading: &str,
         number: Value,
     ) -> u32 {
@@ -172,10 +175,10 @@ impl Sheet<'_> {
                 .text((row, 0), category, Fit::Column, &self.styles.label);
         }
         for (column, points) in (1..).zip(series) {
-            for point in points {
+            for point in points.as_ref() {
                 if let Some(number) = number(point) {
                     self.grid
-                        .number((first + point.y as u32, column), number, None);
+                        .number((first + point.y as u32, column), number, &self.styles.point);
                 }
             }
         }
@@ -195,7 +198,8 @@ impl Sheet<'_> {
                 let row = plot.categories.get(point.y as usize);
                 let (row, style) = (row.unwrap_or(&series.name), &self.styles.label);
                 self.grid.text((*self.line, 0), row, Fit::Column, style);
-                self.grid.number((*self.line, 1), point.x, None);
+                self.grid
+                    .number((*self.line, 1), point.x, &self.styles.point);
                 self.grid
                     .text((*self.line, 2), &series.name, Fit::Column, style);
                 *self.line += 1;

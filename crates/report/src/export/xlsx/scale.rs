@@ -227,9 +227,8 @@ fn powers(unit: AxisUnit, low: f64, high: f64, base: u16, first: fn(f64) -> f64)
 /// Sizes are powers of two, and so are their ticks.
 fn sizes(low: f64, high: f64) -> Scale {
     let span = (high / low).log2();
-    let bases = [1, 2, 4, 8].into_iter();
-    let bits = bases.clone().find(|bits| span / f64::from(*bits) <= SIZES);
-    let bits = f64::from(bits.or(bases.last()).unwrap_or(8));
+    let few = |bits: &f64| span / bits <= SIZES;
+    let bits = [1.0, 2.0, 4.0].into_iter().find(few).unwrap_or(8.0);
     let whole = |power: f64| (power * bits).exp2();
     let first = (low.log2() / bits).floor();
     Scale {

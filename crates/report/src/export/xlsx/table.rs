@@ -119,7 +119,7 @@ fn write_row(grid: &mut Grid, line: u32, row: &Row, widths: &[Width], styles: &S
     };
     let title = row_title(row);
     match number_of(&title) {
-        Some(number) => grid.number((line, 0), number, Some(style)),
+        Some(number) => grid.number((line, 0), number, style),
         None => grid.text((line, 0), &title, Fit::Column, style),
     }
     let mut writer = Cells {
@@ -156,7 +156,7 @@ impl Cells<'_> {
 
     fn number(&mut self, part: u16, value: f64) {
         let at = (self.line, self.at + part);
-        self.grid.number(at, value, Some(&self.styles.number));
+        self.grid.number(at, value, &self.styles.number);
     }
 
     fn write(&mut self, cell: &Cell, width: Width) {
