@@ -19,6 +19,9 @@ mod instructions;
 mod interference;
 mod latency;
 mod line;
+mod line_limits;
+#[cfg(test)]
+mod line_limits_tests;
 mod passing;
 mod periodic;
 mod placement;

@@ -1,14 +1,9 @@
 //! The straight line through costs: a cost to begin with, and one for each step.
 
 use crate::Interval;
+use crate::line_limits::{least, most};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// How often costs are moved towards a line that is put through them anew.
-const MOVES: usize = 300;
-
-/// A cost that is nearer to its line, as a part of it, lies on it: what rounding and a finite number of moves leave.
-const ON_THE_LINE: f64 = 1e-4;
 
 /// cost = intercept + slope · number, and how well the costs keep to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,42 +70,33 @@ pub fn line(points: &[(f64, f64)]) -> Option<Line> {
     Some(line)
 }
 
-/// [`Line::farthest`] of costs that are known within limits. At least: as far as the farthest cost must be from a line; 0 where one passes
-/// through all intervals, so that nothing tells the costs from a line. At most: where each cost lies at the end of its interval that is farther from the
-/// line.
+/// [`Line::farthest`] of costs that are known within limits: what it is with each cost anywhere in its interval and the line put through them anew.
+/// At least: as far as the farthest cost must be from any line at all; 0 where one passes through all intervals, so that nothing tells the costs from a
+/// line. At most: a bound that it is not above, and that it reaches unless intervals are very wide or costs more than ten; ∞ where the line may come down to zero.
 ///
 /// `None` where there is no line; no limits where a cost has none.
 pub fn farthest(points: &[(f64, Interval)]) -> Option<Interval> {
     let costs: Vec<_> = points.iter().map(|(n, cost)| (*n, cost.value)).collect();
     let through = line(&costs)?;
+    let value = through.farthest;
     if points.iter().any(|(_, cost)| cost.limits().is_none()) {
-        return Some(Interval::open(through.farthest));
+        return Some(Interval::open(value));
     }
-    let away = |(number, cost): &(f64, Interval)| {
-        let on = through.at(*number);
-        (cost.low / on - 1.0)
-            .abs()
-            .max((cost.high / on - 1.0).abs())
-    };
+    let points: Vec<_> = points.iter().map(|(n, cost)| (*n, around(cost))).collect();
     Some(Interval {
-        value: through.farthest,
-        low: least(points, costs).min(through.farthest),
-        high: points.iter().map(away).fold(through.farthest, f64::max),
+        value,
+        low: least(&points).min(value),
+        high: most(&points, &through).max(value),
     })
 }
 
-/// How far the farthest cost stays from a line: each is moved within its interval to where it is nearest to the line through all, again and again
-/// (alternating projections, which end on a line if one passes through all intervals).
-fn least(points: &[(f64, Interval)], mut costs: Vec<(f64, f64)>) -> f64 {
-    let mut left = f64::INFINITY;
-    for _ in 0..MOVES {
-        let Some(through) = line(&costs) else { break };
-        left = left.min(through.farthest);
-        for (cost, (number, within)) in costs.iter_mut().zip(points) {
-            cost.1 = through.at(*number).clamp(within.low, within.high);
-        }
+/// The interval with its value in it, which rounding or a median may leave just outside.
+fn around(cost: &Interval) -> Interval {
+    Interval {
+        value: cost.value,
+        low: cost.low.min(cost.value),
+        high: cost.high.max(cost.value),
     }
-    if left < ON_THE_LINE { 0.0 } else { left }
 }
 
 #[cfg(test)]

@@ -70,8 +70,8 @@ fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured
     Table {
         title: format!("As a straight line: {}", sweep.label),
         caption: "Least squares of relative deviations; 95 % intervals from how the costs deviate from the line. The last row is the part by which \
-                  the farthest cost misses it: the smaller, the more predictable. Its limits are what it must be at least, and may be at most, with each \
-                  cost anywhere in its interval."
+                  the farthest cost misses it: the smaller, the more predictable. Its limits are of costs anywhere in their intervals: the part by which the \
+                  farthest must miss every line, and what it misses the line put through them anew by at most."
             .into(),
         corner: "n".into(),
         columns: columns.iter().map(|column| heading(view, column)).collect(),
@@ -89,9 +89,14 @@ fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured
 /// The deviation of the costs, and what it may be for all that their intervals tell.
 fn deviation(farthest: &Interval) -> String {
     let value = away(farthest.value);
-    match farthest.limits() {
-        Some((low, high)) => format!("{value} ({} to {})", away(low), away(high)),
-        None => format!("{value}, no limits"),
+    match (farthest.low.is_finite(), farthest.high.is_finite()) {
+        (true, true) => format!(
+            "{value} ({} to {})",
+            away(farthest.low),
+            away(farthest.high)
+        ),
+        (true, false) => format!("{value}, no upper limit"),
+        (false, _) => format!("{value}, no limits"),
     }
 }
 

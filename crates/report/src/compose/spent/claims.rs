@@ -54,7 +54,10 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     let is_cold =
         needs_warmth(claim.quantity) && sides.iter().any(|side| cold::is_subject_cold(side));
     Some(Trial {
-        test: view.label(&ours.identity),
+        test: match claim.quantity {
+            ServerQuantity::Deviation => format!("{} tests together", claim.tests.len()),
+            _ => view.label(&ours.identity),
+        },
         share: share?,
         is_limited: false, // nothing generates load for these
         is_cold,
@@ -109,8 +112,8 @@ fn share(
     of(ours.costs.as_ref()?)?.over(&of(theirs.costs.as_ref()?)?)
 }
 
-/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are: from 0 where ours may be on one, to ∞ where
-/// the others' may.
+/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are: from 0 where ours may be on one or the others'
+/// are not bounded, to ∞ where the others' may be on one or ours are not bounded.
 fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
     let of = |subject: &String| {
         let column = column(claim, subject);
@@ -125,6 +128,9 @@ fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
     (theirs.value > 0.0).then(|| Interval {
         value: ours.value / theirs.value,
         low: ours.low.max(0.0) / theirs.high,
-        high: ours.high / theirs.low.max(0.0),
+        high: match theirs.low > 0.0 {
+            true => ours.high / theirs.low,
+            false => f64::INFINITY, // even where ours are on one: 0 / 0
+        },
     })
 }
