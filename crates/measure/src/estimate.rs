@@ -311,6 +311,8 @@ pub enum FindingKind {
     ShortSlice,
     /// The interval of the cost lies below zero by more than the placement of loops explains.
     ControlDearer,
+    /// There were too few blocks for an interval at the level of the others.
+    FewBlocks,
     /// Anything else worth saying.
     Note,
 }

@@ -209,7 +209,7 @@ fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
                 100.0 * at_least(n)
             ),
         };
-        finding(FindingKind::Note, text)
+        finding(FindingKind::FewBlocks, text)
     })
 }
 

@@ -220,7 +220,9 @@ mod tests {
         // A generator of its own, so that the test is the same everywhere.
         let mut state = 1_u64;
         let mut uniform = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 11) as f64 / (1_u64 << 53) as f64
         };
         // Twelve of them are nearly normal, around 0 and with a deviation of 1.

@@ -1,8 +1,8 @@
 //! How numbers are written: units chosen by size, digits chosen by the width of the interval.
 //!
 //! All times come in as nanoseconds. A value never shows a digit that its interval does not support: the half width is
-//! written with one significant digit (two when it begins with 1) and the value with as many decimals. An interval that lies unevenly about its value is written by
-//! its two limits.
+//! written with two significant digits and the value to the same place, be it decimals or tens, hundreds and thousands. An interval that lies unevenly about its value
+//! is written by its two limits.
 
 mod digits;
 mod scale;
@@ -10,10 +10,11 @@ mod written;
 
 use crate::document::Unit;
 
+use digits::rounded;
 pub use digits::{count, counted, fixed, printed, significant};
 pub use scale::{Scale, common_scale, scale_for};
-use written::decimals_of;
 pub use written::{Spread, Written, interval, interval_in};
+use written::{place_of, place_of_bound};
 
 /// Narrow no-break space, between thousands and before units.
 const THIN: char = '\u{202f}';
@@ -26,11 +27,11 @@ pub fn quantity(unit: Unit, value: f64) -> String {
     text
 }
 
-/// A value to one significant digit, two when it begins with 1, with its unit: for bounds.
+/// A value to one significant digit, two from ten on and when it begins with 1, with its unit: for bounds.
 pub fn rough(unit: Unit, value: f64) -> String {
     let scale = scale_for(unit, value);
     let scaled = value / scale.factor;
-    let mut text = fixed(scaled, decimals_of(scaled.abs().max(1e-4)));
+    let mut text = rounded(scaled, place_of_bound(scaled.abs().max(1e-4)));
     push_unit(&mut text, scale.symbol);
     text
 }
@@ -71,11 +72,11 @@ pub fn limits(unit: Unit, low: f64, high: f64) -> String {
         return "no limits".into();
     }
     let scale = scale_for(unit, low.abs().max(high.abs()));
-    let decimals = decimals_of(((high - low) / 2.0 / scale.factor).max(1e-4));
+    let place = place_of(((high - low) / 2.0 / scale.factor).max(1e-4));
     let mut text = format!(
         "[{}, {}]",
-        fixed(low / scale.factor, decimals),
-        fixed(high / scale.factor, decimals)
+        rounded(low / scale.factor, place),
+        rounded(high / scale.factor, place)
     );
     push_unit(&mut text, scale.symbol);
     text
@@ -110,6 +111,9 @@ mod tests {
         assert_eq!(plain(&quantity(Unit::Ratio, 10_812.0)), "10 800×");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 0.0612)), "0.06 ns");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 0.123)), "0.12 ns");
+        assert_eq!(plain(&rough(Unit::Nanoseconds, 0.5)), "0.5 ns");
+        assert_eq!(plain(&rough(Unit::Nanoseconds, 26.3)), "26 ns");
+        assert_eq!(plain(&rough(Unit::Nanoseconds, 263.0)), "260 ns");
     }
 
     #[test]
@@ -125,7 +129,11 @@ mod tests {
         );
         assert_eq!(
             plain(&limits(Unit::Nanoseconds, 11.9, 12.5)),
-            "[11.9, 12.5] ns"
+            "[11.90, 12.50] ns"
+        );
+        assert_eq!(
+            plain(&limits(Unit::Nanoseconds, 312.0, 748.0)),
+            "[310, 750] ns"
         );
     }
 }

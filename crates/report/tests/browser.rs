@@ -3,7 +3,9 @@
 
 mod sample;
 
+use antiphon_report::document::{AxisUnit, Block, Document, Drawn, Point};
 use antiphon_report::{compose, export::html};
+use sample::plots::{one, plotted, series};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -238,4 +240,74 @@ fn figures_show_their_evidence_and_plots_answer_keys() {
     );
     assert_eq!(found["linear"], "false");
     assert_eq!(found["rows"], serde_json::json!(["inline, no parameters"]));
+}
+
+/// A document's first plot with other units.
+fn in_units(mut document: Document, x: AxisUnit, y: AxisUnit) -> Document {
+    let Block::Plot(plot) = &mut document.sections[0].blocks[0] else {
+        panic!("a plot");
+    };
+    (plot.x.unit, plot.y.unit) = (x, y);
+    document
+}
+
+/// What is written along the axes of a document's only plot.
+fn ticks(browser: &Path, document: &Document) -> Vec<String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let probe = "return [...document.querySelectorAll('.canvas svg text:not(.title):not(.label)')].map((t) => t.textContent)";
+    let page = with_probe(&html::render(document), probe);
+    let path = write(directory.path(), "page.html", &page);
+    // So short a page may get its scroll bar while it is drawn, of which the browser tells.
+    let (dom, _) = open(browser, &path, 1280);
+    assert_eq!(attribute(&dom, "data-plots"), "1");
+    let found = attribute(&dom, "data-probe").replace("&quot;", "\"");
+    let texts: Vec<String> = serde_json::from_str(&found).expect(&found);
+    let plain = |text: &String| {
+        text.replace(['\u{202f}', '\u{a0}'], " ")
+            .replace("&nbsp;", " ")
+    };
+    texts.iter().map(plain).collect()
+}
+
+#[test]
+fn sizes_have_ticks_that_are_round_in_the_unit_they_are_written_in() {
+    const MIB: f64 = 1_048_576.0;
+    let Some(browser) = browser() else { return };
+    let bars = |most: f64| {
+        let points = vec![Point::at(20.0 * MIB, 0.0), Point::at(most, 1.0)];
+        let bars = plotted(
+            &["one", "two"],
+            vec![series("held", Drawn::Sticks, points)],
+            false,
+        );
+        in_units(bars, AxisUnit::Bytes, AxisUnit::Count)
+    };
+    let found = ticks(&browser, &bars(150.0 * MIB));
+    assert_eq!(found[0], "0 MiB", "{found:?}");
+    let step = |found: &[String]| found[1].clone();
+    assert!(
+        ["10 MiB", "20 MiB", "50 MiB"].contains(&step(&found).as_str()),
+        "{found:?}"
+    );
+    // In one unit, as a tenth of one is round, and of the next smaller one 102.4 are not.
+    let found = ticks(&browser, &bars(1500.0 * MIB));
+    assert!(found.iter().all(|tick| tick.ends_with(" GiB")), "{found:?}");
+    assert!(
+        ["0.1 GiB", "0.2 GiB"].contains(&step(&found).as_str()),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn shares_are_written_in_per_cent_along_axes_too() {
+    let Some(browser) = browser() else { return };
+    let points = vec![Point::at(1.0, 0.02), Point::at(8.0, 0.97)];
+    let plot = one(&[], Drawn::Line, points, false);
+    let found = ticks(&browser, &in_units(plot, AxisUnit::Count, AxisUnit::Share));
+    let shares: Vec<&String> = found.iter().filter(|tick| tick.ends_with(" %")).collect();
+    assert!(
+        shares.len() > 3 && found.contains(&"100 %".to_owned()),
+        "{found:?}"
+    );
+    assert!(found.iter().all(|tick| !tick.contains('×')), "{found:?}");
 }

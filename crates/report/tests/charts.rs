@@ -314,6 +314,41 @@ fn nothing_of_a_size_stands_in_its_cell_as_nothing() {
 }
 
 #[test]
+fn shares_and_sizes_have_ticks_that_are_round_in_the_unit_they_are_written_in() {
+    const MIB: f64 = 1_048_576.0;
+    let points = vec![Point::at(0.02, 20.0 * MIB), Point::at(0.9, 150.0 * MIB)];
+    let mut document = one(&[], Drawn::Line, points, false);
+    let Block::Plot(plot) = &mut document.sections[0].blocks[0] else {
+        panic!("a plot");
+    };
+    (plot.x.unit, plot.y.unit) = (AxisUnit::Share, AxisUnit::Bytes);
+    plot.x.title = "Kept".into();
+    let chart = charts(&document).remove(0);
+    for part in [
+        "formatCode=\"#,##0&quot; &quot;%\"",
+        "<c:majorUnit val=\"0.2\"/>",
+        "formatCode=\"#,##0,,&quot; MB&quot;\"",
+        "<c:majorUnit val=\"50000000\"/>",
+    ] {
+        assert!(chart.contains(part), "no {part} in {chart}");
+    }
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    let texts = &parts["xl/sharedStrings.xml"];
+    assert!(texts.contains("Kept (fraction)"), "{texts}");
+    // Powers of two would be written 4, 8, 16, 33 and 66 kB.
+    let Block::Plot(plot) = &mut document.sections[0].blocks[0] else {
+        panic!("a plot");
+    };
+    plot.series[0].points = vec![Point::at(0.5, 4096.0), Point::at(0.5, 65_536.0)];
+    plot.y.log = true;
+    let chart = charts(&document).remove(0);
+    assert!(
+        chart.contains("<c:min val=\"2000\"/>") && chart.contains("<c:logBase val=\"2\"/>"),
+        "{chart}"
+    );
+}
+
+#[test]
 fn what_is_not_drawn_is_no_chart_and_what_is_no_number_no_harm() {
     // Nothing to draw is no chart, and several points in a row are a list.
     assert!(charts(&plotted(&["one"], Vec::new(), true)).is_empty());

@@ -5,7 +5,7 @@ mod sample;
 use antiphon_lab::{Foreign, Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Document, Plot, Table};
+use antiphon_report::document::{AxisUnit, Block, Cell, Document, Plot, Table};
 use antiphon_report::export::{csv, markdown, xlsx};
 use sample::{empty_run, identity, result, section};
 
@@ -190,6 +190,7 @@ fn shares_of_counters_stand_beside_published_ones_and_are_plotted() {
     assert_eq!(drawn, [("IC", 2), ("TS", 2)]);
     assert_eq!(plot.y.title, "Kept as a share of operations");
     assert!(!plot.y.log, "parts of one are read from a zero");
+    assert_eq!(plot.y.unit, AxisUnit::Share, "as in the table");
 }
 
 /// The same program in each row, which are slices of it.
@@ -328,6 +329,7 @@ fn the_plot_holds_today_s_and_the_published_ratios() {
     let points: Vec<usize> = plot.series.iter().map(|s| s.points.len()).collect();
     assert_eq!(points, [2, 2]);
     assert_eq!(plot.series[0].points[0].y, 0.5);
+    assert_eq!(plot.y.unit, AxisUnit::Share, "as in the table");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod sample;
 
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Note, Plot, Row, Section, Table};
+use antiphon_report::document::{AxisUnit, Block, Cell, Note, Plot, Row, Section, Table};
 use antiphon_report::export::{markdown, xlsx};
 use sample::{empty_run, estimate, identity, result};
 
@@ -261,6 +261,7 @@ fn the_plot_has_a_series_a_variant() {
     let plot = plots(&section)[0];
     let names: Vec<&str> = plot.series.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["general", "object"]);
+    assert_eq!([plot.x.unit, plot.y.unit], [AxisUnit::Share; 2]);
     let object: Vec<(f64, f64)> = plot.series[1].points.iter().map(|p| (p.x, p.y)).collect();
     near(Some(object[0].0), 0.91);
     near(Some(object[0].1), 0.9);

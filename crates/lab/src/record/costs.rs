@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
-use super::ratio::{Starts, Within, widened};
+use super::ratio::{Starts, Within, slowed_by, widened};
 use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -151,6 +151,11 @@ pub struct ServerHeld {
     pub held: Held,
 }
 
+/// What a start held, with what another may hold: its size is known to that part.
+pub(super) fn of_one_start(held: f64) -> Interval {
+    widened(exactly(held), HELD_STARTS * held)
+}
+
 impl Costs {
     /// The median of a figure over the rounds in which nothing slowed the processors, with its interval, which is wider where too few were not
     /// slowed; `None` where no round has it.
@@ -168,8 +173,7 @@ impl Costs {
         let figure = |round: &CostRound| Some((round.start, round.slowed, of(round)?));
         let (rounds, slowed) = calm::rounds(self.rounds.iter().filter_map(figure).collect());
         let values: Vec<f64> = rounds.into_iter().map(|(_, value)| value).collect();
-        let median = median_interval(&values)?;
-        Some(widened(median, median.value.abs() * slowed))
+        Some(slowed_by(median_interval(&values)?, slowed))
     }
 
     /// The largest error by steps of the kernel's account, ns.
@@ -261,7 +265,7 @@ impl Costs {
     pub fn memory(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         let held = self.held(of)?;
         Some(match held.limits() {
-            None => widened(exactly(held.value), HELD_STARTS * held.value),
+            None => of_one_start(held.value),
             Some(_) => held,
         })
     }

@@ -5,7 +5,7 @@ mod latencies;
 pub use latencies::Latencies;
 
 use super::Absence;
-use super::costs::is_disturbance;
+use super::costs::{is_disturbance, of_one_start};
 use super::ratio::{Starts, Within, over_starts};
 use antiphon_load::{Latency, Measured, Packed};
 use antiphon_measure::{Interval, median_interval, supports};
@@ -325,6 +325,21 @@ impl LoadOutcome {
     /// The median over the rounds of a figure that not all generators tell; `None` where none was told.
     pub fn told(&self, of: impl Fn(&LoadRound) -> Option<f64>) -> Option<Interval> {
         median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())
+    }
+
+    /// What the server held when its last round was over, bytes: the median over its starts, also of one that was started twice, with the interval of what
+    /// another start may hold. `None` without rounds.
+    pub fn memory(&self) -> Option<Interval> {
+        let held = |rounds: &[LoadRound]| -> Vec<f64> {
+            let starts = rounds.chunk_by(|a, b| a.epoch == b.epoch);
+            let last = starts.filter_map(|rounds| rounds.last());
+            last.map(|round| round.pss_bytes as f64).collect()
+        };
+        let starts = [held(&self.rounds), held(&self.again)].concat();
+        match starts[..] {
+            [one] => Some(of_one_start(one)),
+            _ => median_interval(&starts),
+        }
     }
 
     /// How many rounds fit a condition.

@@ -163,6 +163,19 @@ pub(super) fn widened(interval: Interval, by: f64) -> Interval {
     }
 }
 
+/// The limits of a cost that was taken on processors slowed by such a part. What is slowed takes so many times as long, so that a cost above nothing stays there:
+/// taken off as a part of the figure, much slowness would make all that was measured as good as nothing.
+pub(super) fn slowed_by(interval: Interval, part: f64) -> Interval {
+    match interval.low > 0.0 {
+        true => Interval {
+            low: interval.low / (1.0 + part),
+            high: interval.high * (1.0 + part),
+            ..interval
+        },
+        false => widened(interval, interval.value.abs() * part),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +202,19 @@ mod tests {
         uneven.extend((0..90).map(|_| (0, 2.0)));
         uneven.push((2, 9.0));
         assert_eq!(over_starts(&uneven, Within::Median).unwrap().value, 1.5);
+    }
+
+    #[test]
+    fn a_cost_on_slowed_processors_is_not_nothing() {
+        let cost = Interval {
+            value: 98.0,
+            low: 59.0,
+            high: 99.0,
+        };
+        let slowed = slowed_by(cost, 0.62);
+        assert!((slowed.low - 59.0 / 1.62).abs() < 1e-9 && (slowed.high - 99.0 * 1.62).abs() < 1e-9);
+        let around_nothing = slowed_by(Interval { low: -1.0, ..cost }, 0.5);
+        assert_eq!((around_nothing.low, around_nothing.high), (-50.0, 148.0));
     }
 
     #[test]

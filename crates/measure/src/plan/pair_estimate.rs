@@ -72,7 +72,7 @@ fn findings(logs: &[f64], interval: Interval) -> Vec<Finding> {
             ),
         };
         findings.push(Finding {
-            kind: FindingKind::Note,
+            kind: FindingKind::FewBlocks,
             text,
         });
     }

@@ -33,6 +33,8 @@ const SCALES = {
   per_second: [["M/s", 1e6], ["k/s", 1e3], ["/s", 1]],
   bytes_per_second: [["GB/s", 1e9], ["MB/s", 1e6], ["kB/s", 1e3], ["B/s", 1]],
   bytes: [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]],
+  ratio: [["×", 1]],
+  share: [["%", 0.01]],
 };
 
 function plain(value) {
@@ -46,12 +48,18 @@ function plain(value) {
 
 function written(value, unit) {
   if (unit === "nines") return percent(value);
-  if (unit === "ratio") return plain(value) + "×";
-  const scales = SCALES[unit];
-  if (!scales) return plain(value);
+  return inScale(value, scaleFor(unit, value));
+}
+
+// The unit, with its size in base units, in which a value is read most easily.
+function scaleFor(unit, value) {
+  const scales = SCALES[unit] || [["", 1]];
   const size = Math.abs(value) * 1.0005;
-  const [symbol, factor] = scales.find(([, factor]) => size >= factor) || scales[scales.length - 1];
-  return plain(value / factor) + THIN + symbol;
+  return scales.find(([, factor]) => size >= factor) || scales[scales.length - 1];
+}
+
+function inScale(value, [symbol, factor]) {
+  return plain(value / factor) + (symbol && symbol !== "×" ? THIN : "") + symbol;
 }
 
 function percent(nines) {
@@ -92,15 +100,17 @@ function extent(values, log) {
   return low <= high ? [low, high] : null;
 }
 
-function linearTicks([low, high], count) {
+// Steps are round numbers of `size`.
+function linearTicks([low, high], count, size = 1) {
   const rough = (high - low) / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
+  const power = 10 ** Math.floor(Math.log10(rough / size)) * size;
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough;
   const ticks = [];
   for (let i = Math.ceil(low / step); i * step <= high && ticks.length < 50; i += 1) ticks.push(i * step);
   return ticks;
 }
 
+// Powers of the base; `null` where fewer than two are inside.
 function logTicks([low, high], count, base = 10) {
   const digits = base === 10 ? [1, 2, 5] : [1];
   const all = [];
@@ -108,16 +118,26 @@ function logTicks([low, high], count, base = 10) {
     for (const digit of digits) all.push([digit, digit * base ** power]);
   }
   const inside = all.filter(([, value]) => value >= low * 0.9999 && value <= high * 1.0001);
-  if (inside.length < 2) return linearTicks([low, high], count);
+  if (inside.length < 2) return null;
   const whole = inside.filter(([digit]) => digit === 1).map(([, value]) => value);
   if (inside.length <= count) return inside.map(([, value]) => value);
   const stride = Math.ceil(whole.length / count);
   return whole.filter((_, index) => index % stride === 0);
 }
 
+// Ticks with what is written at them.
 function ticks(axis, domain, pixels, room) {
   const count = Math.max(2, Math.floor(pixels / room));
-  if (!axis.log) return linearTicks(domain, count);
-  if (axis.unit === "nines") return [1, 2, ...logTicks(domain, count).filter((t) => t >= 10 && Number.isInteger(Math.round(Math.log10(t) * 1e6) / 1e6))];
-  return logTicks(domain, count, axis.unit === "bytes" ? 2 : 10);
+  const powers = axis.log ? powerTicks(axis.unit, domain, count) : null;
+  if (powers) return powers.map((tick) => [tick, written(tick, axis.unit)]);
+  // Units of sizes are no powers of ten of one another: what is round in one is not in the next, so that all ticks have the one of the largest.
+  const largest = axis.unit === "bytes" ? scaleFor("bytes", Math.max(...domain.map(Math.abs))) : null;
+  const even = linearTicks(domain, count, largest ? largest[1] : 1);
+  return even.map((tick) => [tick, largest ? inScale(tick, largest) : written(tick, axis.unit)]);
+}
+
+function powerTicks(unit, domain, count) {
+  if (unit !== "nines") return logTicks(domain, count, unit === "bytes" ? 2 : 10);
+  const all = logTicks(domain, count) || linearTicks(domain, count);
+  return [1, 2, ...all.filter((t) => t >= 10 && Number.isInteger(Math.round(Math.log10(t) * 1e6) / 1e6))];
 }

@@ -200,15 +200,15 @@ function head(view, box) {
   const svg = shape("svg", { viewBox: `0 0 ${box.width} 40`, class: "head", "aria-hidden": "true" });
   svg.append(shape("text", { class: "title", x: box.left, y: 13 }, view.x.title));
   const line = shape("path", { class: "axis", d: `M${box.left} 39.5H${box.right}` });
-  for (const tick of ticks(view.x, view.sx.domain, box.right - box.left, 68)) {
-    svg.append(shape("text", { x: view.sx(tick), y: 33, "text-anchor": "middle" }, written(tick, view.x.unit)));
+  for (const [tick, text] of ticks(view.x, view.sx.domain, box.right - box.left, 68)) {
+    svg.append(shape("text", { x: view.sx(tick), y: 33, "text-anchor": "middle" }, text));
   }
   svg.append(line);
   return svg;
 }
 
 function rows(svg, view, box) {
-  for (const tick of ticks(view.x, view.sx.domain, box.right - box.left, 68)) {
+  for (const [tick] of ticks(view.x, view.sx.domain, box.right - box.left, 68)) {
     svg.append(shape("path", { class: "grid", d: `M${view.sx(tick)} ${box.top}V${box.bottom}` }));
   }
   view.plot.categories.forEach((name, row) => {
@@ -222,16 +222,16 @@ function rows(svg, view, box) {
 }
 
 function axes(svg, view, box) {
-  for (const tick of ticks(view.x, view.sx.domain, box.right - box.left, 72)) {
+  for (const [tick, text] of ticks(view.x, view.sx.domain, box.right - box.left, 72)) {
     const x = view.sx(tick);
     if (x < box.left - 1 || x > box.right + 1) continue;
     svg.append(shape("path", { class: "grid", d: `M${x} ${box.top}V${box.bottom}` }));
-    svg.append(shape("text", { x, y: box.bottom + 16, "text-anchor": "middle" }, written(tick, view.x.unit)));
+    svg.append(shape("text", { x, y: box.bottom + 16, "text-anchor": "middle" }, text));
   }
-  for (const tick of ticks(view.y, view.sy.domain, box.bottom - box.top, 34)) {
+  for (const [tick, text] of ticks(view.y, view.sy.domain, box.bottom - box.top, 34)) {
     const y = view.sy(tick);
     svg.append(shape("path", { class: "grid", d: `M${box.left} ${y}H${box.right}` }));
-    svg.append(shape("text", { x: box.left - 7, y: y + 4, "text-anchor": "end" }, written(tick, view.y.unit)));
+    svg.append(shape("text", { x: box.left - 7, y: y + 4, "text-anchor": "end" }, text));
   }
   svg.append(shape("path", { class: "axis", d: `M${box.left} ${box.bottom}H${box.right}` }));
   svg.append(shape("text", { class: "title", x: 2, y: 12 }, view.y.title));

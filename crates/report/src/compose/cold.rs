@@ -53,10 +53,19 @@ fn warm_ups(result: &ResultRecord) -> &[WarmUp] {
     }
 }
 
+/// The languages whose programs a virtual machine compiles while they run.
+const COMPILED_LATE: [&str; 2] = ["Java", "JavaScript"];
+
+/// Whether a subject's program runs on a virtual machine.
+pub fn is_virtual_machine(view: &View, subject: &str) -> bool {
+    let mut subjects = view.run.subjects.iter();
+    subjects.any(|of| of.id == subject && COMPILED_LATE.contains(&of.language.as_str()))
+}
+
 /// What is to be said of processor time where languages compile while they run; nothing where none does.
 pub fn compilers(view: &View) -> &'static str {
     let mut subjects = view.run.subjects.iter();
-    match subjects.any(|subject| ["Java", "JavaScript"].contains(&subject.language.as_str())) {
+    match subjects.any(|subject| COMPILED_LATE.contains(&subject.language.as_str())) {
         true => COMPILERS,
         false => "",
     }

@@ -132,6 +132,7 @@ fn is_of(by_turns: Option<Interval>, kind: FindingKind) -> bool {
         | FindingKind::ShortSlice
         | FindingKind::ControlDearer
         | FindingKind::WithinFloor
+        | FindingKind::FewBlocks
         | FindingKind::IndistinguishableFromControl => false,
     }
 }
@@ -149,6 +150,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
         FindingKind::SeveralModes => Some("modes"),
         FindingKind::ShortSlice => Some("short slice"),
         FindingKind::ControlDearer => Some("control dearer"),
+        FindingKind::FewBlocks => Some("few blocks"),
         FindingKind::Note => Some("note"),
     }
 }
@@ -167,6 +169,7 @@ pub fn name(kind: FindingKind) -> &'static str {
         FindingKind::SeveralModes => "Several modes",
         FindingKind::ShortSlice => "Slices shorter than 100 clock readings",
         FindingKind::ControlDearer => "The control is dearer",
+        FindingKind::FewBlocks => "Few blocks",
         FindingKind::Note => "Notes",
     }
 }
@@ -185,6 +188,7 @@ pub fn weight(kind: FindingKind) -> Weight {
         FindingKind::IndistinguishableFromControl
         | FindingKind::WithinFloor
         | FindingKind::Outliers
+        | FindingKind::FewBlocks
         | FindingKind::Note => Weight::Info,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cold;
 use crate::document::{Block, Fact, Section};
-use antiphon_lab::{Outcome, RunRecord};
+use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 
 type Term = (&'static str, &'static str);
 
@@ -14,7 +14,7 @@ const SERVERS: [Term; 4] = [
     ),
     (
         "± interval",
-        "The interval of that median by the sign test; the whole range where there are fewer than six rounds. A ratio is the median of the ratios within \
+        "The interval of that median by the sign test, at 95 %; the whole range where there are fewer than six rounds, which of three holds the median three times in four. A ratio is the median of the ratios within \
          rounds, so that a slow moment hits both sides. Where it lies unevenly about its figure, the two limits stand in brackets instead.",
     ),
     (
@@ -27,6 +27,32 @@ const SERVERS: [Term; 4] = [
     ),
 ];
 
+/// Of operations that subjects do in turns.
+const TURNS: [Term; 2] = [
+    (
+        "Time, processor time of an operation",
+        "The median of its turns in which nothing slowed the processors. All subjects of a test take turns, each with slices of some milliseconds; time is by the subject’s own \
+         clock, processor time by the system’s account of its process and of the database’s server.",
+    ),
+    (
+        "± interval, of turns",
+        "The interval of that median by the sign test, at 95 %; of fewer than six turns their whole range, which of three holds the median three times in four. It is wider \
+         where too few turns met no slowed processor. A ratio is taken within rounds, and its interval holds at 95 % also what starts of a process differ by.",
+    ),
+];
+
+/// Of whole programs.
+const PROGRAMS: [Term; 2] = [
+    (
+        "Time of a program",
+        "The median of its runs, each a start of its own. Programs that are compared take turns, and a ratio is taken between runs of the same round.",
+    ),
+    (
+        "± interval, of programs",
+        "The interval of that median at 95 %: by the sign test, and of fewer than six runs by Student’s t of their logarithms, with all of them held.",
+    ),
+];
+
 /// Of anything else that is measured.
 const TERMS: [Term; 9] = [
     (
@@ -36,7 +62,7 @@ const TERMS: [Term; 9] = [
     ),
     (
         "± interval",
-        "Half the width of the bootstrap interval of that median. The interval by the sign test, which assumes less, stands beside it in \
+        "Half the width of the bootstrap interval of that median, at 95 %. The interval by the sign test, which assumes less, stands beside it in \
          each figure's evidence. Where it lies unevenly about its figure, the two limits stand in brackets instead. Written digits follow the interval.",
     ),
     (
@@ -95,18 +121,47 @@ const ALWAYS: [Term; 2] = [
     ),
 ];
 
+/// What a result is a figure of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Turns,
+    Program,
+    Other,
+}
+
+impl Kind {
+    fn of(result: &ResultRecord) -> Kind {
+        match result.outcome {
+            Outcome::Load(_) => Kind::Load,
+            Outcome::Program { .. } => Kind::Program,
+            _ if result.time_of_turns().is_some() => Kind::Turns,
+            _ => Kind::Other,
+        }
+    }
+}
+
 /// The closing section: what these runs have figures of.
 pub fn section<'r>(runs: impl Iterator<Item = &'r RunRecord> + Clone) -> Section {
-    let is_load = |outcome: &Outcome| matches!(outcome, Outcome::Load(_));
     let results = || runs.clone().flat_map(|run| &run.results);
-    let measured = || results().filter(|result| !result.outcome.is_absent());
-    let has_load = measured().any(|result| is_load(&result.outcome));
-    let has_other = measured().any(|result| !is_load(&result.outcome)) || !has_load;
-    let servers = SERVERS.iter().filter(|_| has_load);
-    let others = TERMS.iter().filter(|_| has_other);
+    let has = |kind: Kind| {
+        let mut measured = results().filter(|result| !result.outcome.is_absent());
+        measured.any(|result| Kind::of(result) == kind)
+    };
+    let has_none = [Kind::Load, Kind::Turns, Kind::Program]
+        .iter()
+        .all(|kind| !has(*kind));
+    let terms: [(bool, &[Term]); 4] = [
+        (has(Kind::Load), &SERVERS),
+        (has(Kind::Turns), &TURNS),
+        (has(Kind::Program), &PROGRAMS),
+        (has(Kind::Other) || has_none, &TERMS),
+    ];
     let is_cold = results().any(cold::says_so);
-    let facts = servers
-        .chain(others)
+    let facts = terms
+        .iter()
+        .filter(|(is_shown, _)| *is_shown)
+        .flat_map(|(_, terms)| *terms)
         .chain(is_cold.then_some(&NOT_WARM))
         .chain(&ALWAYS)
         .map(|(term, text)| Fact::new(*term, *text))

@@ -12,7 +12,7 @@ use antiphon_measure::{Interval, WholeRun, run_counter, run_time_ns};
 use counted::Counted;
 pub use counted::words;
 
-const CAPTION: &str = "Medians of a run. The time is the program's own account, without its start; the kernel's switches are those of the \
+const CAPTION: &str = "Medians of the runs, each column by itself: a share of two of them is not the median of the runs’ shares. The time is the program's own account, without its start; the kernel's switches are those of the \
                        whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time.";
 
 /// What is added where a peak of memory may not be the program's.

@@ -183,7 +183,7 @@ fn is_cold(view: &View, of: &Identity, base: &str) -> bool {
         (&other.test, other.arg, &other.policy, &other.placement)
             == (&of.test, of.arg, &of.policy, &of.placement)
             && [of.subject.as_str(), base].contains(&other.subject.as_str())
-            && cold::is_subject_cold(result)
+            && (cold::is_subject_cold(result) || cold::is_server_cold(view, result))
     })
 }
 

@@ -40,9 +40,31 @@ impl Limits {
         }
     }
 
-    /// How far outside the limits; below zero within them.
-    pub fn excess(&self, share: Interval) -> f64 {
-        (share.value - self.at_most).max(self.at_least - share.value)
+    /// How far outside the limits the interval reaches; below zero within them.
+    fn excess(&self, share: Interval) -> f64 {
+        (share.high - self.at_most).max(self.at_least - share.low)
+    }
+
+    /// The trial that speaks most against a claim: one in which it fails if there is any, then one that is undecided, and of these the one whose interval reaches
+    /// farthest.
+    pub fn weakest<'t, T>(
+        &self,
+        trials: &'t [T],
+        of: impl Fn(&T) -> (Fate, Interval),
+    ) -> Option<&'t T> {
+        let rank = |fate| match fate {
+            Fate::Holds => 0,
+            Fate::Undecided | Fate::Limited | Fate::Cold => 1,
+            Fate::Fails => 2,
+        };
+        let key = |trial: &T| {
+            let (fate, share) = of(trial);
+            (rank(fate), self.excess(share))
+        };
+        trials.iter().max_by(|a, b| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
     }
 
     /// The limits of a share in words.
@@ -58,6 +80,15 @@ impl Limits {
             (true, false) => format!("at least {}", told(self.at_least)),
             _ => format!("at most {}", told(self.at_most)),
         }
+    }
+}
+
+/// What is told beside a trial's figure that decides nothing.
+pub fn beside(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Holds | Fate::Undecided | Fate::Fails => "",
+        Fate::Limited => ", by the generator’s limit",
+        Fate::Cold => ", not warm",
     }
 }
 

@@ -57,6 +57,8 @@ pub enum AxisUnit {
     Count,
     /// A quotient.
     Ratio,
+    /// A part of one; written in per cent.
+    Share,
     /// So many a second.
     PerSecond,
     /// Bytes a second.

@@ -14,14 +14,32 @@ pub fn significant(value: f64, digits: usize) -> String {
         return "–".into();
     }
     let rounded = format!("{:.*e}", digits.saturating_sub(1), value);
-    let exponent: i32 = rounded
-        .split_once('e')
-        .and_then(|(_, e)| e.parse().ok())
-        .unwrap_or(0);
+    let exponent = exponent(&rounded);
     if exponent >= digits as i32 {
         return fixed(rounded.parse().unwrap_or(value), 0);
     }
     fixed(value, (digits as i32 - 1 - exponent).clamp(0, 6) as usize)
+}
+
+/// The place of the last of a value's first `digits` digits, as a power of ten: of 187 and two digits it is 1, the tens. 9.96 is written 10 then, so that its place is 0.
+pub(super) fn last_place(value: f64, digits: usize) -> i32 {
+    let after = digits.saturating_sub(1);
+    exponent(&format!("{value:.after$e}")) - after as i32
+}
+
+/// The power of ten in scientific notation.
+fn exponent(scientific: &str) -> i32 {
+    let (_, power) = scientific.split_once('e').unwrap_or_default();
+    power.parse().unwrap_or(0)
+}
+
+/// To a place, which is a power of ten: decimals below 0, above it whole tens, hundreds and so on.
+pub(super) fn rounded(value: f64, place: i32) -> String {
+    if place <= 0 {
+        return fixed(value, place.unsigned_abs() as usize);
+    }
+    let step = 10f64.powi(place);
+    fixed((value / step).round() * step, 0)
 }
 
 /// A count of things, in the singular or plural.
@@ -88,5 +106,17 @@ mod tests {
         assert_eq!(fixed(-12345.6, 1), "\u{2212}12\u{202f}345.6");
         assert_eq!(printed(17.7), "17.7");
         assert_eq!(printed(1_000_000.0), "1\u{202f}000\u{202f}000");
+    }
+
+    #[test]
+    fn places_are_those_of_the_digits_as_written() {
+        assert_eq!(last_place(187.0, 2), 1);
+        assert_eq!(last_place(0.0612, 2), -3);
+        assert_eq!(last_place(9.94, 2), -1);
+        assert_eq!(last_place(9.96, 2), 0);
+        assert_eq!(rounded(187_964.0, 4), "190\u{202f}000");
+        assert_eq!(rounded(-187.0, 1), "\u{2212}190");
+        assert_eq!(rounded(-4.0, 1), "0");
+        assert_eq!(rounded(1.25, -1), "1.2");
     }
 }

@@ -68,14 +68,29 @@ fn largest_below(scales: &[Scale], value: f64) -> Scale {
         .unwrap_or(scales[0])
 }
 
-/// The scale for values that stand together: that of the smallest, unless they span more than four decades (`None`: each its own).
+/// From so many of a unit on, values are better read in the next one.
+const LONG: f64 = 1e5;
+
+/// From so much of a unit on, it may be the unit of the smallest of values that stand together.
+const PART: f64 = 0.1;
+
+/// The scale for values that stand together: that of the smallest, or the next one where the largest would have six digits and the smallest is a tenth of it at least;
+/// `None` (each its own) where they span more than four decades.
 pub fn common_scale(unit: Unit, values: &[f64]) -> Option<Scale> {
     let sizes = values
         .iter()
         .map(|v| v.abs())
         .filter(|v| *v > 0.0 && v.is_finite());
     let (small, large) = sizes.fold((f64::INFINITY, 0.0_f64), |(s, l), v| (s.min(v), l.max(v)));
-    (large > 0.0 && large / small < 1e4).then(|| scale_for(unit, small))
+    (large > 0.0 && large / small < 1e4).then(|| {
+        let scale = scale_for(unit, small);
+        let next = scale_for(unit, small / PART);
+        if large >= LONG * scale.factor {
+            next
+        } else {
+            scale
+        }
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +106,11 @@ mod tests {
             "ns"
         );
         assert_eq!(common_scale(Unit::Nanoseconds, &[5.0, 60_000.0]), None);
+        let symbol = |values: &[f64]| common_scale(Unit::Nanoseconds, values).unwrap().symbol;
+        assert_eq!(symbol(&[230.0, 698_983.0]), "µs");
+        assert_eq!(symbol(&[230.0, 98_983.0]), "ns");
+        // 0.09 µs would have fewer digits than it is read with.
+        assert_eq!(symbol(&[90.0, 698_983.0]), "ns");
         assert_eq!(common_scale(Unit::Nanoseconds, &[]), None);
     }
 }

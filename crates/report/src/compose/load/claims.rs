@@ -87,20 +87,18 @@ fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
         .collect();
     let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate(&limits)).collect();
     let words: Vec<Vec<String>> = trials.iter().map(|trial| trial.words.clone()).collect();
-    let excess = |trial: &Trial| limits.excess(trial.share);
-    let weakest = trials
-        .iter()
-        .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+    let weakest = limits.weakest(&trials, |trial| (trial.fate(&limits), trial.share))?;
     let unit = unit(claim);
     let told = |value| number::quantity(unit, value);
     let published = claim
         .published
         .map_or(String::new(), |of| format!("; published: {}", told(of)));
     let weakest = format!(
-        "{} ({} to {}) with {}{published}",
+        "{} ({} to {}{}) with {}{published}",
         told(weakest.share.value),
         told(weakest.share.low),
         told(weakest.share.high),
+        verdict::beside(weakest.fate(&limits)),
         weakest.test
     );
     let place = format!(
@@ -174,6 +172,9 @@ fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Opti
             return ours.p99?.over(&theirs.p99?);
         }
     }
+    if quantity == ServerQuantity::Memory {
+        return load.memory()?.over(&to.memory()?);
+    }
     load.ratio(to, self::quantity(quantity)?)
 }
 
@@ -184,8 +185,10 @@ fn alone(
     result: &ResultRecord,
     load: &LoadOutcome,
 ) -> Option<Interval> {
-    if quantity != ServerQuantity::Starved {
-        return load.median(self::quantity(quantity)?);
+    match quantity {
+        ServerQuantity::Starved => {}
+        ServerQuantity::Memory => return load.memory(),
+        _ => return load.median(self::quantity(quantity)?),
     }
     let telling = load.all_rounds().filter(|round| round.tells_connections());
     let worst = telling.map(|round| round.starved.len() as f64);
@@ -241,9 +244,9 @@ fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {
         ServerQuantity::Cpu => LoadRound::cpu_ns,
         ServerQuantity::Requests => |round| round.per_second,
         ServerQuantity::P99 => |round| round.p99_ns.map_or(f64::NAN, |ns| ns as f64),
-        ServerQuantity::Memory => |round| round.pss_bytes as f64,
         ServerQuantity::Threads => |round| round.threads as f64,
         ServerQuantity::Starved
+        | ServerQuantity::Memory
         | ServerQuantity::ServerMemory
         | ServerQuantity::Time
         | ServerQuantity::BothCpu

@@ -1,8 +1,8 @@
 //! Servers that hold more memory after each round than before it.
 
 use super::outcome;
-use crate::compose::growth;
-use crate::compose::view::RunColumn;
+use crate::compose::view::View;
+use crate::compose::{cold, growth};
 use crate::document::{Note, Unit, Weight};
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
@@ -10,24 +10,37 @@ use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 /// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
 const ROUNDS_LEAST: usize = 4;
 
-/// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough.
-pub(super) fn notes(results: &[&ResultRecord]) -> Vec<Note> {
-    let mut servers: Vec<(RunColumn, Vec<&LoadOutcome>)> = Vec::new();
+/// A server: its subject, and the policy under which it runs. The same processes serve all its placements.
+type Server<'r> = (&'r str, &'r str);
+
+/// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough; but of virtual machines, whose heaps grow to their
+/// limit before anything is thrown away.
+pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
+    let mut servers: Vec<(Server, Vec<&LoadOutcome>)> = Vec::new();
     for result in results {
         let Some(load) = outcome(result) else {
             continue;
         };
-        let column = RunColumn::of(&result.identity);
-        match servers.iter_mut().find(|(known, _)| *known == column) {
+        let of = &result.identity;
+        let server = (of.subject.as_str(), of.policy.as_str());
+        match servers.iter_mut().find(|(known, _)| *known == server) {
             Some((_, loads)) => loads.push(load),
-            None => servers.push((column, vec![load])),
+            None => servers.push((server, vec![load])),
         }
     }
-    let note = |(column, loads): &(RunColumn, Vec<&LoadOutcome>)| {
+    let note = |((subject, policy), loads): &(Server, Vec<&LoadOutcome>)| {
         let text = grown(loads)?;
-        Some(Note::new(Weight::Warning, column.name(), text))
+        Some(Note::new(
+            Weight::Warning,
+            format!("{subject} · {policy}"),
+            text,
+        ))
     };
-    servers.iter().filter_map(note).collect()
+    servers
+        .iter()
+        .filter(|((subject, _), _)| !cold::is_virtual_machine(view, subject))
+        .filter_map(note)
+        .collect()
 }
 
 /// What is to be said of a server with these loads, if its memory grew.

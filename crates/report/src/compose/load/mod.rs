@@ -59,7 +59,7 @@ pub fn sections(view: &View) -> Vec<Section> {
         claims::section(view),
         rivals::section(view, &all),
         noise::section(view, &all),
-        plots::memory(&all),
+        plots::memory(view, &all),
         warm::section(view, &all),
     ];
     sections.into_iter().flatten().collect()

@@ -5,6 +5,7 @@ use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table, Unit};
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
+use antiphon_measure::median_interval;
 
 /// A quantity's name, and what it is of a round.
 type Quantity = (&'static str, fn(&LoadRound) -> f64);
@@ -100,19 +101,19 @@ fn table(
 
 /// How far from 1 the shares are.
 fn floor(results: &[&ResultRecord], of: fn(&LoadRound) -> f64) -> String {
-    let mut off: Vec<f64> = results
+    let off: Vec<f64> = results
         .iter()
         .filter_map(|result| Some((outcome(result)?.ratio_to_itself(of)?.value - 1.0).abs()))
         .collect();
-    off.sort_by(f64::total_cmp);
-    let (Some(median), Some(most)) = (off.get(off.len() / 2), off.last()) else {
+    let most = off.iter().copied().reduce(f64::max);
+    let (Some(median), Some(most)) = (median_interval(&off), most) else {
         return String::new();
     };
     let percent = |share: f64| number::quantity(Unit::Share, share);
     format!(
         "Off by {} at the median of these loads, and by {} at most.",
-        percent(*median),
-        percent(*most)
+        percent(median.value),
+        percent(most)
     )
 }
 

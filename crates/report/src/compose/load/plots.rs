@@ -175,7 +175,7 @@ fn point(x: f64, of: Option<Interval>) -> Option<Point> {
 }
 
 /// The memory of every server when its loads were over, which is after the last one of the plan.
-pub(super) fn memory(results: &[&ResultRecord]) -> Option<Section> {
+pub(super) fn memory(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let plots: Vec<Block> = conditions(results)
         .iter()
         .filter_map(|conditions| memory_plot(conditions, results))
@@ -188,7 +188,7 @@ pub(super) fn memory(results: &[&ResultRecord]) -> Option<Section> {
         text: "Proportional memory of each server's processes when all its loads were over, and its largest resident memory till then.".into(),
     }];
     blocks.extend(plots);
-    let notes = leak::notes(results);
+    let notes = leak::notes(view, results);
     if !notes.is_empty() {
         blocks.push(Block::Notes { notes });
     }

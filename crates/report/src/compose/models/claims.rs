@@ -119,9 +119,7 @@ impl<'a> Tried<'a> {
     }
 
     fn weakest(&self) -> Option<&Trial<'a>> {
-        let excess = |trial: &&Trial| limits(self.claim).excess(trial.share);
-        let trials = self.trials.iter();
-        trials.max_by(|a, b| excess(a).total_cmp(&excess(b)))
+        limits(self.claim).weakest(&self.trials, |trial| (trial.fate, trial.share))
     }
 
     fn limits(&self) -> String {
@@ -147,7 +145,10 @@ impl<'a> Tried<'a> {
             "" => trial.column.title.clone(),
             row => format!("{by} {row}, {}", trial.column.title),
         };
-        let today = percent(trial.share.value);
+        let mut today = percent(trial.share.value);
+        if let Some((low, high)) = trial.share.limits() {
+            today.push_str(&format!(" ({} to {})", percent(low), percent(high)));
+        }
         match trial.published {
             Some(share) => format!("{place}: {today} (published {})", percent(share)),
             None => format!("{place}: {today}"),

@@ -41,7 +41,7 @@ fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
     let values = || series.iter().flat_map(|one| one.points.iter().map(|p| p.y));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
     let (said, axis) = match &models.figure {
-        RunFigure::Share { of, whole } => (share_of(of, whole), AxisUnit::Ratio),
+        RunFigure::Share { of, whole } => (share_of(of, whole), AxisUnit::Share),
         _ => ("Time".into(), AxisUnit::Nanoseconds),
     };
     Some(Plot {
@@ -124,7 +124,7 @@ fn ratios(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
             share(low),
             share(high)
         ),
-        caption: "Below 1 the cooperative program is faster than the fastest of CP.".into(),
+        caption: "Below 100 % the cooperative program is faster than the fastest of CP.".into(),
         categories: Vec::new(),
         x: Axis {
             title: models.by.clone(),
@@ -133,7 +133,7 @@ fn ratios(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
         },
         y: Axis {
             title: "Time as a share of CP's".into(),
-            unit: AxisUnit::Ratio,
+            unit: AxisUnit::Share,
             log: false,
         },
         series,

@@ -75,8 +75,7 @@ fn limits_of(claim: &Claim) -> Limits {
 }
 
 fn weakest<'t, 'a>(claim: &Claim, trials: &'t [Trial<'a>]) -> Option<&'t Trial<'a>> {
-    let excess = |trial: &&Trial| limits_of(claim).excess(trial.share);
-    trials.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))
+    limits_of(claim).weakest(trials, |trial| (trial.fate, trial.share))
 }
 
 fn table(tried: &[(&Claim, Vec<Trial>)]) -> Table {

@@ -68,7 +68,7 @@ fn description(changes: &[Change], series: usize) -> String {
 fn axis(title: &str) -> Axis {
     Axis {
         title: title.into(),
-        unit: AxisUnit::Ratio,
+        unit: AxisUnit::Share,
         log: false,
     }
 }

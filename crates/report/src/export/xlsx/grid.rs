@@ -18,6 +18,11 @@ const HIGHEST: f64 = 409.0;
 const FROZEN_HIGHEST: f64 = 16.0 * LINE;
 /// What a line of a heading is broken into at most.
 const HEADING_LINES: usize = 3;
+/// Significant digits that a cell shows of a number; it holds all of them.
+const DIGITS: i32 = 4;
+/// What stays legible on one page across, in digits of a column's width: half of the size, on A4.
+const PAGE: usize = 260;
+const A4: u8 = 9;
 
 /// How a text is laid out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,8 +62,16 @@ impl Grid {
         }
     }
 
-    /// A number, or words where a spreadsheet has no number for it.
+    /// A number of which as many digits are shown as tell something, or words where a spreadsheet has no number for it.
     pub(super) fn number(&mut self, at: (u32, u16), value: f64, format: &Format) {
+        match shown(value) {
+            Some(digits) => self.exact(at, value, &format.clone().set_num_format(digits)),
+            None => self.exact(at, value, format),
+        }
+    }
+
+    /// A number that is shown with all its digits.
+    pub(super) fn exact(&mut self, at: (u32, u16), value: f64, format: &Format) {
         let content = match value.is_finite() {
             true => Content::Number(value),
             false => Content::Text("not finite".into(), Fit::Column),
@@ -95,7 +108,9 @@ impl Grid {
                 .sum();
             let rows = if height > FROZEN_HIGHEST { 0 } else { rows };
             sheet.set_freeze_panes(rows, 1)?;
+            print_again(sheet, rows)?;
         }
+        set_pages(sheet, &widths);
         for ((line, at), (content, format)) in &self.cells {
             write_cell(sheet, (*line, *at), content, format, &widths)?;
         }
@@ -153,10 +168,50 @@ impl Content {
             }
             Content::Text(text, Fit::Column) => longest(&mut text.lines()) + 1,
             Content::Text(..) => 0,
-            // Digits after the point give way.
-            Content::Number(value) => format!("{:.0}", value.abs()).len() + 3,
+            // Digits after the point give way, and thousands are apart.
+            Content::Number(value) => {
+                let whole = format!("{:.0}", value.abs()).len();
+                whole + whole / 3 + 3
+            }
         }
     }
+}
+
+/// The format of a number that shows its significant digits; `None` if it is short as it is.
+fn shown(value: f64) -> Option<String> {
+    let is_short = value.fract() == 0.0 && value.abs() < 10_000.0;
+    if is_short || !value.is_finite() {
+        return None;
+    }
+    // The place of the first digit after rounding: 9.9999 is shown as 10.00.
+    let exponent: i32 = format!("{:.*e}", DIGITS as usize - 1, value)
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())?;
+    Some(match DIGITS - 1 - exponent {
+        ..=0 => "#,##0".into(),
+        decimals if decimals <= 6 => format!("0.{}", "0".repeat(decimals as usize)),
+        _ => format!("0.{}E+00", "0".repeat(DIGITS as usize - 1)),
+    })
+}
+
+/// What stays in sight on the screen is on each page.
+fn print_again(sheet: &mut Worksheet, rows: u32) -> Result<(), XlsxError> {
+    sheet.set_repeat_columns(0, 0)?;
+    if rows > 0 {
+        sheet.set_repeat_rows(0, rows - 1)?;
+    }
+    Ok(())
+}
+
+/// As few pages across as can be read, each with the sheet's name.
+fn set_pages(sheet: &mut Worksheet, widths: &BTreeMap<u16, usize>) {
+    let width: usize = widths.values().sum();
+    let across = width.div_ceil(PAGE).max(1) as u16;
+    sheet
+        .set_paper_size(A4)
+        .set_landscape()
+        .set_print_fit_to_pages(across, 0)
+        .set_footer("&L&A&R&P / &N");
 }
 
 fn write_cell(
@@ -219,6 +274,25 @@ fn lines(text: &str, width: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_shows_the_digits_that_tell_something() {
+        let formats = [
+            (64.0, None),
+            (-3.0, None),
+            (115_227.0, Some("#,##0")),
+            (8734.25, Some("#,##0")),
+            (999.96, Some("#,##0")),
+            (17.733_333, Some("0.00")),
+            (9.999_99, Some("0.00")),
+            (-0.012_345_6, Some("0.00000")),
+            (1.5e-9, Some("0.000E+00")),
+            (f64::NAN, None),
+        ];
+        for (value, format) in formats {
+            assert_eq!(shown(value).as_deref(), format, "{value}");
+        }
+    }
 
     #[test]
     fn lines_are_counted_as_words_are_broken() {

@@ -257,6 +257,7 @@ pub(super) fn named(title: &str, unit: AxisUnit) -> String {
         AxisUnit::Bytes => "bytes",
         AxisUnit::PerSecond => "/s",
         AxisUnit::BytesPerSecond => "bytes/s",
+        AxisUnit::Share => "fraction",
         AxisUnit::Nines => "1 / (1 − p)",
         AxisUnit::Count | AxisUnit::Ratio => "",
     };

@@ -5,8 +5,6 @@ use rust_xlsxwriter::{ChartAxis, ChartAxisCrossing};
 
 /// How many ticks there are about.
 const TICKS: f64 = 6.0;
-/// The most that sizes have, which are powers of two.
-const SIZES: f64 = 9.0;
 /// Of a logarithmic axis that spans less, each tick is twice the one before.
 const DOUBLED: f64 = 40.0;
 /// One that spans more begins at a power of ten.
@@ -74,6 +72,9 @@ impl Scale {
                 let most = self.high.abs().max(self.low.abs());
                 plain(unit_for(units, most), step)
             }
+            Ticks::Powers(10) if self.unit == AxisUnit::Share => {
+                format!("[<{PERCENT}]0.0##{PER_CENT};#,##0{PER_CENT}")
+            }
             Ticks::Powers(10) => self.format_of_decades(units),
             Ticks::Powers(_) => plain(unit_for(units, self.low), self.low),
         }
@@ -117,6 +118,10 @@ impl Scale {
     }
 }
 
+/// A hundredth, and the words behind it: a sign outside of quotes multiplies by a hundred.
+const PERCENT: f64 = 0.01;
+const PER_CENT: &str = "\" \"%";
+
 /// A unit: its symbol, and how many thousands it is of the base unit.
 #[derive(Clone, Copy, Default)]
 struct Symbol {
@@ -126,19 +131,24 @@ struct Symbol {
 
 impl Symbol {
     fn size(self) -> f64 {
-        1000_f64.powi(self.thousands as i32)
+        match self.symbol {
+            "%" => PERCENT,
+            _ => 1000_f64.powi(self.thousands as i32),
+        }
     }
 
     fn words(self) -> String {
         match self.symbol {
             "" => String::new(),
             "×" => "\"×\"".into(),
+            "%" => PER_CENT.into(),
             symbol => format!("\" {symbol}\""),
         }
     }
 }
 
-/// From the largest on. A format divides by thousands alone, so sizes are in powers of ten here.
+/// From the largest on. A format divides by thousands alone, so sizes are in powers of ten here, and so are their ticks: powers of two would be written as what they are
+/// not, such as 33 kB.
 fn units(unit: AxisUnit) -> &'static [Symbol] {
     const fn of(symbol: &'static str, thousands: usize) -> Symbol {
         Symbol { symbol, thousands }
@@ -148,6 +158,7 @@ fn units(unit: AxisUnit) -> &'static [Symbol] {
     const BANDWIDTH: [Symbol; 4] = [of("GB/s", 3), of("MB/s", 2), of("kB/s", 1), of("B/s", 0)];
     const SIZE: [Symbol; 4] = [of("GB", 3), of("MB", 2), of("kB", 1), of("B", 0)];
     const TIMES: [Symbol; 1] = [of("×", 0)];
+    const SHARE: [Symbol; 1] = [of("%", 0)];
     const NUMBER: [Symbol; 1] = [of("", 0)];
     match unit {
         AxisUnit::Nanoseconds => &TIME,
@@ -155,6 +166,7 @@ fn units(unit: AxisUnit) -> &'static [Symbol] {
         AxisUnit::BytesPerSecond => &BANDWIDTH,
         AxisUnit::Bytes => &SIZE,
         AxisUnit::Ratio => &TIMES,
+        AxisUnit::Share => &SHARE,
         AxisUnit::Count | AxisUnit::Nines => &NUMBER,
     }
 }
@@ -215,27 +227,21 @@ fn logarithmic(unit: AxisUnit, low: f64, high: f64) -> Scale {
     }
 }
 
+/// No part of a byte is on the axis unless it is asked for.
+fn sizes(low: f64, high: f64) -> Scale {
+    let scale = logarithmic(AxisUnit::Bytes, low, high);
+    Scale {
+        low: scale.low.max(low.min(1.0)),
+        ..scale
+    }
+}
+
 fn powers(unit: AxisUnit, low: f64, high: f64, base: u16, first: fn(f64) -> f64) -> Scale {
     Scale {
         low: first(low),
         high: round_up(high),
         ticks: Ticks::Powers(base),
         unit,
-    }
-}
-
-/// Sizes are powers of two, and so are their ticks.
-fn sizes(low: f64, high: f64) -> Scale {
-    let span = (high / low).log2();
-    let few = |bits: &f64| span / bits <= SIZES;
-    let bits = [1.0, 2.0, 4.0].into_iter().find(few).unwrap_or(8.0);
-    let whole = |power: f64| (power * bits).exp2();
-    let first = (low.log2() / bits).floor();
-    Scale {
-        low: whole(first),
-        high: whole((high.log2() / bits).ceil().max(first + 1.0)),
-        ticks: Ticks::Powers(bits.exp2() as u16),
-        unit: AxisUnit::Bytes,
     }
 }
 
@@ -296,7 +302,7 @@ mod tests {
 
     #[test]
     fn ticks_have_the_unit_that_suits_them() {
-        use AxisUnit::{Bytes, Nanoseconds, Ratio};
+        use AxisUnit::{Nanoseconds, Ratio};
         assert_eq!(of(Ratio, false, &[0.2, 1.1]).2, "#,##0.0\"×\"");
         let below = of(Nanoseconds, true, &[0.2, 3000.0]).2;
         assert_eq!(below, "[<1]0.0##\" ns\";[<1000]0\" ns\";#,##0,\" µs\"");
@@ -305,7 +311,31 @@ mod tests {
             all,
             "[>=1000000000]#,##0,,,\" s\";[>=1000000]#,##0,,\" ms\";0.0##,\" µs\""
         );
-        let (low, high, _) = of(Bytes, true, &[1.0, 1e6]);
-        assert_eq!((low, high), (1.0, 1_048_576.0));
+    }
+
+    #[test]
+    fn sizes_have_ticks_that_are_round_in_their_unit() {
+        let sizes = Scale::of(AxisUnit::Bytes, true, &[1.0, 1e6]).expect("an axis");
+        assert_eq!((sizes.low, sizes.high), (1.0, 2e6));
+        assert!(matches!(sizes.ticks, Ticks::Powers(10)));
+        // Twice as much each, from 5 kB on.
+        let few = Scale::of(AxisUnit::Bytes, true, &[8192.0, 65_536.0]).expect("an axis");
+        assert!(few.low == 5e3 && matches!(few.ticks, Ticks::Powers(2)));
+        assert_eq!(few.format(), "#,##0,\" kB\"");
+        let linear = Scale::of(AxisUnit::Bytes, false, &[0.0, 150.0 * 1_048_576.0]);
+        let linear = linear.expect("an axis");
+        assert!(matches!(linear.ticks, Ticks::Step(5e7)));
+        assert_eq!(linear.format(), "#,##0,,\" MB\"");
+    }
+
+    #[test]
+    fn shares_are_written_in_per_cent() {
+        use AxisUnit::Share;
+        assert_eq!(of(Share, false, &[0.1, 1.0]).2, "#,##0\" \"%");
+        assert_eq!(of(Share, false, &[0.011, 0.013]).2, "#,##0.00\" \"%");
+        assert_eq!(
+            of(Share, true, &[0.002, 3.0]).2,
+            "[<0.01]0.0##\" \"%;#,##0\" \"%"
+        );
     }
 }

@@ -4,6 +4,7 @@ use super::Styles;
 use super::grid::{Fit, Grid};
 use crate::document::{Cell, Figure, Row, RowKind, Standing, Table, Unit};
 use crate::export::cells::{like_control, row_title};
+use crate::number::significant;
 
 /// How many cells a column takes: figures and ranges have their limits beside them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,7 +120,7 @@ fn write_row(grid: &mut Grid, line: u32, row: &Row, widths: &[Width], styles: &S
     };
     let title = row_title(row);
     match number_of(&title) {
-        Some(number) => grid.number((line, 0), number, style),
+        Some(number) => grid.exact((line, 0), number, style),
         None => grid.text((line, 0), &title, Fit::Column, style),
     }
     let mut writer = Cells {
@@ -166,7 +167,9 @@ impl Cells<'_> {
             Cell::Lacking { reason } => self.text(0, &format!("– ({reason})")),
             Cell::Missing { reason } => self.text(0, &format!("no figure: {reason}")),
             // A sum or a chart must not take up a number that is not one.
-            Cell::AtMost { value, .. } => self.text(0, &format!("≤ {value}")),
+            Cell::AtMost { value, .. } => {
+                self.text(0, &format!("≤ {}", significant(*value, 4)));
+            }
             Cell::Number { value, .. } => self.span((*value, *value), width),
             Cell::Range { low, high, .. } | Cell::Printed { low, high, .. } => {
                 self.span((*low, *high), width);
