@@ -1,4 +1,4 @@
-# `make run` measures the quick suites and writes one report; `make test` runs all tests. Both set a fresh Debian or Ubuntu up themselves.
+# `make run` measures the quick suites and writes one report; `make test` runs all tests. Both install what a Debian or Ubuntu lacks, but for Rust and Go.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -15,11 +15,13 @@ DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sql
 # Servers in Java, JavaScript and Python, which tests start, too; and what `antiphon measure rest` needs beside them: Java's libraries, and other generators of load.
 SERVERS = javac=default-jdk-headless node=nodejs pip3=python3-pip
 REST = $(SERVERS) mvn=maven wrk=wrk ab=apache2-utils siege=siege
-NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind $(RIVALS)
-RUN_NEEDS = $(sort $(NEEDS) $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql,$(SUITES)),$(DATABASES)))
+NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind
+JAVA = javac=default-jdk-headless
+RUN_NEEDS = $(sort $(NEEDS) $(if $(filter models shared-data,$(SUITES)),$(JAVA)) $(if $(filter layer,$(SUITES)),$(RIVALS)) \
+  $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql,$(SUITES)),$(DATABASES)))
 # Whether a machine has an ssh server is its owner's matter, unless nothing would start it.
 SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
-TEST_NEEDS = $(sort $(NEEDS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
+TEST_NEEDS = $(sort $(NEEDS) $(RIVALS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
 
 .PHONY: run test soak lint bench sanitize install install-panda uninstall uninstall-panda clean setup-run setup-test build
 

@@ -32,7 +32,7 @@ Exit codes:
     2  misuse: bad arguments, a broken suite
     3  something needed is missing or cannot be read or written
   130  interrupted; what was measured is kept
-of launch: those of the program";
+of launch and sr run: those of the program";
 
 /// Heading of the options that every verb has.
 const EVERYWHERE: &str = "Options of every verb";
@@ -108,7 +108,7 @@ pub struct Measure {
     #[arg(long)]
     pub quick: bool,
 
-    /// Stop after this many seconds of measuring; what was measured is kept
+    /// Stop after this many seconds of measuring; what was measured is kept. Servers under load, and languages whose costs are compared, use all of it
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub time_budget: Option<f64>,
 
@@ -125,7 +125,7 @@ pub struct Measure {
     pub repetitions: Option<u32>,
 
     /// Count the instructions of every test by callgrind, after all timing: a second opinion that no other program disturbs. It is slow, seconds a test, so
-    /// choose some by --only; in a quick run Java and JavaScript have none. Needs valgrind, but where the processor's counters can be read and count as it is
+    /// choose some by --only; in a quick run Java and JavaScript have none. Needs valgrind, unless the processor's counters can be read: those count every test anyway
     #[arg(long)]
     pub instructions: bool,
 
@@ -189,7 +189,7 @@ Examples:
 Exit code 1 when a significant regression exceeds the threshold; with --ratios, when more than one in ten of the ratios that count differ by more
 than it (docs/method.md, section 10). Exit code 3 when nothing could be compared. Gate continuous integration on --live.")]
 pub struct Compare {
-    /// Run, or with --live a subject (NAME, NAME/VARIANT or DIR)
+    /// Run, or with --live a subject (NAME, NAME/VARIANT, DIR or DIR/VARIANT)
     pub a: String,
 
     /// Run or subject that is compared with A
@@ -303,6 +303,14 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match number(text)? {
         seconds if seconds > 0.0 && seconds <= 3.2e8 => Ok(seconds),
         _ => Err("give a number of seconds above 0, and at most 320000000 (ten years)".to_owned()),
+    }
+}
+
+/// A number of seconds for which a server may be loaded.
+pub(crate) fn at_most_an_hour(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        seconds if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
+        _ => Err("give a number of seconds above 0, and at most 3600 (an hour)".to_owned()),
     }
 }
 

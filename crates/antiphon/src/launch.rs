@@ -29,7 +29,7 @@ const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 /// `antiphon launch`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each process finds its place in the session in its environment (ANTIPHON_RANK, ANTIPHON_SIZE, …). What it writes comes line by line, marked with its rank.
+Each process finds its place in the session in its environment (ANTIPHON_RANK, ANTIPHON_SIZE, …; over mpi it is Open MPI that says its rank). What it writes comes line by line, marked with its rank.
 Signals are passed on to all. What has not ended 5 s (--grace) after it was asked to by SIGINT, SIGTERM or SIGQUIT is killed, at once by a second Ctrl-C. The exit code is that of the first process that failed, 128 and the signal's number if a signal ended it.
 Nothing is left behind, even when this command is killed.
 

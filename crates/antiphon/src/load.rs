@@ -33,8 +33,8 @@ pub struct Load {
     #[arg(short = 'c', long, value_name = "N", default_value_t = 10)]
     pub connections: usize,
 
-    /// How long requests are sent
-    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::positive)]
+    /// How long requests are sent, at most an hour
+    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::at_most_an_hour)]
     pub seconds: f64,
 
     /// Send no more requests than these; with a percentage as --rate half of them in each of both
@@ -111,7 +111,7 @@ pub fn run(options: &Load) -> Result<Exit> {
     let measured = antiphon_load::run(&load)?;
     match options.json {
         true => print_line(json(&measured, closed.as_ref())?)?,
-        false => print(&told(&measured, closed.as_ref()))?,
+        false => print(&told(&measured, closed.as_ref(), options.rate.is_some()))?,
     }
     let lost = measured.failed() + measured.unanswered + measured.never_sent;
     Ok(Exit::of(lost == 0))
@@ -181,7 +181,7 @@ fn first_answer(options: &Load, load: &Settings) -> Result<Expected> {
 }
 
 /// What was measured, in lines.
-fn told(measured: &Measured, closed: Option<&Measured>) -> String {
+fn told(measured: &Measured, closed: Option<&Measured>, on_schedule: bool) -> String {
     let latency = &measured.latency;
     let in_closed_loop = closed.map(|closed| {
         let rate = number::count(closed.per_second() as u64);
@@ -208,7 +208,12 @@ fn told(measured: &Measured, closed: Option<&Measured>) -> String {
                 us(latency.longest())
             ),
         ),
-        ("sent late by", percentiles(&measured.lag)),
+    ]);
+    // In a closed loop nothing is due.
+    if on_schedule {
+        lines.push(("sent late by", percentiles(&measured.lag)));
+    }
+    lines.extend([
         ("fairness", fairness(measured)),
         ("generator", generator(measured)),
     ]);

@@ -31,7 +31,7 @@ Examples:
 With --against the page and the text say what changed and in which functions. Counts, not times: policy, placement
 and other load make no difference.")]
 pub struct Options {
-    /// Subject: NAME, NAME/VARIANT or DIR
+    /// Subject: NAME, NAME/VARIANT, DIR or DIR/VARIANT
     pub subject: String,
 
     /// One of its programs, or a test of an instrumented subject
