@@ -5,9 +5,9 @@
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
 use crate::error::is_own_lack;
 use crate::measured::{Measured, OfConnection, Stopped};
-use crate::pace::Pace;
+use crate::pace::{Pace, Slots};
 use crate::response::{KnownHead, read};
-use crate::{Error, Fault, Load, cpu};
+use crate::{Error, Fault, Load, Schedule, cpu};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::OwnedFd;
@@ -47,8 +47,8 @@ const ALL_EDGES: EventFlags = READ_EDGES.union(EventFlags::OUT);
 pub(crate) struct Part {
     /// Its connections; open ones if they are kept.
     pub(crate) connections: Vec<Connection>,
-    /// Its share of the rate.
-    pub(crate) share: f64,
+    /// Its share of the schedule.
+    pub(crate) slots: Slots,
     /// How many requests it may send.
     pub(crate) requests_max: u64,
     /// How many failures end it.
@@ -124,7 +124,7 @@ impl<'l> Engine<'l> {
         let end_ns = load.duration.as_nanos() as u64;
         Ok(Engine {
             request: load.target.request(load.keep_alive),
-            pace: Pace::new(load.schedule, part.share, end_ns),
+            pace: Pace::new(load.schedule, part.slots, end_ns),
             free: (0..part.connections.len()).collect(),
             load,
             part,
@@ -215,7 +215,8 @@ impl<'l> Engine<'l> {
         if let Some(next_ns) = self.pace.next_ns().filter(|_| !self.free.is_empty())
             && next_ns != self.rings_ns
         {
-            let wait_ns = next_ns.saturating_sub(now_ns).max(1);
+            // Writing what was due took its time since `now_ns`; by as much the alarm would ring late.
+            let wait_ns = next_ns.saturating_sub(self.now_ns()).max(1);
             let setting = Itimerspec {
                 it_interval: timespec(0),
                 it_value: timespec(wait_ns),
@@ -250,7 +251,10 @@ impl<'l> Engine<'l> {
     fn begin(&mut self, index: usize, due_ns: u64, now_ns: u64) {
         self.sent += 1;
         self.busy += 1;
-        self.measured.lag.record(now_ns.saturating_sub(due_ns));
+        // In the closed loop nothing is due before it is sent.
+        if let Schedule::Open { .. } = self.load.schedule {
+            self.measured.lag.record(now_ns.saturating_sub(due_ns));
+        }
         let connection = &mut self.part.connections[index];
         connection.take_up(due_ns, now_ns);
         if connection.socket.is_some() {
@@ -300,7 +304,7 @@ impl<'l> Engine<'l> {
                     self.refuse("watching a connection", why);
                 }
             }
-            // The server closed it meanwhile: what it sent before that, if anything, is still there to be read.
+            // The server closed it before it took the request. What it may have sent before that is no answer to it.
             Err(Errno::PIPE | Errno::CONNRESET) => self.failed(index, Fault::NoAnswer),
             Err(why) => self.failed(index, broken(why)),
         }

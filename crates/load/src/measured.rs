@@ -52,7 +52,7 @@ pub struct Measured {
     pub threads: usize,
     /// Latencies, each from the time at which its request was due to the last byte of the answer.
     pub latency: Latency,
-    /// How long after they were due requests were sent.
+    /// How long after they were due requests were sent; empty in the closed loop, where none is due before.
     pub lag: Latency,
     /// The connections.
     pub connections: Vec<OfConnection>,

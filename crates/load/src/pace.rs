@@ -7,20 +7,58 @@ use crate::Schedule;
 pub(crate) enum Pace {
     /// A request is due whenever a connection is free.
     Closed { end_ns: u64 },
-    /// Request `i` is due at `i` times the distance.
+    /// The run's request `i`, of all threads, is due at `i` times the distance.
     Open {
         distance_ns: f64,
+        slots: Slots,
+        /// How many of the thread's own were taken.
         next: u64,
         end_ns: u64,
     },
 }
 
+/// Which requests of an open schedule are a thread's. They are dealt out to the run's connections in turns, and these to its threads: so each
+/// thread has the share of its connections, and all threads together send at equal distances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    thread: u64,
+    threads: u64,
+    /// The run's connections.
+    connections: u64,
+    /// Those of them that are the thread's: number `thread`, and each that comes `threads` after one.
+    own: u64,
+}
+
+impl Slots {
+    /// Those of thread `thread`, from 0; each thread has a connection at least.
+    pub(crate) fn new(thread: usize, threads: usize, connections: usize) -> Slots {
+        Slots {
+            thread: thread as u64,
+            threads: threads as u64,
+            connections: connections as u64,
+            own: connections_of(thread, threads, connections) as u64,
+        }
+    }
+
+    /// The number in the run of the thread's request `own`, both from 0.
+    fn number(self, own: u64) -> u64 {
+        let (turn, within) = (own / self.own, own % self.own);
+        turn * self.connections + within * self.threads + self.thread
+    }
+}
+
+/// How many of the run's connections are a thread's.
+pub(crate) fn connections_of(thread: usize, threads: usize, connections: usize) -> usize {
+    connections / threads + usize::from(thread < connections % threads)
+}
+
 impl Pace {
-    pub(crate) fn new(schedule: Schedule, share: f64, end_ns: u64) -> Pace {
+    pub(crate) fn new(schedule: Schedule, slots: Slots, end_ns: u64) -> Pace {
         match schedule {
             Schedule::Closed => Pace::Closed { end_ns },
             Schedule::Open { per_second } => Pace::Open {
-                distance_ns: 1e9 / (per_second * share),
+                distance_ns: 1e9 / per_second,
+                slots,
                 next: 0,
                 end_ns,
             },
@@ -45,10 +83,11 @@ impl Pace {
             Pace::Closed { .. } => None,
             Pace::Open {
                 distance_ns,
+                slots,
                 next,
                 end_ns,
             } => {
-                let due_ns = (*next as f64 * distance_ns) as u64;
+                let due_ns = (slots.number(*next) as f64 * distance_ns) as u64;
                 (due_ns < *end_ns).then_some(due_ns)
             }
         }
@@ -59,9 +98,33 @@ impl Pace {
 mod tests {
     use super::*;
 
+    fn alone() -> Slots {
+        Slots::new(0, 1, 10)
+    }
+
+    #[test]
+    fn threads_together_send_at_equal_distances_and_each_has_its_share() {
+        let schedule = Schedule::Open { per_second: 1000.0 };
+        for (threads, connections) in [(1, 1), (2, 2), (2, 6), (3, 7), (4, 5), (7, 7)] {
+            let end_ns = 10 * connections as u64 * 1_000_000;
+            let mut all = Vec::new();
+            for thread in 0..threads {
+                let slots = Slots::new(thread, threads, connections);
+                let mut pace = Pace::new(schedule, slots, end_ns);
+                let own: Vec<_> = std::iter::from_fn(|| pace.take(end_ns)).collect();
+                assert!(own.is_sorted());
+                assert_eq!(own.len(), 10 * connections_of(thread, threads, connections));
+                all.extend(own);
+            }
+            all.sort_unstable();
+            let equal: Vec<_> = (0..end_ns).step_by(1_000_000).collect();
+            assert_eq!(all, equal, "{threads} threads, {connections} connections");
+        }
+    }
+
     #[test]
     fn a_late_generator_owes_every_request_at_its_own_time() {
-        let mut pace = Pace::new(Schedule::Open { per_second: 1000.0 }, 1.0, 5_000_000);
+        let mut pace = Pace::new(Schedule::Open { per_second: 1000.0 }, alone(), 5_000_000);
         assert_eq!(pace.take(0), Some(0));
         assert_eq!(pace.take(999_999), None);
         let owed: Vec<_> = std::iter::from_fn(|| pace.take(100_000_000)).collect();
@@ -71,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_closed_loop_ends_by_the_clock() {
-        let mut pace = Pace::new(Schedule::Closed, 1.0, 10);
+        let mut pace = Pace::new(Schedule::Closed, alone(), 10);
         assert_eq!(pace.take(9), Some(9));
         assert_eq!(pace.take(10), None);
     }

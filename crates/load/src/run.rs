@@ -3,14 +3,16 @@
 use crate::connection::Connection;
 use crate::engine::{self, Part};
 use crate::measured::Measured;
+use crate::pace::{Slots, connections_of};
 use crate::{Error, Load, Schedule, cpu};
 use rustix::fd::OwnedFd;
-use std::net::TcpStream;
-use std::sync::Barrier;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Barrier, OnceLock};
 use std::thread::{Builder, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Sends the load, and gives what was measured. It takes at most `duration` and `drain`, and the time in which the connections are opened,
 /// which is bounded by `time_limit`.
@@ -27,8 +29,9 @@ pub fn run(load: &Load) -> Result<Measured, Error> {
 }
 
 /// The same on connections that the server already serves: over each that is kept a request was answered before, which counts nowhere. `edge`
-/// is called before the first request that counts and after the last answer, when the connections are still open: so what a server
-/// uses between is for these requests alone. It is not called if a connection had no answer before; then that is what the result tells.
+/// is called before the first request that counts, and after the last answer before the connections are closed: so what a server uses
+/// between is for these requests alone. (Where the last answers are long in coming, the connections that wait for none are closed
+/// meanwhile.) It is not called if a connection had no answer before; then that is what the result tells.
 ///
 /// # Errors
 /// As for [`run`].
@@ -73,8 +76,11 @@ fn on(
     connections: Vec<Connection>,
 ) -> Result<Done, Error> {
     let parts = divide(load, connections);
-    let barrier = &Barrier::new(parts.len());
-    let given_up = &AtomicBool::new(false);
+    let together = &Together {
+        barrier: Barrier::new(parts.len()),
+        begun: OnceLock::new(),
+        given_up: AtomicBool::new(false),
+    };
     std::thread::scope(|scope| {
         let (mut threads, mut signals) = (Vec::new(), Vec::new());
         for part in parts {
@@ -82,7 +88,7 @@ fn on(
             // and does nothing where none can come any more.
             let (signal, all_are_there) = channel();
             let work = move || match all_are_there.recv() {
-                Ok(()) => one(load, part, barrier, given_up).map(Some),
+                Ok(()) => one(load, part, together).map(Some),
                 Err(_) => Ok(None),
             };
             let started = thread().spawn_scoped(scope, work);
@@ -115,16 +121,25 @@ fn join(threads: Vec<ScopedJoinHandle<Result<Option<Done>, Error>>>) -> Result<D
     Ok(all.expect("a run has at least one thread, and each had its signal"))
 }
 
+/// What the threads of a run have in common.
+struct Together {
+    barrier: Barrier,
+    /// When the run began, for all of them: their requests are parts of one schedule.
+    begun: OnceLock<Instant>,
+    given_up: AtomicBool,
+}
+
 /// One thread. All begin together, also those that cannot go on; the others end with the first that has an error.
-fn one(load: &Load, part: Part, barrier: &Barrier, given_up: &AtomicBool) -> Result<Done, Error> {
+fn one(load: &Load, part: Part, together: &Together) -> Result<Done, Error> {
     let placed = load.processor.map_or(Ok(()), cpu::stay_on);
     if load.first {
         cpu::come_first();
     }
-    barrier.wait();
-    let done = placed.and_then(|()| engine::run(load, part, Instant::now(), given_up));
+    together.barrier.wait();
+    let begun = *together.begun.get_or_init(Instant::now);
+    let done = placed.and_then(|()| engine::run(load, part, begun, &together.given_up));
     if done.is_err() {
-        given_up.store(true, Ordering::Relaxed);
+        together.given_up.store(true, Ordering::Relaxed);
     }
     done
 }
@@ -141,15 +156,7 @@ fn open(load: &Load) -> Result<(Vec<Connection>, u64), Error> {
     let mut longest_ns = 0;
     for number in 1..=load.connections {
         let begun = Instant::now();
-        let left = until
-            .saturating_duration_since(begun)
-            .max(Duration::from_millis(1));
-        let opened = TcpStream::connect_timeout(&address, left).and_then(|stream| {
-            stream.set_nonblocking(true)?;
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        });
-        let stream = opened.map_err(|source| Error::Connect {
+        let stream = connect(address, until).map_err(|source| Error::Connect {
             number,
             of: load.connections,
             address,
@@ -161,7 +168,19 @@ fn open(load: &Load) -> Result<(Vec<Connection>, u64), Error> {
     Ok((connections, longest_ns))
 }
 
-/// Shares connections, rate and bounds among the threads.
+/// Opens a connection before this moment.
+fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let stream = TcpStream::connect_timeout(&address, left)?;
+    stream.set_nonblocking(true)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Shares connections, schedule and bounds among the threads.
 fn divide(load: &Load, connections: Vec<Connection>) -> Vec<Part> {
     let count = connections.len();
     let mut rest = connections.into_iter();
@@ -170,10 +189,10 @@ fn divide(load: &Load, connections: Vec<Connection>) -> Vec<Part> {
         all / threads + u64::from((thread as u64) < all % threads)
     };
     let part = |thread: usize| {
-        let own = count / load.threads + usize::from(thread < count % load.threads);
+        let own = connections_of(thread, load.threads, count);
         Part {
             connections: rest.by_ref().take(own).collect(),
-            share: own as f64 / count as f64,
+            slots: Slots::new(thread, load.threads, count),
             requests_max: bound(load.requests_max, thread),
             failures_max: bound(load.failures_max, thread).max(1),
         }
@@ -186,6 +205,16 @@ mod tests {
     use super::*;
     use crate::{Expected, Reach, Target};
     use std::cell::Cell;
+    use std::net::TcpListener;
+
+    #[test]
+    fn no_connection_is_opened_when_the_time_for_it_is_over() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        let error = connect(address, Instant::now()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        connect(address, Instant::now() + Load::LONGEST).unwrap();
+    }
 
     #[test]
     fn a_thread_that_the_system_refuses_is_an_error_and_nobody_waits_for_it() {

@@ -269,6 +269,41 @@ fn an_open_schedule_owes_every_request() {
 }
 
 #[test]
+fn what_a_run_might_not_send_is_not_owed() {
+    let server = server("never");
+    let load = Load {
+        schedule: Schedule::Open { per_second: 1000.0 },
+        duration: Duration::from_millis(200),
+        // Three answers and one that never comes on each connection.
+        requests_max: 16,
+        time_limit: Duration::from_secs(20),
+        drain: Duration::from_millis(100),
+        ..load(&server)
+    };
+    let measured = run(&load).unwrap();
+    assert_eq!(measured.stopped, Stopped::Time);
+    assert_eq!(
+        measured.answered + measured.unanswered + measured.never_sent,
+        16
+    );
+    assert_eq!(measured.latency.count(), 16);
+}
+
+#[test]
+fn nothing_is_late_in_the_closed_loop() {
+    let closed = measured("well");
+    assert_eq!((closed.answered, closed.lag.count()), (400, 0));
+    let server = server("well");
+    let open = Load {
+        schedule: Schedule::Open { per_second: 1000.0 },
+        threads: 3,
+        ..load(&server)
+    };
+    let open = run(&open).unwrap();
+    assert_eq!((open.answered, open.lag.count()), (400, 400));
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     let server = server("well");
     let sound = load(&server);

@@ -63,8 +63,9 @@ impl Forwarding {
             self.hand_on(&mut output);
         }
         // What it wrote last, and what something that escaped may write within a moment.
-        self.pump.drain(usize::MAX)?;
-        self.hand_on(&mut output);
+        while self.pump.take_rest(usize::MAX)? {
+            self.hand_on(&mut output);
+        }
         let end = self.pump.end().unwrap_or(End::Signalled(libc::SIGKILL));
         Ok((end, self.pump.usage()))
     }

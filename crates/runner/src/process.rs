@@ -71,14 +71,11 @@ impl Process {
             if !self.pump.stdout_open() {
                 return self.last_line();
             }
-            if self.pump.has_ended() {
-                self.pump.drain(self.room())?;
-                if self.pump.stdout_open() && self.pump.received.len() < self.room() {
-                    // Something that escaped holds the pipe open and is silent.
-                    return self.last_line();
-                }
-            } else {
+            if !self.pump.has_ended() {
                 self.pump.turn(self.room())?;
+            } else if !self.pump.take_rest(self.room())? {
+                // Something that escaped holds the pipe open.
+                return self.last_line();
             }
         }
     }

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How long after a deadline we wait for the keeper to do its work before we see to it ourselves.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long after a child's end its pipes are read, should somebody else hold them open.
+const REST: Duration = Duration::from_secs(1);
+
 const CHUNK: usize = 64 << 10;
 
 pub(crate) struct Pump {
@@ -32,6 +35,8 @@ pub(crate) struct Pump {
     /// What was read from standard error and not yet taken, for those who take it.
     pub stderr_received: Option<Vec<u8>>,
     ended: Option<Report>,
+    /// What is still read since it ended.
+    rest: Rest,
     /// The deadline in force, with the grace.
     deadline: Option<Instant>,
     /// How long the last deadline was when it was set.
@@ -54,6 +59,7 @@ impl Pump {
             stderr_tail: Tail::new(program.stderr_max),
             stderr_received: None,
             ended: None,
+            rest: Rest::default(),
             deadline: program
                 .time_limit
                 .map(|limit| later(limit.saturating_add(program.grace))),
@@ -289,16 +295,40 @@ impl Pump {
     fn release(&mut self) {
         self.socket = None;
         let _ = self.keeper.wait();
+        self.rest = Rest {
+            until: Some(later(REST)),
+            pieces: self.pieces_in_pipes(),
+        };
     }
 
-    /// What is left in the pipes of a child that has ended: nobody writes any more, so this comes to an end at once.
-    pub fn drain(&mut self, room: usize) -> Result<(), Error> {
-        let until = later(Duration::from_secs(1));
-        while (self.stdout.is_some() && self.received.len() < room) || self.stderr.is_some() {
-            if !self.turn_until(room, Some(until))? {
-                break;
-            }
+    /// How many pieces we read hold all that the pipes do.
+    fn pieces_in_pipes(&self) -> usize {
+        let streams = [
+            self.stdout.as_ref().map(AsFd::as_fd),
+            self.stderr.as_ref().map(AsFd::as_fd),
+        ];
+        let sizes = streams.into_iter().flatten().map(|stream| {
+            let size = fcntl(stream, FcntlArg::F_GETPIPE_SZ).unwrap_or_default();
+            usize::try_from(size).unwrap_or_default()
+        });
+        sizes.max().unwrap_or_default().div_ceil(CHUNK).max(1)
+    }
+
+    /// Takes in a piece of what is left in the pipes of a child that has ended. Mostly nobody writes any more, so this comes to an end at once;
+    /// who holds them besides the child and goes on writing is heard for a moment. False when no more is to be had.
+    pub fn take_rest(&mut self, room: usize) -> Result<bool, Error> {
+        let reads_output = self.stdout.is_some() && self.received.len() < room;
+        let is_over = self.rest.is_over();
+        self.rest.pieces = self.rest.pieces.saturating_sub(1);
+        if is_over || !(reads_output || self.stderr.is_some()) {
+            return Ok(false);
         }
+        self.turn_until(room, self.rest.until)
+    }
+
+    /// Takes in all of it, or as much of standard output as there is room for.
+    pub fn drain(&mut self, room: usize) -> Result<(), Error> {
+        while self.take_rest(room)? {}
         Ok(())
     }
 
@@ -365,6 +395,20 @@ impl Drop for Pump {
             }
         }
         let _ = self.keeper.wait();
+    }
+}
+
+/// How much is read of the pipes of a child that has ended. However late we come, that is all that it left in them.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    until: Option<Instant>,
+    /// So many are read at least, if they are there.
+    pieces: usize,
+}
+
+impl Rest {
+    fn is_over(&self) -> bool {
+        self.pieces == 0 && self.until.is_none_or(|until| Instant::now() >= until)
     }
 }
 

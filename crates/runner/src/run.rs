@@ -93,14 +93,9 @@ pub(crate) fn run(program: &Program, stop: Option<&AtomicBool>) -> Result<Output
             program: program.name(),
         });
     }
-    while pump.stdout_open() {
-        pump.drain(1)?;
-        if pump.received.is_empty() {
-            break;
-        }
+    while pump.take_rest(usize::MAX)? {
         keep(&mut pump.received);
     }
-    keep(&mut pump.received);
     Ok(Output {
         program: program.name(),
         end: pump.end().unwrap_or(End::Signalled(libc::SIGKILL)),

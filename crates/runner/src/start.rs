@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// A child that has just been started.
@@ -98,14 +99,19 @@ fn check(program: &Program) -> Result<(), Error> {
     if let Some(cwd) = program.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return bad(format!("its directory `{}` does not exist", cwd.display()));
     }
-    if let Policy::Fifo { priority } = program.policy
-        && !(1..=98).contains(&priority)
-    {
-        return bad(format!(
-            "its FIFO priority is {priority}; it must be 1 … 98, as the one above it is its keeper's"
-        ));
+    if let Policy::Fifo { priority } = program.policy {
+        return check_fifo(priority).or_else(bad);
     }
     Ok(())
+}
+
+fn check_fifo(priority: i32) -> Result<(), String> {
+    match priority {
+        1..=98 => Ok(()),
+        _ => Err(format!(
+            "its FIFO priority is {priority}; it must be 1 … 98, as the one above it is its keeper's"
+        )),
+    }
 }
 
 pub(crate) fn command(program: &Program) -> Command {
@@ -230,17 +236,30 @@ fn fifo_mend(priority: i32) -> String {
     format!(
         "it needs CAP_SYS_NICE or RLIMIT_RTPRIO of at least {} (one more, for the keeper): run as root, or put `@USER - rtprio 99` into \
          /etc/security/limits.conf and log in again",
-        priority + 1
+        priority.saturating_add(1)
     )
 }
 
 /// Whether FIFO children can be started: tried on a thread that ends at once.
 pub(crate) fn try_fifo(priority: i32) -> Result<(), String> {
-    // SAFETY: changes the scheduling of the one new thread, which does nothing else.
-    let tried = std::thread::spawn(move || match unsafe { keeper::set_fifo(priority + 1) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    });
+    check_fifo(priority)?;
+    try_fifo_on(Builder::new(), priority)
+}
+
+fn try_fifo_on(thread: Builder, priority: i32) -> Result<(), String> {
+    let above = priority.saturating_add(1);
+    let try_it = move || {
+        // SAFETY: changes the scheduling of the one new thread, which does nothing else.
+        match unsafe { keeper::set_fifo(above) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    let tried = thread.spawn(try_it).map_err(|error| {
+        format!(
+            "no thread could be started to try SCHED_FIFO ({error}): see whether too many processes run (`ulimit -u`)"
+        )
+    })?;
     match tried.join() {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!(
@@ -254,4 +273,16 @@ pub(crate) fn try_fifo(priority: i32) -> Result<(), String> {
 /// A duration in ns, as far as 64 bits go.
 pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_the_system_refuses_is_told() {
+        // No address space holds such a stack.
+        let told = try_fifo_on(Builder::new().stack_size(1 << 60), 1).unwrap_err();
+        assert!(told.starts_with("no thread could be started"), "{told}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use antiphon_runner::{End, Policy, Program};
 use std::error::Error;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -102,6 +102,83 @@ fn killing_the_keeper_ends_the_child_and_is_noticed() -> Result<(), Box<dyn Erro
     Command::new("kill")
         .args(["-9", &family[2].to_string()])
         .status()?;
+    Ok(())
+}
+
+/// Opens the standard output of a process, as somebody does who is none of its descendants, kills the process, and writes on until nobody reads any
+/// more; whether it came to that.
+fn usurp(process: u32) -> std::io::Result<bool> {
+    let path = format!("/proc/{process}/fd/1");
+    let mut output = std::fs::File::options().write(true).open(path)?;
+    output.write_all(b"usurped\n")?;
+    Command::new("kill")
+        .args(["-9", &process.to_string()])
+        .status()?;
+    // So much, and of so many, that there is always something to read.
+    nix::fcntl::fcntl(&output, nix::fcntl::FcntlArg::F_SETPIPE_SZ(1 << 20))?;
+    let output = &output;
+    Ok(thread::scope(|scope| {
+        let writers = [(); 4].map(|()| scope.spawn(move || write_on(output)));
+        writers.map(|writer| writer.join().expect("it does not panic")) == [true; 4]
+    }))
+}
+
+/// Writes until nobody reads any more; whether it came to that.
+fn write_on(mut output: &std::fs::File) -> bool {
+    let lines = b"still here\n".repeat(1 << 15);
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if output.write_all(&lines).is_err() {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn who_writes_on_into_the_pipe_of_a_dead_program_keeps_nobody() -> Result<(), Box<dyn Error>> {
+    let name = format!("usurped-{}", std::process::id());
+    let note = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let usurper = thread::spawn({
+        let note = note.clone();
+        move || loop {
+            let noted = std::fs::read_to_string(&note).unwrap_or_default();
+            if let Some(process) = noted.strip_suffix('\n') {
+                return usurp(process.parse().map_err(std::io::Error::other)?);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let program = Program::new("sh").args(["-c", "echo $$ > \"$0\"; exec sleep 1000"]);
+    let output = program.arg(&note).stdout_max(8).run()?;
+    assert!(usurper.join().expect("it does not panic")?);
+    assert_eq!(output.end, End::Signalled(9));
+    assert_eq!(output.text()?, "usurped\n");
+    std::fs::remove_file(note)?;
+    Ok(())
+}
+
+#[test]
+fn who_writes_on_into_a_dead_childs_pipe_keeps_nobody() -> Result<(), Box<dyn Error>> {
+    let forwarding = Program::new(CHILD).arg("hang").forward(false)?;
+    let process = forwarding.id();
+    let usurper = thread::spawn(move || usurp(process));
+    let mut had = Vec::new();
+    let (end, _) = forwarding.to_end(|_, bytes| {
+        had.extend_from_slice(&bytes[..bytes.len().min(8)]);
+        thread::sleep(Duration::from_millis(1)); // slower than who writes
+    })?;
+    assert!(usurper.join().expect("it does not panic")?);
+    assert_eq!(end, End::Signalled(9));
+    assert!(had.starts_with(b"usurped\n"));
+
+    let mut child = Program::new(CHILD).arg("hang").spawn()?;
+    let process = child.id();
+    let usurper = thread::spawn(move || usurp(process));
+    assert_eq!(child.read_line()?, "usurped");
+    while child.read_line().is_ok() {}
+    drop(child);
+    assert!(usurper.join().expect("it does not panic")?);
     Ok(())
 }
 

@@ -303,6 +303,14 @@ fn fifo_without_permission_says_the_mend() -> Result<(), Error> {
 }
 
 #[test]
+fn a_fifo_priority_that_there_is_not_is_never_permitted() {
+    for priority in [i32::MIN, 0, 99, i32::MAX] {
+        let told = Policy::Fifo { priority }.permitted().expect_err("1 … 98");
+        assert!(told.contains("1 … 98"), "{told}");
+    }
+}
+
+#[test]
 fn a_fifo_priority_without_room_for_the_keeper_is_refused() {
     let error = child("say")
         .policy(Policy::Fifo { priority: 99 })

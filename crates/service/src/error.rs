@@ -31,6 +31,14 @@ pub enum ServiceError {
         /// The folder.
         path: PathBuf,
     },
+    /// The system refuses a lock, without which nobody could tell whose folder is whose.
+    #[error("{} cannot be locked: {source}; set TMPDIR to a folder on a disk of this machine", path.display())]
+    NoLock {
+        /// The lock file, which is not left behind.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// There is no account to run servers as, which root needs.
     #[error("there is no user `nobody`, as which servers run for root; start as another user")]
     NoAccount,
@@ -91,7 +99,7 @@ pub enum ServiceError {
     NotStopped {
         /// The database's name, for people.
         title: &'static str,
-        /// Why.
+        /// How it ended instead, or why that is not known.
         source: Box<antiphon_runner::Error>,
     },
     /// The system gave no random numbers for a password.

@@ -4,6 +4,7 @@
 //! lock that can be had means a folder that nobody needs.
 
 use crate::{FileSystem, ServiceError, postgresql};
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
@@ -88,7 +89,9 @@ impl Place {
                 continue;
             }
             // The lock is held until the folder is gone, so that two sweeps do not meet.
-            let Some(_lock) = lock(&path) else { continue };
+            let Ok(Some(_lock)) = lock(&path) else {
+                continue;
+            };
             if remove(&path.with_extension("")).is_ok() && std::fs::remove_file(&path).is_ok() {
                 swept += 1;
             }
@@ -99,8 +102,16 @@ impl Place {
     /// A new folder, which nobody else may enter, with the name at the beginning of its own.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be made, or not be locked.
     pub fn folder(&self, name: &str) -> Result<Folder, ServiceError> {
+        self.folder_by(lock, name)
+    }
+
+    fn folder_by(
+        &self,
+        lock: impl Fn(&Path) -> io::Result<Option<Flock<File>>>,
+        name: &str,
+    ) -> Result<Folder, ServiceError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -112,9 +123,15 @@ impl Place {
                 source,
             };
             File::create(&lock_path).map_err(failed)?;
-            // A sweep may have come between; then the name is given up.
-            let Some(lock) = lock(&lock_path) else {
-                continue;
+            let lock = match lock(&lock_path) {
+                Ok(Some(lock)) => lock,
+                // A sweep came between; then the name is given up.
+                Ok(None) => continue,
+                Err(source) => {
+                    let _ = std::fs::remove_file(&lock_path);
+                    let path = lock_path;
+                    return Err(ServiceError::NoLock { path, source });
+                }
             };
             if let Err(source) = std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 let _ = std::fs::remove_file(&lock_path);
@@ -166,13 +183,29 @@ impl Drop for Folder {
     }
 }
 
-/// The lock, if it is to be had and still lies at its path.
-fn lock(path: &Path) -> Option<Flock<File>> {
-    let file = File::options().write(true).open(path).ok()?;
-    let held = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()?;
-    let ours = held.metadata().ok()?.ino();
-    let there = std::fs::metadata(path).ok()?.ino();
-    (ours == there).then_some(held)
+/// The lock; `None` if another has it, or it does not lie at its path any more.
+fn lock(path: &Path) -> io::Result<Option<Flock<File>>> {
+    let Some(file) = if_there(File::options().write(true).open(path))? else {
+        return Ok(None);
+    };
+    let held = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(held) => held,
+        Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+        Err((_, errno)) => return Err(errno.into()),
+    };
+    let ours = held.metadata()?.ino();
+    let there = if_there(std::fs::metadata(path))?;
+    Ok(there
+        .is_some_and(|there| there.ino() == ours)
+        .then_some(held))
+}
+
+fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a folder, and what a server that was killed there holds in the system's tables.
@@ -196,6 +229,61 @@ fn remove(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn place() -> (tempfile::TempDir, Place) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::at(folder.path().to_owned()).unwrap();
+        (folder, place)
+    }
+
+    #[test]
+    fn a_lock_is_had_once_and_where_it_lies() {
+        let (folder, _) = place();
+        let path = folder.path().join("a.lock");
+        assert!(lock(&path).unwrap().is_none(), "it is not there");
+        File::create(&path).unwrap();
+        let held = lock(&path).unwrap();
+        assert!(held.is_some());
+        assert!(lock(&path).unwrap().is_none(), "another has it");
+        // A folder is no lock file; that is no sweep's work.
+        assert!(lock(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_lock_that_the_system_refuses_is_told_and_leaves_nothing() {
+        let (folder, place) = place();
+        let refuses = |_: &Path| Err(Errno::ENOLCK.into());
+        let error = place.folder_by(refuses, "a").unwrap_err();
+        assert!(matches!(error, ServiceError::NoLock { .. }), "{error:?}");
+        assert!(error.to_string().contains("cannot be locked"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_name_that_a_sweep_took_is_given_up_for_another() {
+        let (_folder, place) = place();
+        let times = std::cell::Cell::new(0);
+        let second = |path: &Path| {
+            times.set(times.get() + 1);
+            match times.get() {
+                1 => std::fs::remove_file(path).map(|()| None),
+                _ => lock(path),
+            }
+        };
+        let made = place.folder_by(second, "a").unwrap();
+        assert!(made.path().is_dir());
+        assert_eq!(times.get(), 2);
+    }
+
+    #[test]
+    fn a_sweep_goes_on_past_what_cannot_be_locked() {
+        let (folder, place) = place();
+        std::fs::create_dir(folder.path().join("no-file.lock")).unwrap();
+        File::create(folder.path().join("left.lock")).unwrap();
+        std::fs::create_dir(folder.path().join("left")).unwrap();
+        assert_eq!(place.sweep().unwrap(), 1);
+        assert!(!folder.path().join("left").exists());
+    }
 
     #[test]
     fn memory_is_passed_over_for_a_disk() {

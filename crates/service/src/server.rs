@@ -2,13 +2,18 @@
 
 use crate::account::Account;
 use crate::{Kind, ServiceError, mariadb, postgresql};
-use antiphon_runner::{Error as RunnerError, Process, Program};
+use antiphon_runner::{End, Error as RunnerError, Process, Program};
+use nix::errno::Errno;
+use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a server may take until it answers. It takes about a second on an idle machine.
 const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// The least that a question whether it answers may take, also one that is begun late.
+const ASK_LEAST: Duration = Duration::from_secs(1);
 
 /// How long it may take to end before it is killed.
 const STOP_LIMIT: Duration = Duration::from_secs(20);
@@ -26,6 +31,7 @@ pub(crate) const CONNECTIONS_MOST: u32 = 512;
 pub(crate) struct Server {
     kind: Kind,
     child: Option<Process>,
+    log: PathBuf,
     pub(crate) port: u16,
     pub(crate) password: String,
 }
@@ -126,6 +132,7 @@ fn start_at(kind: Kind, setup: &Setup) -> Result<Server, ServiceError> {
     let server = Server {
         kind,
         child: Some(child),
+        log: setup.folder.join("log"),
         port: setup.port,
         password: setup.password.clone(),
     };
@@ -154,15 +161,11 @@ impl Server {
     /// One that has ended lies there until its keeper has seen it.
     fn is_running(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process()));
-        let state = stat.ok().and_then(|stat| {
-            let (_, rest) = stat.rsplit_once(") ")?;
-            rest.chars().next()
-        });
-        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+        !has_ended(&stat)
     }
 
-    /// How it ended, should it have done so unasked; `folder` is that of its data.
-    pub(crate) fn lost(&mut self, folder: &Path) -> Option<ServiceError> {
+    /// How it ended, should it have done so unasked.
+    pub(crate) fn lost(&mut self) -> Option<ServiceError> {
         if self.is_running() {
             return None;
         }
@@ -173,7 +176,7 @@ impl Server {
         Some(ServiceError::Lost {
             title: self.kind.title(),
             end,
-            last_words: last_words(&folder.join("log")),
+            last_words: last_words(&self.log),
         })
     }
 
@@ -186,16 +189,16 @@ impl Server {
                 Kind::Mariadb => mariadb::client(setup)?,
                 _ => postgresql::client(setup)?,
             };
-            let why = match ask(client) {
+            let why = match ask(client, left(until, Instant::now())) {
                 Ok(settings) => return Ok(settings),
                 Err(why) => why,
             };
-            let last_words = || last_words(&setup.folder.join("log"));
+            let last_words = || last_words(&self.log);
             if !self.is_running() {
                 let last_words = last_words();
                 return Err(ServiceError::Ended { title, last_words });
             }
-            if Instant::now() > until {
+            if Instant::now() >= until {
                 return Err(ServiceError::Silent {
                     title,
                     seconds: START_LIMIT.as_secs(),
@@ -221,17 +224,17 @@ impl Server {
             _ => postgresql::STOP,
         });
         let ended = child.wait(STOP_LIMIT).map(|(end, _)| end);
-        let failed = |source| ServiceError::NotStopped {
-            title: self.kind.title(),
-            source: Box::new(source),
-        };
-        match ended.map_err(failed)? {
-            antiphon_runner::End::Exited(0) => Ok(()),
-            end => Err(failed(RunnerError::BadRequest {
-                program: self.kind.name().to_owned(),
-                why: format!("it {end}"),
-            })),
+        match ended {
+            Ok(End::Exited(0)) => Ok(()),
+            Ok(end) => Err(self.not_stopped(end)),
+            Err(source) => Err(not_stopped(self.kind, source)),
         }
+    }
+
+    /// It ended otherwise than it was asked to.
+    fn not_stopped(&self, end: End) -> ServiceError {
+        let program = self.kind.name().to_owned();
+        not_stopped(self.kind, end.into_error(program, last_words(&self.log)))
     }
 }
 
@@ -242,9 +245,37 @@ impl Drop for Server {
     }
 }
 
-/// What a client prints: a setting a line, its name and value apart by a tab.
-fn ask(client: Program) -> Result<Vec<(String, String)>, String> {
-    let output = client.time_limit(START_LIMIT).run();
+fn not_stopped(kind: Kind, source: RunnerError) -> ServiceError {
+    ServiceError::NotStopped {
+        title: kind.title(),
+        source: Box::new(source),
+    }
+}
+
+/// Whether a process has ended, by what was read of its `/proc/PID/stat`. Where it cannot be read for want of something (a descriptor, say) nobody
+/// knows, and the process may be as it should.
+fn has_ended(stat: &io::Result<String>) -> bool {
+    match stat {
+        Ok(stat) => {
+            let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+            state.is_some_and(|state| state.starts_with(['Z', 'X']))
+        }
+        // The second is of one that ended while it was read.
+        Err(error) => {
+            error.kind() == io::ErrorKind::NotFound
+                || error.raw_os_error() == Some(Errno::ESRCH as i32)
+        }
+    }
+}
+
+/// How long a question may take that is asked at `now` of who is to have answered at `until`.
+fn left(until: Instant, now: Instant) -> Duration {
+    until.saturating_duration_since(now).max(ASK_LEAST)
+}
+
+/// What a client prints within that time: a setting a line, its name and value apart by a tab.
+fn ask(client: Program, limit: Duration) -> Result<Vec<(String, String)>, String> {
+    let output = client.time_limit(limit).run();
     let output = output.and_then(antiphon_runner::Output::success);
     let output = output.map_err(|error| first_words(&error))?;
     let text = output.text().map_err(|error| error.to_string())?;
@@ -269,7 +300,7 @@ fn last_words(log: &Path) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-fn free_port() -> std::io::Result<u16> {
+fn free_port() -> io::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.port())
 }
@@ -279,4 +310,63 @@ fn secret() -> Result<String, ServiceError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(ServiceError::NoSecret)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_cannot_be_looked_at_has_not_ended() {
+        let stat = |state| Ok(format!("7 (a) b) {state} 1 7 7"));
+        for state in ["R", "S", "D", "T", "I"] {
+            assert!(!has_ended(&stat(state)), "{state}");
+        }
+        assert!(has_ended(&stat("Z")) && has_ended(&stat("X")));
+        let failed = |errno: Errno| has_ended(&Err(errno.into()));
+        assert!(failed(Errno::ENOENT) && failed(Errno::ESRCH));
+        assert!(!failed(Errno::EMFILE) && !failed(Errno::ENFILE) && !failed(Errno::ENOMEM));
+    }
+
+    #[test]
+    fn questions_share_one_limit() {
+        let now = Instant::now();
+        assert_eq!(left(now + START_LIMIT, now), START_LIMIT);
+        let later = now + START_LIMIT / 2;
+        assert_eq!(left(now + START_LIMIT, later), START_LIMIT / 2);
+        assert_eq!(left(now, later), ASK_LEAST);
+    }
+
+    /// A server that is a shell, and ends in this way when it is asked to.
+    fn server(ends: &str, log: PathBuf) -> Server {
+        let script = format!("trap '{ends}' TERM; echo ready; while :; do sleep 0.01; done");
+        let mut child = Program::new("sh").args(["-c", &script]).spawn().unwrap();
+        assert_eq!(child.read_line().unwrap(), "ready");
+        Server {
+            kind: Kind::Mariadb,
+            child: Some(child),
+            log,
+            port: 0,
+            password: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_stop_as_it_should_says_how_it_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        std::fs::write(&log, "the disk is gone\n").unwrap();
+        server("exit 0", log.clone()).stop().unwrap();
+        let error = server("exit 3", log.clone()).stop().unwrap_err();
+        assert_eq!(
+            error.reason(),
+            "MariaDB could not be stopped: `mariadb` ended with exit code 3"
+        );
+        assert_eq!(error.last_words(), "the disk is gone");
+        let killed = server("exit 0", log).not_stopped(End::TimedOut { limit: STOP_LIMIT });
+        assert_eq!(
+            killed.reason(),
+            "MariaDB could not be stopped: `mariadb` did not finish within 20s and was killed"
+        );
+    }
 }

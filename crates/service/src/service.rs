@@ -61,7 +61,7 @@ impl Service {
 
     /// How its server ended, should it have done so unasked. It then serves no more, and is to be dropped.
     pub fn lost(&mut self) -> Option<ServiceError> {
-        self.server.as_mut()?.lost(self.folder.path())
+        self.server.as_mut()?.lost()
     }
 
     /// The server's process; `None` where there is none.

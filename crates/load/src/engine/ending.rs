@@ -42,7 +42,12 @@ impl Engine<'_> {
             }
         }
         if self.measured.stopped == Stopped::Time {
-            while let Some(due_ns) = self.pace.next_ns() {
+            // No more than might be sent are owed.
+            let mut left = self.part.requests_max.saturating_sub(self.sent);
+            while left > 0
+                && let Some(due_ns) = self.pace.next_ns()
+            {
+                left -= 1;
                 let due_ns = self.pace.take(due_ns).unwrap_or(due_ns);
                 self.measured.latency.record(now_ns.saturating_sub(due_ns));
                 self.measured.never_sent += 1;

@@ -34,13 +34,17 @@ impl Engine<'_> {
 
     /// A request that failed. Its connection is not used again.
     pub(super) fn failed(&mut self, index: usize, fault: Fault) {
+        self.count(&fault);
+        self.part.connections[index].close();
+        self.let_go(index);
+    }
+
+    fn count(&mut self, fault: &Fault) {
         let kind = fault.kind().to_owned();
         *self.measured.failures.entry(kind).or_default() += 1;
         self.measured
             .first_failure
             .get_or_insert_with(|| fault.to_string());
-        self.part.connections[index].close();
-        self.let_go(index);
     }
 
     pub(super) fn let_go(&mut self, index: usize) {
@@ -60,15 +64,7 @@ impl Engine<'_> {
     pub(super) fn came_unasked(&mut self, index: usize, bytes: usize) {
         self.part.connections[index].close();
         if bytes > 0 {
-            let fault = Fault::Unasked { bytes };
-            *self
-                .measured
-                .failures
-                .entry(fault.kind().to_owned())
-                .or_default() += 1;
-            self.measured
-                .first_failure
-                .get_or_insert_with(|| fault.to_string());
+            self.count(&Fault::Unasked { bytes });
         }
     }
 }
