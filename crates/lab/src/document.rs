@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::num::IntErrorKind;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -228,9 +229,19 @@ impl<'d> Section<'d> {
         self.get(key).and_then(|item| item.positive())
     }
 
+    /// The same, which is not above `most`.
+    pub(crate) fn positive_up_to(&self, key: &'static str, most: f64) -> Option<f64> {
+        self.get(key).and_then(|item| item.positive_up_to(most))
+    }
+
     /// A whole number from 1 that may be missing.
     pub(crate) fn count(&self, key: &'static str) -> Option<u64> {
         self.get(key).and_then(|item| item.count())
+    }
+
+    /// The same, which is not above `most`.
+    pub(crate) fn count_up_to(&self, key: &'static str, most: u64) -> Option<u64> {
+        self.get(key).and_then(|item| item.count_up_to(most))
     }
 
     /// All entries in the order of the file, for tables whose keys are free.
@@ -357,6 +368,23 @@ impl<'d> Item<'d> {
         None
     }
 
+    /// The value as a number above 0 and not above `most`.
+    pub(crate) fn positive_up_to(&self, most: f64) -> Option<f64> {
+        let number = self.positive()?;
+        if number <= most {
+            return Some(number);
+        }
+        self.too_large(most)
+    }
+
+    fn too_large<T>(&self, most: impl fmt::Display) -> Option<T> {
+        self.fault(
+            format!("the number must be at most {most}"),
+            "write a smaller one",
+        );
+        None
+    }
+
     /// The value as true or false.
     pub(crate) fn boolean(&self) -> Option<bool> {
         match self.value {
@@ -367,14 +395,23 @@ impl<'d> Item<'d> {
 
     /// The value as a whole number from 1.
     pub(crate) fn count(&self) -> Option<u64> {
-        if let DeValue::Integer(digits) = self.value {
-            if let Ok(count @ 1..) = u64::from_str_radix(digits.as_str(), digits.radix()) {
-                return Some(count);
+        self.count_up_to(u64::MAX)
+    }
+
+    /// The value as a whole number from 1 to `most`.
+    pub(crate) fn count_up_to(&self, most: u64) -> Option<u64> {
+        let DeValue::Integer(digits) = self.value else {
+            return self.wrong("a whole number");
+        };
+        match u64::from_str_radix(digits.as_str(), digits.radix()) {
+            Ok(count @ 1..) if count <= most => Some(count),
+            Ok(1..) => self.too_large(most),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => self.too_large(most),
+            _ => {
+                self.fault("the number must be 1 or more", "write a larger one");
+                None
             }
-            self.fault("the number must be 1 or more", "write a larger one");
-            return None;
         }
-        self.wrong("a whole number")
     }
 
     /// The value as a table.

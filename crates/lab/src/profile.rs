@@ -11,6 +11,7 @@
 mod cachegrind;
 mod massif;
 mod valgrind;
+mod watch;
 
 pub use cachegrind::{CacheUse, Counts, EVENTS, Function, place};
 pub use massif::{Heap, Site, Snapshot};

@@ -4,6 +4,7 @@
 mod common;
 
 use antiphon_lab::build::Cache;
+use antiphon_lab::run::Options;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Costs, Outcome, RunRecord, SlicesDiffer, agreements, original_of, twin_of};
 use antiphon_measure::{Estimate, FindingKind};
@@ -327,7 +328,11 @@ fn over_a_database(subject: &str) -> RunRecord {
     let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let folder = tempfile::tempdir().unwrap();
-    let (store, run) = common::measure_of(&subjects, &cache, folder.path(), suite, true);
+    let options = Options {
+        quick: true,
+        ..Options::default()
+    };
+    let (store, run) = common::measure_of(&subjects, &cache, folder.path(), suite, &options);
     store.load(run).unwrap()
 }
 

@@ -2,6 +2,8 @@
 
 mod common;
 
+use antiphon_lab::build::Cache;
+use antiphon_lab::run::Options;
 use antiphon_lab::store::Raw;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
@@ -92,10 +94,14 @@ serves = "http"
     )
 }
 
-fn measured(folder: &Path) -> (RunRecord, Vec<(usize, u32, Raw)>) {
+fn put_subject(folder: &Path) {
     let place = folder.join("subjects/server");
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("subject.toml"), subject()).unwrap();
+}
+
+fn measured(folder: &Path) -> (RunRecord, Vec<(usize, u32, Raw)>) {
+    put_subject(folder);
     let (store, run) = common::measure_in(folder, SUITE, true);
     (store.load(run).unwrap(), store.raws(run).unwrap())
 }
@@ -203,6 +209,28 @@ fn servers_are_measured_and_their_failures_are_results() {
 }
 
 #[test]
+fn more_time_than_the_suite_asks_for_brings_more_rounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    put_subject(folder);
+    let suite = SUITE.replace("relative_half_width = 0.5", "relative_half_width = 1e-9");
+    let rounds = |time_budget_s| {
+        let options = Options {
+            only: vec!["keep.4".into()],
+            time_budget_s,
+            ..common::quick(&["server/late"])
+        };
+        let cache = Cache::at(folder.join("cache"));
+        let subjects = folder.join("subjects");
+        let (store, run) = common::measure_of(&subjects, &cache, folder, &suite, &options);
+        let record = store.load(run).unwrap();
+        load(&record, "late", "keep.4").rounds.len()
+    };
+    assert_eq!(rounds(None), 3);
+    assert!(rounds(Some(5.0)) > 3);
+}
+
+#[test]
 fn faults_of_rows_and_subjects_are_named() {
     let faults = |text: &str| Suite::parse("served.toml", text).unwrap_err().to_string();
     let cases = [
@@ -218,6 +246,16 @@ fn faults_of_rows_and_subjects_are_named() {
         ),
         ("seconds = 0.3\nquick", "quick", "needs `seconds`"),
         ("per_second = 500\n", "", "open schedule alone"),
+        (
+            "freeze_ms = 100",
+            "freeze_ms = 3_600_000_000",
+            "a freeze is longer than its round; write a shorter `freeze_ms`",
+        ),
+        (
+            "freeze_ms = 100",
+            "freeze_ms = 100\nquick_seconds = 0.1",
+            "a freeze is longer than its round",
+        ),
         (
             "per_second = 200",
             "per_second = 200\nby = \"wrk\"",

@@ -307,6 +307,105 @@ fn each_fault_names_its_place_and_mend() {
     }
 }
 
+/// 64 placeholders of two values: more tests than there are numbers to count them with.
+#[test]
+fn a_matrix_that_nobody_could_count_is_a_fault_of_every_kind_of_row() {
+    let names: Vec<String> = (0..64).map(|number| format!("p{number}")).collect();
+    let each = names.iter().map(|name| format!("{name} = [\"1\", \"2\"]"));
+    let each = each.collect::<Vec<_>>().join(", ");
+    let test: String = names.iter().map(|name| format!(".{{{name}}}")).collect();
+    let load = "kind = \"load\"\nconnections = \"{p0}\"\npath = \"/\"\nbody = \"\"\nseconds = 1.0";
+    for of_kind in ["kind = \"frame\"", load] {
+        let text = SOUND
+            .replacen("call.{form}", &format!("call{test}"), 1)
+            .replacen(
+                "label = \"{form}\"",
+                &format!("label = \"l\"\n{of_kind}"),
+                1,
+            )
+            .replacen("form = [\"inter\", \"intra\"]", &each, 1);
+        let said = Suite::parse("s.toml", &text).unwrap_err().to_string();
+        let fault = "`group[1].row[1].test`: the row has too many tests; shorten its matrix";
+        assert!(said.contains(fault), "{said}");
+    }
+}
+
+#[test]
+fn sizes_that_no_run_could_have_are_faults() {
+    let rows = [
+        ("kind = \"latency\"", "count = 1_000_000_000_000"),
+        (
+            "kind = \"latency\"\ncount = 1",
+            "interval_ns = 9_000_000_000_000_000_000",
+        ),
+        ("kind = \"series\"", "count = 9_000_000_000_000_000_000"),
+        (
+            "kind = \"series\"\ncount = 1",
+            "memory_limit_mib = 17_592_186_044_416",
+        ),
+        ("kind = \"clock\"", "count = 1_000_000_000_000"),
+        ("kind = \"interference\"", "seconds = 1e300"),
+        (
+            "kind = \"delay_curve\"\nfrom_ns = 1\npoints_per_decade = 1\nseconds = 1",
+            "to_ns = 9_223_372_036_854_775_807",
+        ),
+        (
+            "kind = \"delay_curve\"\nfrom_ns = 1\nto_ns = 2\nseconds = 1",
+            "points_per_decade = 1_000_000",
+        ),
+        (
+            "kind = \"delay_curve\"\nfrom_ns = 1\nto_ns = 2\npoints_per_decade = 1\nseconds = 1",
+            "quick_seconds = 1e19",
+        ),
+        (
+            "kind = \"program\"\nprogram = \"p\"",
+            "limit_seconds = 1_000_000_000_000",
+        ),
+        (
+            "kind = \"program\"\nprogram = \"p\"",
+            "rounds = 4_294_967_296",
+        ),
+        (
+            "kind = \"load\"\nconnections = \"1\"\npath = \"/\"\nbody = \"\"\nseconds = 1",
+            "per_second = 1e8",
+        ),
+    ];
+    for (row, size) in rows {
+        let found = faults("each = {", &format!("{row}\n{size}\neach = {{"));
+        let key = size.split(' ').next().unwrap();
+        let place = format!("`group[1].row[1].{key}`: the number must be at most ");
+        assert!(found.contains(&place), "{size} gave\n{found}");
+    }
+    let sizes = [
+        ("seconds_per_row = 0.1", "seconds_per_row = 1e19"),
+        (
+            "seconds_per_row = 0.1",
+            "seconds_per_row = 0.1\nseconds = 1e300",
+        ),
+        (
+            "seconds_per_row = 0.1",
+            "seconds_per_row = 0.1\nruns = 1001",
+        ),
+        (
+            "seconds_per_row = 0.1",
+            "seconds_per_row = 0.1\nruns = 100_000_000_000_000_000_000",
+        ),
+    ];
+    for (from, to) in sizes {
+        let found = faults(from, to);
+        assert!(
+            found.contains("the number must be at most"),
+            "{to} gave\n{found}"
+        );
+    }
+    let found = faults(
+        "seconds_per_row = 0.1",
+        "seconds_per_row = 0.1\nseconds = 320_000_001",
+    );
+    let told = "`quick.seconds`: the number must be at most 320000000; write a smaller one";
+    assert!(found.contains(told), "{found}");
+}
+
 #[test]
 fn several_faults_are_reported_at_once_in_order() {
     let text = SOUND

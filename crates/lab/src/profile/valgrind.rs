@@ -1,5 +1,6 @@
 //! A subject's work under a tool of valgrind's.
 
+use super::watch::{Watched, unless};
 use super::{ProfileError, Work};
 use crate::build::Built;
 use crate::run::{launch, program_launch};
@@ -11,7 +12,7 @@ use antiphon_service::Place;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A tool of valgrind's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,9 @@ pub(super) struct Valgrind<'a> {
 impl Valgrind<'_> {
     /// Runs the work under a tool, a frame in these slices, and gives what the tool wrote.
     pub(super) fn run(&mut self, tool: Tool, slices: Slices) -> Result<String, ProfileError> {
+        if self.is_stopped() {
+            return Err(ProfileError::Interrupted);
+        }
         let place = Place::of_user();
         let folder = place.and_then(|place| place.folder(tool.name()));
         let folder = folder.map_err(|error| tool.unreadable(error.to_string()))?;
@@ -153,6 +157,10 @@ impl Valgrind<'_> {
         })
     }
 
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn warn(&mut self, texts: impl IntoIterator<Item = String>) {
         for text in texts {
             if !self.warnings.contains(&text) {
@@ -190,8 +198,13 @@ impl Valgrind<'_> {
         Ok(())
     }
 
-    /// Runs the slices of the frame; nothing if the work is a program.
+    /// Runs the slices of the frame, all within the time of a run; nothing if the work is a program.
     fn run_frame(&self, launch: &Launch, slices: Slices) -> Result<(), Stopped> {
+        let subject = Watched::default();
+        unless(self.stop, &subject, || self.frame(launch, slices, &subject))
+    }
+
+    fn frame(&self, launch: &Launch, slices: Slices, subject: &Watched) -> Result<(), Stopped> {
         let Work::Frame {
             test,
             arg,
@@ -200,16 +213,18 @@ impl Valgrind<'_> {
         else {
             return Ok(());
         };
-        let mut session = Session::start(launch)?;
+        let begun = Instant::now();
+        let left = || self.limit.saturating_sub(begun.elapsed());
+        let mut session = Session::start_under(launch, |process| subject.is(process))?;
         let parts = [(Role::Control, slices.control), (Role::Test, slices.test)];
         for (role, times) in parts.into_iter().filter(|(_, times)| *times > 0) {
             let iterations = iterations.saturating_mul(times);
-            let done = session.slice(test, role, iterations, 0, *arg, self.limit);
+            let done = session.slice(test, role, iterations, 0, *arg, left());
             if let Err(error) = done {
                 return Err(unknown_test(&mut session, &error).unwrap_or(error.into()));
             }
         }
-        session.quit_within(self.limit)?;
+        session.quit_within(left())?;
         Ok(())
     }
 
@@ -227,7 +242,7 @@ impl Valgrind<'_> {
     fn failed(&self, tool: Tool, error: SessionError) -> ProfileError {
         match error {
             error if error.is_missing_program() => ProfileError::Missing,
-            _ if self.stop.load(Ordering::Relaxed) => ProfileError::Interrupted,
+            _ if self.is_stopped() => ProfileError::Interrupted,
             error => ProfileError::Session {
                 tool: tool.name(),
                 error: Box::new(error),

@@ -432,7 +432,7 @@ mod tests {
         assert!(ratio.low >= 0.0 && ratio.low < 0.1, "{ratio:?}");
         assert!(ratio.high > 7.0, "{ratio:?}");
         let median = costs.median(of).unwrap();
-        assert_eq!((median.low, median.high), (0.0, 11.0 + 10.0 + 5.0 * 10.5));
+        assert_eq!((median.low, median.high), (0.0, 11.0 * 6.0 + 10.0));
         // What was measured below nothing is shown.
         costs.rounds[0].subject_ns = -1.0;
         assert!(costs.median(of).unwrap().low < -1.0);

@@ -18,6 +18,8 @@ pub(super) struct Budget {
     total: Option<f64>,
     /// The part of it that items leave to what comes after them.
     kept: f64,
+    /// Whether all of it is used, however little the items ask for.
+    is_filled: bool,
     /// Nominal time of all items that are still to come, s.
     left: f64,
     /// How much longer items took than their share, as a running ratio.
@@ -30,6 +32,7 @@ impl Budget {
             begun: Instant::now(),
             total,
             kept: 0.0,
+            is_filled: false,
             left: nominal,
             pace: 1.0,
         }
@@ -38,6 +41,15 @@ impl Budget {
     /// Keeps a part of the time back from the items.
     pub(super) fn keep_back(&mut self, part: f64) {
         self.kept = part;
+    }
+
+    /// Says that some items go on for as long as there is time.
+    pub(super) fn fill(&mut self) {
+        self.is_filled = true;
+    }
+
+    pub(super) fn is_filled(&self) -> bool {
+        self.is_filled
     }
 
     /// The share of its nominal time that an item may take now: 1, or less where the budget does not reach for all that is left.
@@ -76,7 +88,10 @@ impl Budget {
 
     /// Estimate of the time left, s.
     pub(super) fn seconds_left(&self) -> f64 {
-        self.left * self.pace * self.share()
+        match self.remaining() {
+            Some(remaining) if self.is_filled => remaining,
+            _ => self.left * self.pace * self.share(),
+        }
     }
 }
 
@@ -155,6 +170,17 @@ mod tests {
         assert_eq!(budget.remaining(), Some(0.0));
         assert!(budget.left_of(20.0).is_some_and(|left| left <= 5.0));
         assert_eq!(Budget::new(None, 1.0).left_of(20.0), None);
+    }
+
+    #[test]
+    fn a_budget_that_is_filled_is_told_whole() {
+        let mut budget = Budget::new(Some(1000.0), 40.0);
+        assert!(budget.seconds_left() < 41.0);
+        budget.fill();
+        assert!(budget.seconds_left() > 990.0);
+        let mut without = Budget::new(None, 40.0);
+        without.fill();
+        assert!((without.seconds_left() - 40.0).abs() < 1.0);
     }
 
     #[test]

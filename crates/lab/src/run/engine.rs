@@ -207,6 +207,9 @@ impl<'e, 'l> Engine<'e, 'l> {
         };
         engine.seats.starts_first = engine.costs;
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
+        if options.time_budget_s.is_some() && engine.goes_on_for_all_its_time() {
+            engine.budget.fill();
+        }
         engine.claim_stored();
         engine
     }
@@ -243,6 +246,12 @@ impl<'e, 'l> Engine<'e, 'l> {
             // More starts than were asked for say more of what differs from start to start than longer ones.
             self.budget.keep_back(FOR_MORE_STARTS);
         }
+    }
+
+    /// Whether more time than the suite asks for brings more rounds and starts.
+    fn goes_on_for_all_its_time(&self) -> bool {
+        let is_load = |item: &Item| matches!(item.task, Task::Load(_));
+        self.costs || self.items.iter().any(is_load)
     }
 
     /// Starts that each item was asked to have.

@@ -20,7 +20,7 @@ use super::RunError;
 use super::budget::nominal;
 use super::engine::Engine;
 use super::first::OwnSession;
-use crate::record::{Absence, Generator, LoadOutcome, LoadRound, Outcome, ResultRecord};
+use crate::record::{Absence, LoadOutcome, LoadRound, Outcome, ResultRecord};
 use crate::store::Raw;
 use antiphon_load::Error as LoadError;
 use member::{Cell, Member, members};
@@ -45,8 +45,13 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         .iter()
         .map(|member| member.cells.len())
         .sum::<usize>();
-    let seconds = engine.sizes.seconds_per_row * share * cells as f64;
     let allowance = allowance(engine, &members);
+    let nominal = engine.sizes.seconds_per_row * share * cells as f64;
+    // More rounds and more starts bring two runs nearer to each other, so who gives more time has more of them.
+    let seconds = match allowance {
+        Some(allowed) if engine.budget.is_filled() => nominal.max(allowed),
+        _ => nominal,
+    };
     let of_epoch = match engine.quick {
         true => OF_EPOCH_QUICK,
         false => OF_EPOCH_FULL,
@@ -103,7 +108,7 @@ fn allowance(engine: &Engine<'_, '_>, members: &[Member]) -> Option<f64> {
     engine.budget.allowance(nominal.sum())
 }
 
-/// Whether every server's processor time a request is as narrow as was asked for.
+/// Whether every server's processor time a request is as narrow as was asked for. Of trials there are too few rounds for that, however many are made.
 fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
     let narrow = |cell: &Cell| {
         let values: Vec<f64> = cell.rounds.iter().map(LoadRound::cpu_ns).collect();
@@ -111,7 +116,9 @@ fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
             || antiphon_measure::median_interval(&values)
                 .is_some_and(|of| of.relative_half_width() <= wanted)
     };
-    rounds > ROUNDS_LEAST && members.iter().flat_map(|member| &member.cells).all(narrow)
+    let cells = members.iter().flat_map(|member| &member.cells);
+    let mut measured = cells.filter(|cell| !cell.is_trial());
+    rounds > ROUNDS_LEAST && measured.all(narrow)
 }
 
 /// One round of one load: a moment of each server that has it.
@@ -148,9 +155,8 @@ fn visit(
     let Some(cell) = member.cells.iter_mut().find(of_load) else {
         return Ok(());
     };
-    let is_trial = cell.task.by != Generator::Antiphon || cell.task.freeze_ms.is_some();
-    if is_trial && now.round >= ROUNDS_LEAST {
-        return Ok(()); // It says whether to trust the others, and costs much more time than they.
+    if cell.is_trial() && now.round >= ROUNDS_LEAST {
+        return Ok(()); // It costs much more time than the others.
     }
     let expected = cell.expected();
     // Where the machine is never quiet, it is no use to wait for it: then more rounds tell more.
@@ -187,7 +193,7 @@ fn note<T: serde::Serialize>(
 ) -> Result<(), RunError> {
     let raw = Raw::Note {
         name: name.to_owned(),
-        json: serde_json::to_string(what).unwrap_or_default(),
+        json: serde_json::to_string(what).expect("what was read is always writable as JSON"),
     };
     engine.lab.store.append(engine.run, position, 0, &raw)?;
     Ok(())
@@ -247,4 +253,62 @@ fn absence(reason: impl Into<String>, mend: &str) -> Absence {
 /// What the generator says was wrong, in the words of an absence.
 fn of_generator(error: &LoadError) -> Absence {
     Absence::of_message(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::processors::Places;
+    use super::*;
+    use crate::record::{Generator, LoadTask};
+    use antiphon_measure::Placement;
+
+    /// A load whose rounds took so much processor time a request.
+    fn cell(freeze_ms: Option<u64>, by: Generator, cpu_ns: &[u64]) -> Cell {
+        let round = |cpu_ns: &u64| LoadRound {
+            answered: 1,
+            server_cpu_ns: *cpu_ns,
+            ..LoadRound::default()
+        };
+        Cell {
+            position: 0,
+            load: 0,
+            task: LoadTask {
+                path: "/".to_owned(),
+                body: "hello".to_owned(),
+                connections: 1,
+                keep_alive: true,
+                per_second: None,
+                percent_of_closed: None,
+                freeze_ms,
+                by,
+                seconds: 1.0,
+            },
+            places: Places::of(Placement::Same { processor: 0 }),
+            rounds: cpu_ns.iter().map(round).collect(),
+            absence: None,
+        }
+    }
+
+    fn member(cells: Vec<Cell>) -> Member {
+        Member {
+            subject: "a/b".to_owned(),
+            policy: "other".to_owned(),
+            is_again: false,
+            cells,
+            warm_ups: Vec::new(),
+            running: None,
+            told: true,
+        }
+    }
+
+    #[test]
+    fn trials_do_not_keep_the_others_from_being_done() {
+        let narrow = || cell(None, Generator::Antiphon, &[1000; 12]);
+        let wide = [900, 1000, 1100];
+        let frozen = cell(Some(100), Generator::Antiphon, &wide);
+        let by_wrk = cell(None, Generator::Wrk, &wide);
+        assert!(is_done(&[member(vec![narrow(), frozen, by_wrk])], 12, 0.01));
+        let few = cell(None, Generator::Antiphon, &wide);
+        assert!(!is_done(&[member(vec![narrow(), few])], 12, 0.01));
+    }
 }

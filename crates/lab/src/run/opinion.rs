@@ -10,9 +10,10 @@ use super::seats::launch;
 use super::{Event, Options, RunError};
 use crate::instructions::NoCount;
 use crate::record::{Identity, Outcome, ResultRecord};
+use crate::session::SessionError;
 use antiphon_measure::{CountedBy, InstructionCount};
 use callgrind::{Job, Jobs};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 /// Time for all counts of a quick and of a full run. Under callgrind a subject takes a second or two to start, and a count some tenths of one.
@@ -37,7 +38,10 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     if let Some(left) = engine.budget.left_of(room) {
         limit = limit.min(Duration::from_secs_f64(left));
     }
-    let jobs = jobs(engine, options.instructions_of_all);
+    let (jobs, warnings) = jobs(engine, options.instructions_of_all);
+    for text in warnings {
+        engine.tell(Event::Warning(&text));
+    }
     let of = jobs.len();
     if of == 0 || engine.interrupted() {
         return Ok(());
@@ -87,9 +91,9 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     Ok(())
 }
 
-/// What is to be counted. Callgrind knows neither policy nor placement: one count serves all of a test's results.
-fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> Vec<Job> {
-    let mut jobs: Vec<Job> = Vec::new();
+/// What is to be counted, and why some of it cannot be. Callgrind knows neither policy nor placement: one count serves all of a test's results.
+fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> (Vec<Job>, BTreeSet<String>) {
+    let (mut jobs, mut warnings): (Vec<Job>, _) = (Vec::new(), BTreeSet::new());
     let mut known: HashMap<Identity, usize> = HashMap::new();
     for position in 0..engine.items.len() {
         let Some(result) = engine
@@ -105,12 +109,21 @@ fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> Vec<Job> {
         };
         if let Some(index) = known.get(&unplaced) {
             jobs[*index].positions.push(position);
-        } else if let Some(job) = job(engine, result, position) {
-            known.insert(unplaced, jobs.len());
-            jobs.push(job);
+            continue;
+        }
+        match job(engine, result, position) {
+            Ok(None) => {}
+            Ok(Some(job)) => {
+                known.insert(unplaced, jobs.len());
+                jobs.push(job);
+            }
+            // All frames of a subject lack the same.
+            Err(error) => {
+                warnings.insert(format!("instructions cannot be counted: {error}"));
+            }
         }
     }
-    jobs
+    (jobs, warnings)
 }
 
 /// Whether a result needs the opinion, or is to have it, and does not have it.
@@ -121,33 +134,43 @@ fn is_asked(result: &ResultRecord, of_all: bool) -> bool {
     estimate.resources.instructions.is_none() && (of_all || estimate.is_like_control())
 }
 
-/// `None` if there is no build to count in, its subject compiles while it runs and the run is quick, there is no database for it, the test permits too few iterations, or other processes may do what is counted.
-fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Option<Job> {
+/// `None` if there is no build to count in, its subject compiles while it runs and the run is quick, the test permits too few iterations, or other processes may do what is counted.
+///
+/// # Errors
+/// There is no database for it.
+fn job(
+    engine: &Engine<'_, '_>,
+    result: &ResultRecord,
+    position: usize,
+) -> Result<Option<Job>, SessionError> {
     let identity = &result.identity;
-    let Outcome::Frame(estimate) = &result.outcome else {
-        return None;
-    };
     let build = (identity.subject.clone(), identity.policy.clone());
-    let built = engine.seats.builds.get(&build)?;
+    let built = engine.seats.builds.get(&build);
+    let (Outcome::Frame(estimate), Some(built)) = (&result.outcome, built) else {
+        return Ok(None);
+    };
     // A virtual machine takes up to a minute to start under callgrind, which would be all that a quick run has for its counts.
     let takes_long = engine.quick && built.warms;
     if takes_long || engine.seats.counts_switches(&identity.subject) {
-        return None;
+        return Ok(None);
     }
     let name = (identity.subject.clone(), identity.test.clone());
     let most = engine.tests.get(&name).and_then(|test| test.most);
-    let mut launch = launch(built, "other", engine.seats.processors.placement("free"));
-    launch
-        .env
-        .extend(engine.seats.services.environment(built).ok()?);
     let frame_ns = estimate.frames.test_ns.max(estimate.frames.control_ns);
-    Some(Job {
+    let iterations = InstructionCount::iterations(CountedBy::Callgrind, frame_ns, most);
+    let Some(iterations) = iterations else {
+        return Ok(None);
+    };
+    let mut launch = launch(built, "other", engine.seats.processors.placement("free"));
+    let environment = engine.seats.services.environment(built)?;
+    launch.env.extend(environment);
+    Ok(Some(Job {
         launch,
         test: identity.test.clone(),
         arg: identity.arg,
-        iterations: InstructionCount::iterations(CountedBy::Callgrind, frame_ns, most)?,
+        iterations,
         positions: vec![position],
-    })
+    }))
 }
 
 fn add(

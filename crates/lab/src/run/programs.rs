@@ -187,7 +187,7 @@ fn keep_run(
 ) -> Result<(), RunError> {
     let raw = Raw::Note {
         name: "run".to_owned(),
-        json: serde_json::to_string(&run).unwrap_or_default(),
+        json: serde_json::to_string(&run).expect("a run is always writable as JSON"),
     };
     let store = &mut engine.lab.store;
     store.append(engine.run, member.position, 0, &raw)?;

@@ -39,6 +39,9 @@ const FULL: Length = Length {
     most: (Duration::from_secs(10), Duration::from_secs(5)),
 };
 
+/// Iterations of a request at most: of an operation that takes nothing, a request is short however many there are.
+const MOST: u64 = 1 << 40;
+
 /// A quick run has so many times its part of what is left of its time for warming, more for the first test of a process; but never less than this, s.
 /// Without that, one of many subjects that compile while they run would spend half of its time on what no figure shows.
 const DUE: (f64, f64) = (8.0, 2.0);
@@ -83,7 +86,7 @@ pub(super) fn up(
         );
         slice.map(|_| ())
     };
-    let most_iterations = most_iterations.unwrap_or(u64::MAX);
+    let most_iterations = most_iterations.unwrap_or(MOST);
     let warmed = slices(process, length.of(is_first, due), most_iterations, slice);
     drop(raised);
     let slices = engine.took(position, start, warmed)?;
@@ -118,6 +121,11 @@ impl Length {
     }
 }
 
+/// Twice as many iterations, as far as the test permits that.
+fn doubled(iterations: u64, most: u64) -> u64 {
+    iterations.saturating_mul(2).min(most).min(MOST)
+}
+
 /// Slices until the rule holds or the time is over. `run` does so many operations.
 fn slices(
     process: u32,
@@ -143,7 +151,7 @@ fn slices(
             used_ns = tree.cpu_ns().saturating_sub(before_ns);
             // A request should be most of a slice, or what it costs beside its operations would be.
             if (request_begun.elapsed().as_nanos() as u64) < length.slice_ns / 2 {
-                iterations = (iterations * 2).min(most_iterations);
+                iterations = doubled(iterations, most_iterations);
             }
         }
         all_ns += used_ns;
@@ -160,6 +168,14 @@ fn slices(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_of_an_operation_that_takes_nothing_have_an_end() {
+        let many = (0..100).fold(1, |iterations, _| doubled(iterations, u64::MAX));
+        assert_eq!(many, MOST);
+        assert_eq!(doubled(1, 1), 1);
+        assert_eq!(doubled(6, 10), 10);
+    }
 
     #[test]
     fn who_has_little_time_warms_for_a_part_of_it() {

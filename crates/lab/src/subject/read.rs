@@ -304,7 +304,7 @@ fn slice_ms(top: &Section<'_>) -> Option<u64> {
     if slice_ms > SLICE_MOST_MS {
         item.fault(
             format!("slices of {slice_ms} ms would leave a quick run no time for its rounds"),
-            format!("use up to {SLICE_MOST_MS} (64 holds bursts of a collector; without the key slices are as in other subjects)"),
+            format!("use up to {SLICE_MOST_MS} (16 holds the work of V8's collector; without the key slices are as in other subjects)"),
         );
     }
     if top.get("programs").is_some() || top.get("serves").is_some() {

@@ -39,6 +39,12 @@ impl Matrix {
         Matrix(self.0.iter().map(restrict).collect())
     }
 
+    /// How many combinations of values there are, those that lack a placeholder without values among them; `None` where that is more than can be counted.
+    pub(super) fn count(&self) -> Option<usize> {
+        let mut lengths = self.0.iter().map(|(_, values)| values.len().max(1));
+        lengths.try_fold(1usize, usize::checked_mul)
+    }
+
     /// Every combination of values, the last placeholder changing fastest; one empty combination if there is no placeholder.
     pub fn combinations(&self) -> Vec<Vec<(String, String)>> {
         let mut combinations = vec![Vec::new()];
@@ -132,6 +138,15 @@ mod tests {
             Matrix::default().instances("delay.zero", "delay 0.0").len(),
             1
         );
+    }
+
+    #[test]
+    fn more_combinations_than_can_be_counted_are_no_number() {
+        let each = matrix(&[("form", &["inter", "intra"]), ("count", &[])]);
+        assert_eq!(each.count(), Some(2));
+        assert_eq!(Matrix::default().count(), Some(1));
+        let many = vec![each.0[0].clone(); usize::BITS as usize];
+        assert_eq!(Matrix(many).count(), None);
     }
 
     #[test]

@@ -13,6 +13,13 @@ use super::{Group, Placed, Row, Sizes, Suite};
 use crate::document::{Document, Faults, Item, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Ten years, s: what the command line takes at most, and times of it can be counted on in nanoseconds.
+const TIME_MOST_S: u64 = 320_000_000;
+const SECONDS_MOST: f64 = TIME_MOST_S as f64;
+
+/// How often a process is started afresh, at most.
+const RUNS_MOST: u64 = 1000;
+
 pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
     Document::read(file, text, read_suite)
 }
@@ -145,12 +152,15 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
     let Some(section) = top.require(key).and_then(|item| item.section()) else {
         return nothing;
     };
-    let positive = |key| section.require(key).and_then(|item| item.positive());
+    let per_row = section.require("seconds_per_row");
+    let per_row = per_row.and_then(|item| item.positive_up_to(SECONDS_MOST));
+    let half_width = section.require("relative_half_width");
+    let half_width = half_width.and_then(|item| item.positive());
     let sizes = Sizes {
-        seconds_per_row: positive("seconds_per_row").unwrap_or(1.0),
-        relative_half_width: positive("relative_half_width").unwrap_or(0.01),
-        runs: section.count("runs").unwrap_or(1),
-        seconds: section.positive("seconds"),
+        seconds_per_row: per_row.unwrap_or(1.0),
+        relative_half_width: half_width.unwrap_or(0.01),
+        runs: section.count_up_to("runs", RUNS_MOST).unwrap_or(1),
+        seconds: section.positive_up_to("seconds", SECONDS_MOST),
     };
     section.finish();
     sizes

@@ -162,7 +162,11 @@ impl Place {
 /// Measures a suite with the subjects of a folder, where cache and store are kept as well; the store, and the run's number in it.
 pub fn measure_in(folder: &Path, suite: &str, quick: bool) -> (Store, i64) {
     let cache = Cache::at(folder.join("cache"));
-    measure_of(&folder.join("subjects"), &cache, folder, suite, quick)
+    let options = Options {
+        quick,
+        ..Options::default()
+    };
+    measure_of(&folder.join("subjects"), &cache, folder, suite, &options)
 }
 
 /// Measures a suite with subjects of which builds are kept elsewhere.
@@ -171,7 +175,7 @@ pub fn measure_of(
     cache: &Cache,
     folder: &Path,
     suite: &str,
-    quick: bool,
+    options: &Options,
 ) -> (Store, i64) {
     let (subjects, errors) = Subject::discover(subjects);
     assert!(errors.is_empty(), "{errors:?}");
@@ -184,11 +188,7 @@ pub fn measure_of(
         observer: &mut (),
         stop: &AtomicBool::new(false),
     };
-    let options = Options {
-        quick,
-        ..Options::default()
-    };
-    let run = laboratory.measure(&parsed, suite, &options).unwrap();
+    let run = laboratory.measure(&parsed, suite, options).unwrap();
     (store, run)
 }
 

@@ -6,6 +6,7 @@
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A note that a server runs, which is taken away with this value.
@@ -24,7 +25,7 @@ impl Note {
             .iter()
             .map(|word| word.unwrap_or(0).to_string())
             .collect();
-        let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, text.join(" ")));
+        let _ = fs::create_dir_all(&folder).and_then(|()| put(&file, &text.join(" ")));
         Note { file }
     }
 }
@@ -35,6 +36,13 @@ impl Drop for Note {
     }
 }
 
+/// Writes a note so that it is there whole or not at all: another run's sweep would take half of one away.
+fn put(file: &Path, text: &str) -> io::Result<()> {
+    let unfinished = file.with_extension("unfinished");
+    fs::write(&unfinished, text)?;
+    fs::rename(&unfinished, file)
+}
+
 /// Ends servers whose laboratory is gone.
 pub(crate) fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache.join("serving"))
@@ -42,16 +50,16 @@ pub(crate) fn sweep(cache: &Path) {
         .flatten()
         .flatten()
     {
-        let server = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<u32>().ok());
+        let name = entry.file_name();
+        let Some(server) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue; // A note that another run is about to put there.
+        };
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         let numbers: Vec<u64> = text
             .split_whitespace()
             .filter_map(|word| word.parse().ok())
             .collect();
-        let (Some(server), &[owner, owner_began, server_began]) = (server, &numbers[..]) else {
+        let &[owner, owner_began, server_began] = &numbers[..] else {
             let _ = fs::remove_file(entry.path());
             continue;
         };
@@ -136,16 +144,31 @@ mod tests {
         server.wait().unwrap();
     }
 
+    fn noted(cache: &Path) -> Vec<String> {
+        let entries = fs::read_dir(cache.join("serving")).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        names.collect()
+    }
+
     #[test]
     fn notes_that_say_nothing_are_taken_away() {
         let cache = tempfile::tempdir().unwrap();
         fs::create_dir_all(cache.path().join("serving")).unwrap();
-        fs::write(cache.path().join("serving/x"), "1 2 3").unwrap();
         fs::write(cache.path().join("serving/12"), "half").unwrap();
         sweep(cache.path());
-        assert_eq!(
-            fs::read_dir(cache.path().join("serving")).unwrap().count(),
-            0
-        );
+        assert_eq!(noted(cache.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_note_that_is_being_written_is_left_to_its_run() {
+        let cache = tempfile::tempdir().unwrap();
+        let serving = cache.path().join("serving");
+        fs::create_dir_all(&serving).unwrap();
+        fs::write(serving.join("12.unfinished"), "").unwrap();
+        sweep(cache.path());
+        assert_eq!(noted(cache.path()), ["12.unfinished"]);
+        put(&serving.join("12"), "1 2 3").unwrap();
+        assert_eq!(noted(cache.path()), ["12"]);
+        assert_eq!(fs::read_to_string(serving.join("12")).unwrap(), "1 2 3");
     }
 }

@@ -77,6 +77,11 @@ pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
 }
 
 impl Cell {
+    /// Whether it says whether to trust the other loads, rather than what the server does: by another generator, or with a freeze.
+    pub(super) fn is_trial(&self) -> bool {
+        self.task.by != Generator::Antiphon || self.task.freeze_ms.is_some()
+    }
+
     pub(super) fn expected(&self) -> antiphon_load::Expected {
         antiphon_load::Expected {
             status: 200,
@@ -98,11 +103,10 @@ impl Member {
         }
     }
 
-    /// The same server once more. Of loads by other generators, and of freezes, there is one only.
+    /// The same server once more. Of trials there is one only.
     fn again(&self) -> Member {
-        let by_ours =
-            |cell: &&Cell| cell.task.by == Generator::Antiphon && cell.task.freeze_ms.is_none();
-        let cells = self.cells.iter().filter(by_ours).map(|cell| Cell {
+        let cells = self.cells.iter().filter(|cell| !cell.is_trial());
+        let cells = cells.map(|cell| Cell {
             position: cell.position,
             load: cell.load,
             task: cell.task.clone(),

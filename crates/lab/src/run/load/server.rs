@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A server that does not accept by then will not.
@@ -88,7 +88,7 @@ impl Server {
         let signaller = running.signaller().map_err(Absence::of_message)?;
         let words = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&words);
-        let thread = std::thread::spawn(move || {
+        let take_in = move || {
             let ended = running.to_end(|_, bytes| {
                 let mut words = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 words.extend_from_slice(bytes);
@@ -96,7 +96,14 @@ impl Server {
                 words.drain(..surplus);
             });
             ended.ok().map(|(end, _)| end)
-        });
+        };
+        // A server whose thread cannot be had ends with what the thread would have taken.
+        let thread = Builder::new().spawn(take_in).map_err(|why| {
+            absence(
+                format!("there is no thread to take in what it writes: {why}"),
+                "end other programs, or permit more threads (`ulimit -u`)",
+            )
+        })?;
         Ok(Server {
             port,
             process,

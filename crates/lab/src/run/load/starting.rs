@@ -31,8 +31,8 @@ pub(super) fn start_all(
             }
         }
         let warmed = start(engine, member).and_then(|(server, target)| {
-            let first = &member.cells[0];
-            match warm::up(&server, &target, first, engine.quick, round) {
+            let (first, stop) = (&member.cells[0], engine.lab.stop);
+            match warm::up(&server, &target, first, engine.quick, round, stop) {
                 Ok(warm_up) => Ok((server, target, warm_up)),
                 Err(error) => Err(server.absence(&error)),
             }

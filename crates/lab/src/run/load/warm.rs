@@ -12,6 +12,7 @@ use crate::record::{WarmSlice, WarmUp};
 use crate::run::compilers::Compilers;
 use crate::run::tree::Tree;
 use antiphon_load::{Error, Expected, Load, Target, run};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Connections of the load.
@@ -56,13 +57,15 @@ const FULL: Length = Length {
     wall: Duration::from_secs(30),
 };
 
-/// Makes a server warm, by the request of its first load, from where that is sent.
+/// Makes a server warm, by the request of its first load, from where that is sent. Ends early if the user stops the run, or if the server only fails: its
+/// loads will say how.
 pub(super) fn up(
     server: &Server,
     target: &Target,
     first: &Cell,
     quick: bool,
     round: u32,
+    stop: &AtomicBool,
 ) -> Result<WarmUp, Error> {
     let length = if quick { QUICK } else { FULL };
     let expected = Expected {
@@ -86,23 +89,17 @@ pub(super) fn up(
         let tree = Tree::of(server.process());
         let before_ns = tree.cpu_ns();
         let compiled_ns = compilers.used_ns(&tree);
-        let (mut used_ns, mut per_second): (u64, f64);
-        let mut answered = 0;
-        loop {
-            let measured = run(&load)?;
-            used_ns = tree.cpu_ns().saturating_sub(before_ns);
-            answered += measured.answered;
-            per_second = measured.per_second();
-            if used_ns >= length.slice_ns || begun.elapsed() >= length.wall {
-                break;
-            }
-        }
-        all_ns += used_ns;
+        let used_ns = || tree.cpu_ns().saturating_sub(before_ns);
+        let is_over = |used_ns: u64| used_ns >= length.slice_ns || begun.elapsed() >= length.wall;
+        let Some(sent) = send(&load, used_ns, is_over, stop)? else {
+            break;
+        };
+        all_ns += sent.used_ns;
         slices.push(WarmSlice {
             at_ns: begun.elapsed().as_nanos() as u64,
-            cpu_ns: used_ns as f64 / (answered as f64).max(1.0),
-            per_second,
-            compiling: compilers.part_since(compiled_ns, &tree, used_ns),
+            cpu_ns: sent.used_ns as f64 / (sent.answered as f64).max(1.0),
+            per_second: sent.per_second,
+            compiling: compilers.part_since(compiled_ns, &tree, sent.used_ns),
         });
     }
     Ok(WarmUp {
@@ -110,6 +107,39 @@ pub(super) fn up(
         is_warm: is_warm(&slices),
         slices,
     })
+}
+
+/// What came of the loads of a slice.
+struct Sent {
+    used_ns: u64,
+    answered: u64,
+    per_second: f64,
+}
+
+/// Sends one load after the other until the slice is over; nothing if the user stops, or if no request of a load had its answer, and some failed.
+fn send(
+    load: &Load,
+    used_ns: impl Fn() -> u64,
+    is_over: impl Fn(u64) -> bool,
+    stop: &AtomicBool,
+) -> Result<Option<Sent>, Error> {
+    let mut answered = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let measured = run(load)?;
+        if measured.answered == 0 && measured.failed() > 0 {
+            break;
+        }
+        answered += measured.answered;
+        let used_ns = used_ns();
+        if is_over(used_ns) {
+            return Ok(Some(Sent {
+                used_ns,
+                answered,
+                per_second: measured.per_second(),
+            }));
+        }
+    }
+    Ok(None)
 }
 
 /// The rule: the cost of the last third of the slices is hardly below that of the third before, and compilers have about nothing to do in it.
@@ -133,6 +163,64 @@ fn median(slices: &[WarmSlice]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use antiphon_load::Reach;
+    use std::cell::Cell;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+
+    /// A server that answers every request with this body, for as long as the test's process lasts.
+    fn serve(body: &'static str) -> SocketAddr {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let answer = move |mut stream: TcpStream| {
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let mut piece = [0; 2048];
+            while stream.read(&mut piece).is_ok_and(|size| size > 0) {
+                if stream.write_all(answer.as_bytes()).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                std::thread::spawn(move || answer(stream));
+            }
+        });
+        address
+    }
+
+    fn load(address: SocketAddr) -> Load {
+        let expected = Expected {
+            status: 200,
+            body: b"hello".to_vec(),
+        };
+        let target = Target::parse(&format!("http://{address}/"), Reach::Loopback).unwrap();
+        Load {
+            connections: 1,
+            duration: LOAD,
+            ..Load::new(target, expected)
+        }
+    }
+
+    #[test]
+    fn who_only_fails_or_is_stopped_is_warmed_no_longer() {
+        let sent = |body, stop| {
+            let (load, stop) = (load(serve(body)), AtomicBool::new(stop));
+            let loads = Cell::new(0);
+            let is_over = |_| {
+                loads.set(loads.get() + 1);
+                loads.get() == 2
+            };
+            send(&load, || 7, is_over, &stop).unwrap()
+        };
+        let well = sent("hello", false).unwrap();
+        assert!(well.used_ns == 7 && well.answered > 0);
+        assert!(sent("hello", true).is_none());
+        assert!(sent("howdy", false).is_none());
+    }
 
     fn slices(costs: &[f64]) -> Vec<WarmSlice> {
         let slice = |cost: &f64| WarmSlice {

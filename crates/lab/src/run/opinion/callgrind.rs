@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// A single request is not given less time than this, though little be left for all.
 const LEAST: Duration = Duration::from_secs(1);
 
+/// Nor more than this, though much be left: the user, whose wish to stop is looked for between counts, would wait as long for one that hangs.
+const MOST: Duration = Duration::from_secs(60);
+
 /// One count.
 pub(super) struct Job {
     /// How its subject is started.
@@ -99,6 +102,12 @@ impl<'s> Jobs<'s> {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
     }
 
+    /// Time for one request.
+    fn limit(&self) -> Duration {
+        let left = self.until.saturating_duration_since(Instant::now());
+        left.clamp(LEAST, MOST)
+    }
+
     fn work(&self, sender: &Sender<Counted>) {
         loop {
             let next = {
@@ -139,7 +148,7 @@ impl<'s> Jobs<'s> {
                 test: &job.test,
                 arg: job.arg,
                 iterations: job.iterations,
-                limit: (self.until - Instant::now().min(self.until)).max(LEAST),
+                limit: self.limit(),
             });
             // A count that the end of the time cut off is none, rather than a failure.
             if counted.is_err() && self.is_over() {
@@ -151,5 +160,17 @@ impl<'s> Jobs<'s> {
             sender.send((number, counted)).ok()?;
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_request_takes_all_of_the_time() {
+        let stop = AtomicBool::new(false);
+        let limit = |seconds| Jobs::new(Vec::new(), Duration::from_secs(seconds), &stop).limit();
+        assert_eq!((limit(0), limit(3600)), (LEAST, MOST));
     }
 }

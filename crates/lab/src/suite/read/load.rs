@@ -6,6 +6,7 @@ use super::{Tests, identified, limits};
 use crate::document::{Item, Section, did_you_mean};
 use crate::record::Generator;
 use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
+use antiphon_load::Load;
 
 /// As many connections as the generator takes.
 const CONNECTIONS_MOST: usize = 10_000;
@@ -14,16 +15,16 @@ const CONNECTIONS_MOST: usize = 10_000;
 const PERCENT_MOST: usize = 100;
 
 /// A longer round is no round.
-const SECONDS_MOST: f64 = 600.0;
+const ROUND_MOST_S: f64 = 600.0;
 
 pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
     let seconds = |key| {
         let item = section.get(key)?;
         let number = item.positive()?;
-        if number > SECONDS_MOST {
+        if number > ROUND_MOST_S {
             item.fault(
                 "a round of load takes at most ten minutes",
-                format!("write {SECONDS_MOST} or less"),
+                format!("write {ROUND_MOST_S} or less"),
             );
         }
         Some(number)
@@ -41,7 +42,7 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         body: section.required_string("body"),
         connections: connections(section, each),
         keep_alive: boolean("keep_alive").unwrap_or(true),
-        per_second: section.positive("per_second"),
+        per_second: section.positive_up_to("per_second", Load::RATE_MAX),
         percent_of_closed: percent_of_closed(section, each),
         freeze_ms: section.count("freeze_ms"),
         by: by(section),
@@ -55,6 +56,12 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         section.fault(
             "a freeze shows on an open schedule alone",
             "give `per_second` too",
+        );
+    }
+    if is_frozen_too_long(&row) {
+        section.fault(
+            "a freeze is longer than its round",
+            "write a shorter `freeze_ms`",
         );
     }
     if row.percent_of_closed.is_some() && row.per_second.is_some() {
@@ -74,6 +81,13 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         );
     }
     row
+}
+
+/// Whether nothing would be left of a round of a full or a quick run beside its freeze.
+fn is_frozen_too_long(row: &LoadRow) -> bool {
+    let round_s = row.seconds.min(row.quick_seconds);
+    let freeze_s = row.freeze_ms.map(|ms| ms as f64 / 1e3);
+    freeze_s.is_some_and(|freeze_s| freeze_s >= round_s)
 }
 
 /// The template of the number of connections, each of which must be one.

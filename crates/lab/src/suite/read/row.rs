@@ -1,6 +1,8 @@
 //! One row of a suite: its templates, their matrix, and how it is measured.
 
-use super::{Entered, OfGroup, any_placed, except, placed, waits_for_disk};
+use super::{
+    Entered, OfGroup, SECONDS_MOST, TIME_MOST_S, any_placed, except, placed, waits_for_disk,
+};
 use crate::document::{Item, Section, did_you_mean};
 use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
@@ -22,6 +24,21 @@ const KINDS: [&str; 8] = [
 /// A row must not multiply into more tests than anyone would wait for.
 const TESTS_PER_ROW: usize = 10_000;
 
+/// Operations of a series, or readings of a clock, at most: all are kept, in memory as well, where they take some gigabytes.
+const OPERATIONS_MOST: u64 = 100_000_000;
+
+/// What a process can address, MiB: 128 TiB.
+const MEMORY_MOST_MIB: u64 = 1 << 27;
+
+/// Ten years, ns.
+const TIME_MOST_NS: u64 = TIME_MOST_S * 1_000_000_000;
+
+/// Points of a delay curve in each factor of ten, at most.
+const POINTS_MOST: u64 = 500;
+
+/// Rounds of whole programs at most.
+const ROUNDS_MOST: u64 = 10_000;
+
 pub(super) fn read(section: Section<'_>, of_group: &OfGroup, entered: &mut Entered) -> Option<Row> {
     let test = section.require("test")?;
     let label = section.require("label");
@@ -29,6 +46,11 @@ pub(super) fn read(section: Section<'_>, of_group: &OfGroup, entered: &mut Enter
         .get("each")
         .map(|item| matrix(&item))
         .unwrap_or_default();
+    // Before anything makes its combinations.
+    if each.count().is_none_or(|many| many > TESTS_PER_ROW) {
+        test.fault("the row has too many tests", "shorten its matrix");
+        return None;
+    }
     let quick = restriction(&section, "quick", &each);
     let own_runs = section.get("runs").map(|item| placed(&item));
     let own_quick = section.get("quick_runs").map(|item| any_placed(&item));
@@ -76,16 +98,6 @@ pub(super) fn read(section: Section<'_>, of_group: &OfGroup, entered: &mut Enter
 
 /// Enters the row's tests; a test that two rows measure in the same way is a fault.
 fn enter(test: &Item<'_>, row: &Row, entered: &mut Entered) {
-    let many: usize = row
-        .each
-        .0
-        .iter()
-        .map(|(_, values)| values.len().max(1))
-        .product();
-    if many > TESTS_PER_ROW {
-        test.fault(format!("the row has {many} tests"), "shorten its matrix");
-        return;
-    }
     let kind = row.kind.name();
     for instance in row.instances(false) {
         let argument = (instance.test.clone(), row.arg_of(&instance));
@@ -263,15 +275,17 @@ fn kind(section: &Section<'_>, each: &Matrix) -> RowKind {
     match word.as_deref() {
         None | Some("frame") => RowKind::Frame,
         Some("latency") => RowKind::Latency {
-            count: required_count(section, "count"),
-            interval_ns: section.count("interval_ns").unwrap_or(0),
+            count: required_count(section, "count", OPERATIONS_MOST),
+            interval_ns: section
+                .count_up_to("interval_ns", TIME_MOST_NS)
+                .unwrap_or(0),
         },
         Some("series") => RowKind::Series {
-            count: required_count(section, "count"),
-            memory_limit_mib: section.count("memory_limit_mib"),
+            count: required_count(section, "count", OPERATIONS_MOST),
+            memory_limit_mib: section.count_up_to("memory_limit_mib", MEMORY_MOST_MIB),
         },
         Some("clock") => RowKind::Clock {
-            count: required_count(section, "count"),
+            count: required_count(section, "count", OPERATIONS_MOST),
         },
         Some("interference") => interference(section),
         Some("delay_curve") => RowKind::DelayCurve(sweep(section)),
@@ -322,28 +336,35 @@ fn program(section: &Section<'_>, each: &Matrix) -> ProgramRow {
         program: name.and_then(|item| item.string()).unwrap_or_default(),
         quick_arguments: list("quick_arguments").unwrap_or_else(|| arguments.clone()),
         arguments,
-        limit_s: section.count("limit_seconds").unwrap_or(120),
-        rounds: section.count("rounds"),
+        limit_s: section
+            .count_up_to("limit_seconds", TIME_MOST_S)
+            .unwrap_or(120),
+        rounds: section.count_up_to("rounds", ROUNDS_MOST),
     }
 }
 
-fn required_count(section: &Section<'_>, key: &'static str) -> u64 {
+fn required_count(section: &Section<'_>, key: &'static str, most: u64) -> u64 {
     section
         .require(key)
-        .and_then(|item| item.count())
+        .and_then(|item| item.count_up_to(most))
         .unwrap_or(1)
 }
 
 fn required_seconds(section: &Section<'_>) -> f64 {
     section
         .require("seconds")
-        .and_then(|item| item.positive())
+        .and_then(|item| item.positive_up_to(SECONDS_MOST))
         .unwrap_or(1.0)
+}
+
+/// Those of a quick run, if they are other ones.
+fn quick_seconds(section: &Section<'_>) -> Option<f64> {
+    section.positive_up_to("quick_seconds", SECONDS_MOST)
 }
 
 fn interference(section: &Section<'_>) -> RowKind {
     let seconds = required_seconds(section);
-    let quick_seconds = section.positive("quick_seconds").unwrap_or(seconds);
+    let quick_seconds = quick_seconds(section).unwrap_or(seconds);
     let most = *GAPS_TIME_NS.end() as f64 / 1e9;
     if seconds.max(quick_seconds) > most {
         section.fault(
@@ -359,16 +380,16 @@ fn interference(section: &Section<'_>) -> RowKind {
 
 fn sweep(section: &Section<'_>) -> DelaySweep {
     let seconds = required_seconds(section);
-    let points_per_decade = required_count(section, "points_per_decade");
+    let points_per_decade = required_count(section, "points_per_decade", POINTS_MOST);
     let sweep = DelaySweep {
-        from_ns: required_count(section, "from_ns"),
-        to_ns: required_count(section, "to_ns"),
+        from_ns: required_count(section, "from_ns", TIME_MOST_NS),
+        to_ns: required_count(section, "to_ns", TIME_MOST_NS),
         points_per_decade,
         quick_points_per_decade: section
-            .count("quick_points_per_decade")
+            .count_up_to("quick_points_per_decade", POINTS_MOST)
             .unwrap_or(points_per_decade),
         seconds,
-        quick_seconds: section.positive("quick_seconds").unwrap_or(seconds),
+        quick_seconds: quick_seconds(section).unwrap_or(seconds),
     };
     if sweep.from_ns > sweep.to_ns {
         section.fault("`from_ns` is above `to_ns`", "exchange them");

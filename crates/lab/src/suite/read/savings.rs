@@ -2,8 +2,9 @@
 
 mod claim;
 
+use super::models::known;
 use super::{Tests, identified};
-use crate::document::{Item, Section, did_you_mean};
+use crate::document::{Item, Section};
 use crate::suite::{Program, PublishedVariant, Savings};
 
 pub(super) fn savings(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Savings> {
@@ -48,18 +49,8 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
 fn counted(section: &Section<'_>, subjects: &[String]) -> Option<String> {
     let item = section.get("counted")?;
     let name = item.string()?;
-    known(&item, &name, "subject of this suite", subjects);
+    known(&item, &name, "subject of this suite", subjects.iter());
     Some(name)
-}
-
-/// A fault unless the name is one of these.
-fn known(item: &Item<'_>, name: &str, what: &str, names: &[String]) {
-    if !names.iter().any(|known| known == name) {
-        item.fault(
-            format!("`{name}` is no {what}"),
-            did_you_mean(name, names.iter().map(String::as_str)),
-        );
-    }
 }
 
 /// The base and the other variants.
@@ -105,7 +96,12 @@ fn published(section: &Section<'_>, savings: &Savings) -> Vec<PublishedVariant> 
     let variants = all_variants(savings);
     let mut all = Vec::new();
     for (variant, item) in table.entries() {
-        known(&item, variant, "variant of this comparison", &variants);
+        known(
+            &item,
+            variant,
+            "variant of this comparison",
+            variants.iter(),
+        );
         let numbers = item.list().unwrap_or_default();
         let numbers: Vec<f64> = numbers.iter().filter_map(Item::number).collect();
         match numbers[..] {

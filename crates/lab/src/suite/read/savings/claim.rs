@@ -1,7 +1,8 @@
 //! The claims of a comparison of variants.
 
 use super::super::limits;
-use super::{all_variants, known};
+use super::super::models::known;
+use super::all_variants;
 use crate::document::{Section, did_you_mean};
 use crate::suite::{Claim, Quantity, Savings};
 
@@ -52,7 +53,7 @@ fn against(section: &Section<'_>, savings: &Savings) -> String {
     };
     let name = item.string().unwrap_or_default();
     let variants = all_variants(savings);
-    known(&item, &name, "variant of this comparison", &variants);
+    known(&item, &name, "variant of this comparison", variants.iter());
     name
 }
 
@@ -69,7 +70,7 @@ fn names(
     let what = format!("{thing} of this comparison");
     for element in item.as_list().unwrap_or_default() {
         if let Some(name) = element.as_string() {
-            known(&element, name, &what, known_names);
+            known(&element, name, &what, known_names.iter());
         }
     }
     item.strings().unwrap_or_default()
