@@ -160,13 +160,20 @@ class Copied(Weak):
 
 
 CACHES = {"lock": Locked, "copy": Copied, "weak": Weak}
-WORDS = [f"key {number}" for number in range(KEYS)]
+
+
+def all_words():
+    """New ones each time: those that are looked up are equal to those in the map, but not the same, as a program's mostly are."""
+    return [f"key {number}" for number in range(KEYS)]
+
+
+WORDS = all_words()
 
 
 def run_cache(way, count, writes, time_ms):
     if way not in CACHES:
         fail(f"there is no program `cache_{way}`")
-    cache = CACHES[way](WORDS)
+    cache = CACHES[way](all_words())
 
     def work(task):
         key = task.number
@@ -193,7 +200,7 @@ def run_starve(way, readers, time_ms):
     """The last task writes, each time as soon as it may; the others read without a pause."""
     if way not in CACHES or way == "weak":
         fail(f"there is no program `starve_{way}`")
-    cache = CACHES[way](WORDS)
+    cache = CACHES[way](all_words())
 
     def work(task):
         key = task.number

@@ -109,7 +109,8 @@ static void finish(void)
     }
     /* Threads that wait for others which could not be started keep their connections to the process's end. */
     for (unsigned i = started == connected ? 0 : started; i < connected; i++)
-        sql_close(clients_now[i].connection);
+        if (!sql_close(clients_now[i].connection))
+            fprintf(stderr, "a connection stays open: %s\n", sql_error(clients_now[i].connection));
     connected = started = 0;
 }
 

@@ -1,5 +1,6 @@
-# The clients' libraries that are installed here, each behind a comma.
-for library in sqlite3 libpq libmariadb; do
+# The clients' libraries that are installed here, or those of them that are named, each behind a comma.
+[ $# -gt 0 ] || set -- sqlite3 libpq libmariadb
+for library; do
     found=$(pkg-config --modversion "$library" 2>/dev/null) && printf ', %s %s' "$library" "$found"
 done
 exit 0

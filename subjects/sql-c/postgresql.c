@@ -53,10 +53,11 @@ struct connection *sql_connect(void)
     return connection;
 }
 
-void sql_close(struct connection *connection)
+bool sql_close(struct connection *connection)
 {
     PQfinish(connection->handle);
     free(connection);
+    return true;
 }
 
 static bool other_rows(struct connection *connection, uint64_t wanted, uint64_t found)
@@ -142,9 +143,12 @@ bool sql_query_prepared(struct statement *statement, uint64_t parameter, uint64_
     return read_rows(statement->connection, execute(statement, parameter), rows, sum);
 }
 
-/* It goes with its connection. */
+/* One that the server does not give back goes with its connection. */
 void sql_finish(struct statement *statement)
 {
+    char text[32];
+    snprintf(text, sizeof text, "DEALLOCATE %s", statement->name);
+    PQclear(PQexec(statement->connection->handle, text));
     free(statement);
 }
 

@@ -33,7 +33,8 @@ static uint64_t frame_connect(uint64_t iterations)
         bool done = sql_query(connection, "SELECT 1", 1, &sum);
         if (!done)
             snprintf(text, sizeof text, "%s", sql_error(connection));
-        sql_close(connection);
+        if (!sql_close(connection))
+            kit_fail("%s", sql_error(connection));
         if (!done)
             kit_fail("%s", text);
     }

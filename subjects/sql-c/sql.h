@@ -18,7 +18,7 @@ const char *sql_unsettled(struct connection *connection);
 
 /* All report failure by NULL or false, and say why in sql_error. A connection that was not made has a word, too: pass NULL. */
 struct connection *sql_connect(void);
-void sql_close(struct connection *connection);
+bool sql_close(struct connection *connection); /* gone, unless it fails */
 const char *sql_error(const struct connection *connection);
 
 /* A statement that changes `rows` rows, none if it is about tables. */

@@ -55,10 +55,13 @@ struct connection *sql_connect(void)
     return connection;
 }
 
-void sql_close(struct connection *connection)
+/* One that a statement still uses stays open. */
+bool sql_close(struct connection *connection)
 {
-    sqlite3_close(connection->handle);
+    if (sqlite3_close(connection->handle) != SQLITE_OK)
+        return failed(connection);
     free(connection);
+    return true;
 }
 
 /* Steps through the rows and adds up their columns. */
@@ -111,7 +114,8 @@ struct statement *sql_prepare(struct connection *connection, const char *text)
 
 bool sql_query_prepared(struct statement *statement, uint64_t parameter, uint64_t rows, uint64_t *sum)
 {
-    sqlite3_bind_int64(statement->handle, 1, (sqlite3_int64)parameter);
+    if (sqlite3_bind_int64(statement->handle, 1, (sqlite3_int64)parameter) != SQLITE_OK)
+        return failed(statement->connection);
     bool read = read_rows(statement->connection, statement->handle, rows, sum);
     sqlite3_reset(statement->handle);
     return read;

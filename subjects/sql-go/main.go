@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,8 +59,7 @@ func (connecting) Test(iterations uint64) (uint64, error) {
 			return 0, err
 		}
 		one, err := to.Query("SELECT 1", 1)
-		to.Close()
-		if err != nil {
+		if err := errors.Join(err, to.Close()); err != nil {
 			return 0, err
 		}
 		sum += one

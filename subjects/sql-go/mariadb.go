@@ -21,7 +21,7 @@ func connect() (connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open("mysql", fmt.Sprintf("%[3]s:%[4]s@tcp(%[1]s:%[2]s)/%[5]s", values...))
+	return open("mysql", fmt.Sprintf("%[3]s:%[4]s@tcp(%[1]s:%[2]s)/%[5]s?tls=false", values...))
 }
 
 // settle has nothing to do: the server has confirmed its settings.

@@ -8,7 +8,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 )
 
-// SQLite by the system's library.
+// SQLite by the system's library with the tag libsqlite3, else by the driver's own.
 
 const (
 	columns   = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"

@@ -2,7 +2,10 @@
 
 package main
 
-import "database/sql"
+import (
+	"database/sql"
+	"errors"
+)
 
 // Databases over database/sql: one connection of its pool.
 
@@ -12,8 +15,7 @@ type standard struct {
 }
 
 func (s standard) Close() error {
-	s.Conn.Close()
-	return s.pool.Close()
+	return errors.Join(s.Conn.Close(), s.pool.Close())
 }
 
 func (s standard) Exec(text string, rows int64) error {
@@ -44,10 +46,11 @@ func changed(result sql.Result, err error) func(int64) error {
 		if err != nil || wanted == 0 {
 			return err
 		}
-		if found, err := result.RowsAffected(); err != nil || found != wanted {
-			return otherRows(found, wanted)
+		found, err := result.RowsAffected()
+		if err == nil && found != wanted {
+			err = otherRows(found, wanted)
 		}
-		return nil
+		return err
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"antiphon/subjects/go/kit"
@@ -104,9 +105,8 @@ func (w *written) Reset() error {
 }
 
 func (w *written) Close() error {
-	w.prepared.Close()
 	w.on.Exec("ROLLBACK", 0) // of a transaction that failed half-way; without one it does nothing
-	return w.on.Exec("DROP TABLE IF EXISTS "+writtenTable(), 0)
+	return errors.Join(w.prepared.Close(), w.on.Exec("DROP TABLE IF EXISTS "+writtenTable(), 0))
 }
 
 // dropCreate removes the table and makes it anew.

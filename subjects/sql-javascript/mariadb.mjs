@@ -60,6 +60,7 @@ export async function connect() {
     user: told("USER"),
     password: told("PASSWORD"),
     database: told("NAME"),
+    ssl: false,
     rowsAsArray: true,
   });
   return new Connection(client);

@@ -39,6 +39,7 @@ class Connection {
 class Statement {
   #client;
   #prepared;
+  #isKnown = false;
 
   constructor(client, prepared) {
     this.#client = client;
@@ -47,16 +48,20 @@ class Statement {
 
   async execute(value, rows) {
     const { rowCount } = await this.#client.query(this.#prepared, [value]);
+    this.#isKnown = true;
     expect(rowCount, rows);
   }
 
   async query(value, rows) {
     const result = await this.#client.query(this.#prepared, [value]);
+    this.#isKnown = true;
     return added(result.rows, rows);
   }
 
-  /** It goes with its connection. */
-  close() {}
+  /** The server keeps one that was used until it is told; the driver has no word for it. */
+  async close() {
+    if (this.#isKnown) await this.#client.query(`DEALLOCATE ${this.#prepared.name}`);
+  }
 }
 
 export async function connect() {

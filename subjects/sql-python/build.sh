@@ -10,4 +10,12 @@ if [ -f "$requirements" ]; then
         exit 1
     }
 fi
+if [ "$2" = postgresql ]; then
+    # The library that the requirements name, which is printed with the version.
+    brings=$(python3 -c 'import psycopg; print("libpq %d.%d" % divmod(psycopg.pq.version(), 10000))')
+    grep -q "brings $brings\.\$" "$requirements" || {
+        echo "psycopg brings $brings: say so in $requirements" >&2
+        exit 1
+    }
+fi
 python3 -m compileall -q --invalidation-mode unchecked-hash kit measured

@@ -148,6 +148,30 @@ fn a_driver_that_cannot_be_fetched_is_a_gap_but_in_continuous_integration() {
     assert!(!is_gap(&failure("error: expected an expression"), false));
 }
 
+/// Where a server offers TLS some drivers take it and others do not.
+#[test]
+fn no_connection_to_mariadb_is_encrypted() {
+    let services = Services::default();
+    for_each_build(|built| {
+        if database(built) != "mariadb" {
+            return;
+        }
+        let told = services.environment(built).unwrap();
+        let mut session = start(built, &told);
+        let name = &built.record.id;
+        let slice = session.slice("connect", Role::Test, 1, 0, None, LIMIT);
+        slice.unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (ask, answer) in [
+            ("SHOW GLOBAL STATUS LIKE 'Ssl_accepts'", "Ssl_accepts\t0"),
+            ("SHOW STATUS LIKE 'Ssl_cipher'", "Ssl_cipher"),
+        ] {
+            let said = behind_its_back("mariadb", &told, ask);
+            assert_eq!(said.trim(), answer, "{name}");
+        }
+        session.quit().unwrap();
+    });
+}
+
 /// How often a process has read anything, by the kernel's count.
 fn reads(process: u32) -> u64 {
     let counts = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap();
@@ -155,8 +179,8 @@ fn reads(process: u32) -> u64 {
     count.unwrap().parse().unwrap()
 }
 
-/// The library reads a file's header when it opens it, and for SELECT 1 nothing else. What a driver does besides may have it read on, and `connect` then
-/// costs more: those that do are named in the README of `sql-c`.
+/// The system's library reads a file's header when it opens it, and for SELECT 1 nothing else. What a driver does besides, or the library that it brings, may read on, and
+/// `connect` then costs more: those that do are named in the README of `sql-c`.
 #[test]
 fn a_connection_to_sqlite_reads_no_more_than_its_query_needs() {
     const CONNECTIONS: u64 = 400;
@@ -174,7 +198,8 @@ fn a_connection_to_sqlite_reads_no_more_than_its_query_needs() {
         let before = connect();
         let each = (connect() - before + CONNECTIONS / 2) / CONNECTIONS;
         let subject = name.split('/').next().unwrap_or_default();
-        let reads_on = ["sql-go", "sql-java", "sql-javascript"].contains(&subject);
+        let reads_on = ["sql-go", "sql-java", "sql-javascript"].contains(&subject)
+            || name == "sql-rust/sqlite-bundled";
         let expected = 1 + u64::from(reads_on);
         assert_eq!(each, expected, "{name}: reads of a connection");
         session.quit().unwrap();

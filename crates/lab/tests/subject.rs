@@ -16,6 +16,9 @@ fn load(text: &str) -> Result<Subject, SubjectError> {
     for source in ["kit", "features"] {
         std::fs::create_dir(folder.path().join(source)).unwrap();
     }
+    for source in ["build.sh", "fifo.adc"] {
+        std::fs::write(folder.path().join(source), "").unwrap();
+    }
     std::fs::write(folder.path().join("subject.toml"), text).unwrap();
     Subject::load(folder.path())
 }
@@ -48,6 +51,7 @@ fn flags_become_words_of_their_own_and_paths_are_filled() {
         [
             "sh".to_owned(),
             format!("{source}/build.sh"),
+            source.to_string(),
             "/b".to_owned(),
             "-O2".to_owned(),
             format!("-gnatec={source}/fifo.adc")
@@ -81,7 +85,7 @@ fn each_fault_names_its_place_and_mend() {
         (
             "\"{build}\", ",
             "\"{biuld}\", ",
-            "`build[1][3]`: `{biuld}` is no placeholder here; did you mean `build`?",
+            "`build[1][4]`: `{biuld}` is no placeholder here; did you mean `build`?",
         ),
         (
             "\"kit\", ",

@@ -1,7 +1,7 @@
-//! What both servers share: where they listen.
+//! What both servers share: where they listen, and how streams send.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// Connections that may wait to be accepted. `TcpListener::bind` asks for 128: of 256 that come at once some would then wait a second for their client to ask
 /// again, and no other server's do.
@@ -18,4 +18,11 @@ pub fn listener() -> Result<TcpListener, Box<dyn std::error::Error>> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     Ok(socket.listen(BACKLOG)?)
+}
+
+/// Has a stream send what is written at once. One that cannot be told so is slower, not wrong.
+pub fn send_at_once(stream: &TcpStream) {
+    if let Err(error) = stream.set_nodelay(true) {
+        eprintln!("a stream that sends when it likes: {error}");
+    }
 }

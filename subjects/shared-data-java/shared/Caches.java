@@ -6,16 +6,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.stream.IntStream;
 
 /** The cache: tasks look words up, and now and then one of them adds to the count of a word. */
 final class Caches {
     private static final int KEYS = 128;
-    private static final String[] WORDS = new String[KEYS];
+    private static final String[] WORDS = allWords();
 
-    static {
-        for (int i = 0; i < KEYS; i++) {
-            WORDS[i] = "key " + i;
-        }
+    /**
+     * Where nine tasks are in each other's way, costs of slices differ so much that three in a row are soon no better, and what the compiler takes back, as a task comes where none came
+     * before, it has compiled again 100 ms later: so many slices at least.
+     */
+    private static final int STARVING_SLICES = 20;
+
+    /** New ones each time: those that are looked up are equal to those in the map, but not the same, as a program's mostly are. */
+    private static String[] allWords() {
+        return IntStream.range(0, KEYS).mapToObj(number -> "key " + number).toArray(String[]::new);
     }
 
     /** A way to protect a map. */
@@ -30,7 +36,7 @@ final class Caches {
 
     private static Map<String, Long> words() {
         Map<String, Long> map = new HashMap<>();
-        for (String word : WORDS) {
+        for (String word : allWords()) {
             map.put(word, 0L);
         }
         return map;
@@ -228,37 +234,37 @@ final class Caches {
     }
 
     /** The last task writes, each time as soon as it may; the others read without a pause. */
+    private static Team.Work starving(Cache cache, int readers) {
+        return task -> {
+            boolean writes = task.number == readers;
+            // A writer goes on until it has written once, whenever that is.
+            for (int key = task.number; !Team.timeIsUp() || writes && task.updates == 0; key = (key + 7) % KEYS) {
+                if (!writes) {
+                    cache.read(WORDS[key]);
+                    task.operations++;
+                    continue;
+                }
+                long began = System.nanoTime();
+                cache.write(WORDS[key]);
+                task.longestWaitNs = Math.max(task.longestWaitNs, System.nanoTime() - began);
+                task.updates++;
+                Thread.yield();
+            }
+        };
+    }
+
     static void starve(String way, int[] arguments) {
         int readers = arguments[0];
         if (way.equals("weak")) {
             throw Shared.fail("there is no program `starve_weak`");
         }
-        Team.warmUp(1, work(of("starve", way), 10));
+        long warmUpNs = Team.warmUp(readers + 1, STARVING_SLICES, starving(of("starve", way), readers));
         Cache cache = of("starve", way);
-        Team.Done done =
-                Team.run(
-                        readers + 1,
-                        arguments[1],
-                        task -> {
-                            boolean writes = task.number == readers;
-                            // A writer goes on until it has written once, whenever that is.
-                            for (int key = task.number; !Team.timeIsUp() || writes && task.updates == 0; key = (key + 7) % KEYS) {
-                                if (!writes) {
-                                    cache.read(WORDS[key]);
-                                    task.operations++;
-                                    continue;
-                                }
-                                long began = System.nanoTime();
-                                cache.write(WORDS[key]);
-                                task.longestWaitNs = Math.max(task.longestWaitNs, System.nanoTime() - began);
-                                task.updates++;
-                                Thread.yield();
-                            }
-                        });
+        Team.Done done = Team.run(readers + 1, arguments[1], starving(cache, readers));
         Team.Task writer = done.tasks()[readers];
         System.out.printf(
-                "one writer, readers %d%n@@ run elapsed_ns=%d cpu_ns=%d whole_ns=%d operations=%d updates=%d longest_wait_ns=%d%n",
-                readers, done.elapsedNs(), done.cpuNs(), done.elapsedNs(), done.operations(), writer.updates, writer.longestWaitNs);
+                "one writer, readers %d%n@@ run elapsed_ns=%d cpu_ns=%d whole_ns=%d operations=%d updates=%d longest_wait_ns=%d warm_up_ns=%d%n",
+                readers, done.elapsedNs(), done.cpuNs(), done.elapsedNs(), done.operations(), writer.updates, writer.longestWaitNs, warmUpNs);
     }
 
     static Team.Work warming() {

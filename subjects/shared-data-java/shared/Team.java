@@ -172,10 +172,14 @@ final class Team {
 
     /** Runs slices until the virtual machine has warmed up; gives how long that took, ns. */
     static long warmUp(int count, Work work) {
+        return warmUp(count, SLICES_LEAST, work);
+    }
+
+    static long warmUp(int count, int slicesLeast, Work work) {
         long began = System.nanoTime();
         double best = Double.MAX_VALUE;
         int noBetter = 0;
-        for (int slice = 0; slice < SLICES_MOST && (slice < SLICES_LEAST || noBetter < NO_BETTER); slice++) {
+        for (int slice = 0; slice < SLICES_MOST && (slice < slicesLeast || noBetter < NO_BETTER); slice++) {
             double now = run(count, SLICE_MS, work).nsAnOperation();
             noBetter = now * BETTER < best ? 0 : noBetter + 1;
             best = Math.min(best, now);

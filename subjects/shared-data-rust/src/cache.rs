@@ -10,7 +10,8 @@ use std::time::Instant;
 
 const KEYS: usize = 128;
 
-type Map = HashMap<String, u64>;
+/// Copies share the words: who publishes a map again and again would not copy them each time.
+type Map = HashMap<Arc<str>, u64>;
 
 /// A way to protect a map.
 trait Cache: Sync {
@@ -93,7 +94,7 @@ fn words() -> Vec<String> {
 }
 
 fn cache(program: &str, way: &str) -> Result<Box<dyn Cache>, String> {
-    let map: Map = words().into_iter().map(|word| (word, 0)).collect();
+    let map: Map = words().into_iter().map(|word| (word.into(), 0)).collect();
     let copied = |turn| Copied {
         map: ArcSwap::from_pointee(map.clone()),
         turn,

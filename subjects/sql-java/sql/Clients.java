@@ -44,15 +44,20 @@ final class Clients implements Frames {
         }
 
         private void serve() {
-            sum = 0;
             try {
-                for (long i = 0; i < order.iterations; i++) {
-                    Threads.takesPart("client");
-                    sum += order.queries ? Database.query(connection, text, ROWS) : i;
-                }
+                sum = work(order.iterations, order.queries);
             } catch (SQLException error) {
                 wrong = error;
             }
+        }
+
+        private long work(long iterations, boolean queries) throws SQLException {
+            long added = 0;
+            for (long i = 0; i < iterations; i++) {
+                Threads.takesPart("client");
+                added += queries ? Database.query(connection, text, ROWS) : i;
+            }
+            return added;
         }
     }
 

@@ -17,6 +17,8 @@ def connect():
         password=told("PASSWORD"),
         database=told("NAME"),
         autocommit=True,
+        ssl=False,
+        ssl_verify_cert=False,
     )
 
 

@@ -1,4 +1,4 @@
-//! SQLite by rusqlite, over the system's library.
+//! SQLite by rusqlite, over the system's library, or its own with the feature `sqlite-bundled`.
 
 use crate::database::{expect, told};
 use antiphon_kit::Failure;

@@ -212,7 +212,9 @@ mod tests {
             high: 99.0,
         };
         let slowed = slowed_by(cost, 0.62);
-        assert!((slowed.low - 59.0 / 1.62).abs() < 1e-9 && (slowed.high - 99.0 * 1.62).abs() < 1e-9);
+        assert!(
+            (slowed.low - 59.0 / 1.62).abs() < 1e-9 && (slowed.high - 99.0 * 1.62).abs() < 1e-9
+        );
         let around_nothing = slowed_by(Interval { low: -1.0, ..cost }, 0.5);
         assert_eq!((around_nothing.low, around_nothing.high), (-50.0, 148.0));
     }

@@ -15,10 +15,7 @@ async fn greet() -> impl IntoResponse {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let router = Router::new().route("/api", get(greet));
-    let listener = rest::listener()?.tap_io(|stream| {
-        // A stream that cannot be told so is slower, not wrong.
-        let _ = stream.set_nodelay(true);
-    });
+    let listener = rest::listener()?.tap_io(|stream| rest::send_at_once(stream));
     axum::serve(listener, router).await?;
     Ok(())
 }

@@ -8,6 +8,8 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::time::Duration;
 
 const GREETING: &[u8] = br#"{"greeting":"Hello World!"}"#;
 
@@ -24,12 +26,30 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     Ok(response)
 }
 
+fn is_of_one_client(kind: ErrorKind) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        kind,
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = rest::listener()?;
     loop {
-        let (stream, _) = listener.accept().await?;
-        stream.set_nodelay(true)?;
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                eprintln!("a connection was not accepted: {error}");
+                if !is_of_one_client(error.kind()) {
+                    // There may be no files left: as axum does, it waits for some to be closed.
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                continue;
+            }
+        };
+        rest::send_at_once(&stream);
         tokio::spawn(async move {
             // A client that breaks off is no fault of the server's.
             let _ = http1::Builder::new()

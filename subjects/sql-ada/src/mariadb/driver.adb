@@ -63,8 +63,12 @@ package body Driver is
    function Connect return Connection is
       On   : Connection := new Connection_Record'(Handle => Libmariadb.Init (System.Null_Address));
       Over : aliased unsigned := Libmariadb.Protocol_Tcp;
+      Off  : aliased Libmariadb.My_Bool := 0;
+      --  Left alone, the library wants TLS from its version 3.4 on
    begin
       if Libmariadb.Options (On.Handle, Libmariadb.Opt_Protocol, Over'Access) /= 0
+        or else Libmariadb.Options (On.Handle, Libmariadb.Opt_Ssl_Verify_Server_Cert, Off'Access) /= 0
+        or else Libmariadb.Options (On.Handle, Libmariadb.Opt_Ssl_Enforce, Off'Access) /= 0
         or else
           Libmariadb.Real_Connect
             (On       => On.Handle,

@@ -20,10 +20,12 @@ package Libmariadb is
    type Row_Columns is array (1 .. Columns_Most) of chars_ptr with Convention => C;
    type Row is access Row_Columns with Convention => C;
 
-   Opt_Protocol  : constant := 9;
-   Protocol_Tcp  : constant := 1;
-   Type_Longlong : constant := 8;
-   No_Data       : constant := 100;
+   Opt_Protocol               : constant := 9;
+   Opt_Ssl_Verify_Server_Cert : constant := 21;
+   Opt_Ssl_Enforce            : constant := 38;
+   Protocol_Tcp               : constant := 1;
+   Type_Longlong              : constant := 8;
+   No_Data                    : constant := 100;
 
    --  MYSQL_BIND: where a parameter or a column is. The tests set Buffer; zeroes elsewhere
    type Bind is record
@@ -52,6 +54,9 @@ package Libmariadb is
      with Import, Convention => C, External_Name => "mysql_init";
 
    function Options (On : Handle; Option : int; Value : access unsigned) return int
+     with Import, Convention => C, External_Name => "mysql_options";
+
+   function Options (On : Handle; Option : int; Value : access My_Bool) return int
      with Import, Convention => C, External_Name => "mysql_options";
 
    function Real_Connect
