@@ -89,7 +89,15 @@ pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
 
 /// The median of a figure of runs, with its interval as above; `None` where no run has it.
 pub fn run_figure(runs: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
-    interval(runs.iter().filter_map(|run| figure.of(run)).collect())
+    let values: Vec<f64> = runs.iter().filter_map(|run| figure.of(run)).collect();
+    // A part that was never more than its whole is no more in another run.
+    let is_part = matches!(figure, RunFigure::Share { .. }) && values.iter().all(|of| *of <= 1.0);
+    let most = if is_part { 1.0 } else { f64::INFINITY };
+    let found = interval(values)?;
+    Some(Interval {
+        high: found.high.min(most),
+        ..found
+    })
 }
 
 /// The median of the ratios of two programs' figures in the rounds in which both ran, with its interval; `None` where there is no such
@@ -307,6 +315,8 @@ mod tests {
             whole: "operations".into(),
         };
         assert_eq!(run_figure(&fast, kept).unwrap().value, 0.25);
+        let unlike = [counting(50), counting(100), counting(200)];
+        assert_eq!(run_figure(&unlike, kept).unwrap().high, 1.0);
         assert_eq!(run_figure(&[counting(0)], kept), None);
         assert_eq!(run_figure(&runs(&[7]), kept), None);
     }
