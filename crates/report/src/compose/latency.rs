@@ -224,22 +224,24 @@ fn percentile_points(distribution: &Distribution) -> Vec<Point> {
     let mut below = 0.0;
     let mut points = Vec::new();
     for &(edge, count) in &distribution.buckets {
-        points.push(percentile_point(below / total, edge));
+        let from = below / total;
         below += count as f64;
+        points.push(percentile_point(from, below / total, edge));
     }
     let last = distribution.buckets[distribution.buckets.len() - 1].0;
-    points.push(percentile_point(1.0 - 0.5 / total, last));
+    points.push(percentile_point(1.0 - 0.5 / total, 1.0, last));
     thin(points, MOST)
 }
 
-fn percentile_point(share: f64, latency_ns: u64) -> Point {
-    let percent = number::fixed(share * 100.0, if share > 0.99 { 3 } else { 1 });
+/// The point at a share of samples of a latency that so many, with the bucket's own, do not exceed.
+fn percentile_point(at: f64, within: f64, latency_ns: u64) -> Point {
+    let percent = number::fixed(within * 100.0, if within > 0.99 { 3 } else { 1 });
     let latency = number::quantity(Unit::Nanoseconds, latency_ns as f64);
     Point {
-        x: 1.0 / (1.0 - share.clamp(0.0, 1.0 - 1e-9)),
+        x: 1.0 / (1.0 - at.clamp(0.0, 1.0 - 1e-9)),
         y: latency_ns as f64,
         interval: None,
-        text: format!("{percent} % are below {latency}"),
+        text: format!("{percent} % take at most {latency}"),
     }
 }
 
@@ -258,4 +260,30 @@ fn thin(points: Vec<Point>, most: usize) -> Vec<Point> {
         .filter(|(i, _)| kept(*i))
         .map(|(_, p)| p)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_says_how_many_took_at_most_its_latency() {
+        let distribution = Distribution {
+            count: 4,
+            minimum_ns: 100,
+            mean_ns: 150.0,
+            percentiles: Vec::new(),
+            buckets: vec![(106, 3), (212, 1)],
+        };
+        let points = percentile_points(&distribution);
+        let told: Vec<(f64, &str)> = points.iter().map(|of| (of.x, of.text.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (1.0, "75.0 % take at most 106\u{202f}ns"),
+                (4.0, "100.000 % take at most 212\u{202f}ns"),
+                (8.0, "100.000 % take at most 212\u{202f}ns"),
+            ]
+        );
+    }
 }
