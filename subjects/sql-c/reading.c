@@ -33,10 +33,11 @@ static uint64_t frame_connect(uint64_t iterations)
         bool done = sql_query(connection, "SELECT 1", 1, &sum);
         if (!done)
             snprintf(text, sizeof text, "%s", sql_error(connection));
-        if (!sql_close(connection))
-            kit_fail("%s", sql_error(connection));
+        bool closed = sql_close(connection);
         if (!done)
             kit_fail("%s", text);
+        if (!closed)
+            kit_fail("%s", sql_error(connection));
     }
     return sum;
 }

@@ -58,9 +58,9 @@ class Statement {
     return added(result.rows, rows);
   }
 
-  /** The server keeps one that was used until it is told; the driver has no word for it. */
+  /** The server keeps one that was used until it is told; the driver has no word for it. One that it does not give back ends with its connection. */
   async close() {
-    if (this.#isKnown) await this.#client.query(`DEALLOCATE ${this.#prepared.name}`);
+    if (this.#isKnown) await this.#client.query(`DEALLOCATE ${this.#prepared.name}`).catch(() => {});
   }
 }
 

@@ -34,7 +34,7 @@ pub struct Load {
     pub connections: usize,
 
     /// How long requests are sent, at most an hour
-    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::at_most_an_hour)]
+    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = crate::cli::of_load)]
     pub seconds: f64,
 
     /// Send no more requests than these; with a percentage as --rate half of them in each of both
@@ -156,7 +156,7 @@ fn settings(options: &Load, target: Target) -> Settings {
             // What it is a part of is measured first.
             Some(Rate::PercentOfClosed(_)) | None => Schedule::Closed,
         },
-        duration: Duration::from_secs_f64(options.seconds.min(1e9)),
+        duration: Duration::from_secs_f64(options.seconds),
         requests_max: options.requests,
         time_limit,
         drain: time_limit,

@@ -249,12 +249,12 @@ fn faults_of_rows_and_subjects_are_named() {
         (
             "freeze_ms = 100",
             "freeze_ms = 3_600_000_000",
-            "a freeze is longer than its round; write a shorter `freeze_ms`",
+            "a freeze is not shorter than its round; write a shorter `freeze_ms`",
         ),
         (
             "freeze_ms = 100",
             "freeze_ms = 100\nquick_seconds = 0.1",
-            "a freeze is longer than its round",
+            "a freeze is not shorter than its round",
         ),
         (
             "per_second = 200",

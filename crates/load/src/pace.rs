@@ -40,6 +40,12 @@ impl Slots {
         }
     }
 
+    /// How many of the run's first requests are the thread's.
+    pub(crate) fn of_first(self, requests: u64) -> u64 {
+        let (turns, rest) = (requests / self.connections, requests % self.connections);
+        turns * self.own + rest.saturating_sub(self.thread).div_ceil(self.threads)
+    }
+
     /// The number in the run of the thread's request `own`, both from 0.
     fn number(self, own: u64) -> u64 {
         let (turn, within) = (own / self.own, own % self.own);
@@ -115,6 +121,16 @@ mod tests {
                 assert!(own.is_sorted());
                 assert_eq!(own.len(), 10 * connections_of(thread, threads, connections));
                 all.extend(own);
+            }
+            for requests in [0, 1, 4, 7, 23] {
+                let first = |thread| Slots::new(thread, threads, connections).of_first(requests);
+                assert_eq!((0..threads).map(first).sum::<u64>(), requests);
+                for thread in 0..threads {
+                    let slots = Slots::new(thread, threads, connections);
+                    let own = slots.of_first(requests);
+                    assert!(slots.number(own) >= requests);
+                    assert!(own == 0 || slots.number(own - 1) < requests);
+                }
             }
             all.sort_unstable();
             let equal: Vec<_> = (0..end_ns).step_by(1_000_000).collect();

@@ -190,10 +190,11 @@ fn divide(load: &Load, connections: Vec<Connection>) -> Vec<Part> {
     };
     let part = |thread: usize| {
         let own = connections_of(thread, load.threads, count);
+        let slots = Slots::new(thread, load.threads, count);
         Part {
             connections: rest.by_ref().take(own).collect(),
-            slots: Slots::new(thread, load.threads, count),
-            requests_max: bound(load.requests_max, thread),
+            slots,
+            requests_max: slots.of_first(load.requests_max),
             failures_max: bound(load.failures_max, thread).max(1),
         }
     };

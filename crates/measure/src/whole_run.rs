@@ -92,11 +92,13 @@ pub fn run_figure(runs: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
     let values: Vec<f64> = runs.iter().filter_map(|run| figure.of(run)).collect();
     // A part that was never more than its whole is no more in another run.
     let is_part = matches!(figure, RunFigure::Share { .. }) && values.iter().all(|of| *of <= 1.0);
-    let most = if is_part { 1.0 } else { f64::INFINITY };
     let found = interval(values)?;
-    Some(Interval {
-        high: found.high.min(most),
-        ..found
+    Some(match found.limits() {
+        Some((_, high)) if is_part => Interval {
+            high: high.min(1.0),
+            ..found
+        },
+        _ => found,
     })
 }
 
@@ -128,6 +130,9 @@ fn interval(values: Vec<f64>) -> Option<Interval> {
 /// The interval of the mean by Student's t, and whatever lies outside of it. Each run is another start, so nothing else tells how far another may be. Times and ratios
 /// are spread by factors, so it is the mean of their logarithms where they have them.
 fn of_few(range: Interval, values: &[f64]) -> Interval {
+    if range.low == range.high {
+        return range; // Logarithms would add what rounding leaves.
+    }
     let (low, high) = match values.iter().all(|value| *value > 0.0) {
         true => {
             let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -136,8 +141,14 @@ fn of_few(range: Interval, values: &[f64]) -> Interval {
         }
         false => of_mean(values),
     };
+    // What was never below nothing is not in another run.
+    let least = if range.low >= 0.0 {
+        0.0
+    } else {
+        f64::NEG_INFINITY
+    };
     Interval {
-        low: low.min(range.low),
+        low: low.max(least).min(range.low),
         high: high.max(range.high),
         ..range
     }
@@ -216,10 +227,13 @@ mod tests {
         let time = run_time_ns(&runs(&[100, 100, 100, 100, 1000])).unwrap();
         assert!(time.low < 100.0 && time.high >= 1000.0, "{time:?}");
         let same = run_time_ns(&runs(&[100, 100])).unwrap();
-        assert!((same.low - 100.0).abs() < 1e-9 && (same.high - 100.0).abs() < 1e-9);
+        assert_eq!((same.low, same.high), (100.0, 100.0));
         // What has no logarithm has limits, too.
         let none = run_time_ns(&runs(&[0, 0, 3])).unwrap();
-        assert!(none.value == 0.0 && none.high > 3.0, "{none:?}");
+        assert!(
+            none.low == 0.0 && none.value == 0.0 && none.high > 3.0,
+            "{none:?}"
+        );
         assert_eq!(run_time_ns(&[]), None);
     }
 
@@ -262,8 +276,7 @@ mod tests {
             &RunFigure::Time,
         )
         .unwrap();
-        let all = [ratio.low, ratio.value, ratio.high];
-        assert!(all.iter().all(|of| (of - 2.0).abs() < 1e-9), "{all:?}");
+        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
     }
 
     #[test]
@@ -317,6 +330,8 @@ mod tests {
         assert_eq!(run_figure(&fast, kept).unwrap().value, 0.25);
         let unlike = [counting(50), counting(100), counting(200)];
         assert_eq!(run_figure(&unlike, kept).unwrap().high, 1.0);
+        // One run has no limits.
+        assert_eq!(run_figure(&fast, kept).unwrap().high, f64::INFINITY);
         assert_eq!(run_figure(&[counting(0)], kept), None);
         assert_eq!(run_figure(&runs(&[7]), kept), None);
     }

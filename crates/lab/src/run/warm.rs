@@ -86,7 +86,7 @@ pub(super) fn up(
         );
         slice.map(|_| ())
     };
-    let most_iterations = most_iterations.unwrap_or(MOST);
+    let most_iterations = most_iterations.unwrap_or(u64::MAX);
     let warmed = slices(process, length.of(is_first, due), most_iterations, slice);
     drop(raised);
     let slices = engine.took(position, start, warmed)?;

@@ -233,7 +233,7 @@ fn percentile_points(distribution: &Distribution) -> Vec<Point> {
     thin(points, MOST)
 }
 
-/// The point at a share of samples of a latency that so many, with the bucket's own, do not exceed.
+/// The point where a bucket's step begins, which is the share of the samples below it; what is told of it is how many, with the bucket's own, take no longer.
 fn percentile_point(at: f64, within: f64, latency_ns: u64) -> Point {
     let percent = number::fixed(within * 100.0, if within > 0.99 { 3 } else { 1 });
     let latency = number::quantity(Unit::Nanoseconds, latency_ns as f64);

@@ -8,6 +8,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Nobody takes so long to write a note.
+const UNFINISHED: Duration = Duration::from_secs(60);
 
 /// A note that a server runs, which is taken away with this value.
 pub(super) struct Note {
@@ -43,6 +47,15 @@ fn put(file: &Path, text: &str) -> io::Result<()> {
     fs::rename(&unfinished, file)
 }
 
+/// Takes away what no run is about to put there any more.
+fn remove_old(unfinished: &fs::DirEntry) {
+    let changed = unfinished.metadata().and_then(|of| of.modified());
+    let age = changed.ok().and_then(|at| at.elapsed().ok());
+    if age.is_some_and(|age| age > UNFINISHED) {
+        let _ = fs::remove_file(unfinished.path());
+    }
+}
+
 /// Ends servers whose laboratory is gone.
 pub(crate) fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache.join("serving"))
@@ -52,7 +65,8 @@ pub(crate) fn sweep(cache: &Path) {
     {
         let name = entry.file_name();
         let Some(server) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue; // A note that another run is about to put there.
+            remove_old(&entry);
+            continue;
         };
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         let numbers: Vec<u64> = text
@@ -167,6 +181,13 @@ mod tests {
         fs::write(serving.join("12.unfinished"), "").unwrap();
         sweep(cache.path());
         assert_eq!(noted(cache.path()), ["12.unfinished"]);
+        let long_ago = std::time::SystemTime::now() - 2 * UNFINISHED;
+        let file = fs::File::options()
+            .write(true)
+            .open(serving.join("12.unfinished"));
+        file.unwrap().set_modified(long_ago).unwrap();
+        sweep(cache.path());
+        assert_eq!(noted(cache.path()), [""; 0]);
         put(&serving.join("12"), "1 2 3").unwrap();
         assert_eq!(noted(cache.path()), ["12"]);
         assert_eq!(fs::read_to_string(serving.join("12")).unwrap(), "1 2 3");

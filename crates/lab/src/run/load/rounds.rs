@@ -7,7 +7,7 @@ pub(super) const ROUNDS_LEAST: u32 = 3;
 const ROUNDS_EVER: u32 = 2;
 
 /// Rounds after which more would not change what is read from them.
-const ROUNDS_MOST: u32 = 100;
+const ROUNDS_MOST: u32 = 1000;
 
 /// No epoch is longer, if there is time for another one.
 const OF_EPOCH_MOST: u32 = 12;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(epochs(10.0, 5.0, None), [5]);
         assert_eq!(epochs(10.0, 1000.0, Some(12.5)), [2]);
         assert_eq!(epochs(10.0, 1000.0, Some(1.0)), [2]);
-        assert_eq!(epochs(0.0, 1000.0, None).iter().sum::<u32>(), 100);
+        assert_eq!(epochs(0.0, 1e6, None).iter().sum::<u32>(), ROUNDS_MOST);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
     }
     if is_frozen_too_long(&row) {
         section.fault(
-            "a freeze is longer than its round",
+            "a freeze is not shorter than its round",
             "write a shorter `freeze_ms`",
         );
     }

@@ -10,8 +10,8 @@ use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 /// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
 const ROUNDS_LEAST: usize = 4;
 
-/// A server: its subject, and the policy under which it runs. The same processes serve all its placements.
-type Server<'r> = (&'r str, &'r str);
+/// A server: its subject, the policy under which it runs, and whether the system places it. The same processes serve the placements that are not the system's.
+type Server<'r> = (&'r str, &'r str, bool);
 
 /// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough; but of virtual machines, whose heaps grow to their
 /// limit before anything is thrown away.
@@ -22,13 +22,13 @@ pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
             continue;
         };
         let of = &result.identity;
-        let server = (of.subject.as_str(), of.policy.as_str());
+        let server = (&*of.subject, &*of.policy, of.placement == "free");
         match servers.iter_mut().find(|(known, _)| *known == server) {
             Some((_, loads)) => loads.push(load),
             None => servers.push((server, vec![load])),
         }
     }
-    let note = |((subject, policy), loads): &(Server, Vec<&LoadOutcome>)| {
+    let note = |((subject, policy, _), loads): &(Server, Vec<&LoadOutcome>)| {
         let text = grown(loads)?;
         Some(Note::new(
             Weight::Warning,
@@ -38,7 +38,7 @@ pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     };
     servers
         .iter()
-        .filter(|((subject, _), _)| !cold::is_virtual_machine(view, subject))
+        .filter(|((subject, ..), _)| !cold::is_virtual_machine(view, subject))
         .filter_map(note)
         .collect()
 }
