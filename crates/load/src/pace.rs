@@ -36,8 +36,13 @@ impl Slots {
             thread: thread as u64,
             threads: threads as u64,
             connections: connections as u64,
-            own: connections_of(thread, threads, connections) as u64,
+            own: dealt(connections as u64, thread, threads),
         }
+    }
+
+    /// How many of the run's connections are the thread's.
+    pub(crate) fn connections(self) -> usize {
+        self.own as usize
     }
 
     /// How many of the run's first requests are the thread's.
@@ -53,9 +58,10 @@ impl Slots {
     }
 }
 
-/// How many of the run's connections are a thread's.
-pub(crate) fn connections_of(thread: usize, threads: usize, connections: usize) -> usize {
-    connections / threads + usize::from(thread < connections % threads)
+/// How many of `all` a thread has if they are dealt out to the threads in turns.
+pub(crate) fn dealt(all: u64, thread: usize, threads: usize) -> u64 {
+    let (thread, threads) = (thread as u64, threads as u64);
+    all / threads + u64::from(thread < all % threads)
 }
 
 impl Pace {
@@ -119,7 +125,10 @@ mod tests {
                 let mut pace = Pace::new(schedule, slots, end_ns);
                 let own: Vec<_> = std::iter::from_fn(|| pace.take(end_ns)).collect();
                 assert!(own.is_sorted());
-                assert_eq!(own.len(), 10 * connections_of(thread, threads, connections));
+                assert_eq!(
+                    own.len() as u64,
+                    10 * dealt(connections as u64, thread, threads)
+                );
                 all.extend(own);
             }
             for requests in [0, 1, 4, 7, 23] {

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::engine::{self, Part};
 use crate::measured::Measured;
-use crate::pace::{Slots, connections_of};
+use crate::pace::{Slots, dealt};
 use crate::{Error, Load, Schedule, cpu};
 use rustix::fd::OwnedFd;
 use std::io;
@@ -184,18 +184,13 @@ fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
 fn divide(load: &Load, connections: Vec<Connection>) -> Vec<Part> {
     let count = connections.len();
     let mut rest = connections.into_iter();
-    let bound = |all: u64, thread: usize| {
-        let threads = load.threads as u64;
-        all / threads + u64::from((thread as u64) < all % threads)
-    };
     let part = |thread: usize| {
-        let own = connections_of(thread, load.threads, count);
         let slots = Slots::new(thread, load.threads, count);
         Part {
-            connections: rest.by_ref().take(own).collect(),
+            connections: rest.by_ref().take(slots.connections()).collect(),
             slots,
             requests_max: slots.of_first(load.requests_max),
-            failures_max: bound(load.failures_max, thread).max(1),
+            failures_max: dealt(load.failures_max, thread, load.threads).max(1),
         }
     };
     (0..load.threads).map(part).collect()

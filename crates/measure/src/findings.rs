@@ -201,11 +201,16 @@ fn preemptions(slice: &Slice) -> f64 {
 }
 
 fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
-    (estimate.blocks < 6).then(|| {
-        let text = match estimate.blocks {
-            1 => ONE_BLOCK.to_owned(),
+    of_few_blocks(estimate.blocks, "difference", ONE_BLOCK)
+}
+
+/// What is told of so few blocks, each of which gave a `what`; `one_block` of a single one.
+pub(crate) fn of_few_blocks(blocks: usize, what: &str, one_block: &str) -> Option<Finding> {
+    (blocks < 6).then(|| {
+        let text = match blocks {
+            1 => one_block.to_owned(),
             n => format!(
-                "{n} blocks only: the limits are the smallest and largest difference seen, which hold the median with a confidence of {:.0} %",
+                "{n} blocks only: the limits are the smallest and largest {what} seen, which hold the median with a confidence of {:.0} %",
                 100.0 * at_least(n)
             ),
         };

@@ -116,7 +116,8 @@ pub fn run_ratio(of: &[WholeRun], to: &[WholeRun], figure: &RunFigure) -> Option
 /// The median of what runs counted under a name; `None` where none counted it.
 pub fn run_counter(runs: &[WholeRun], name: &str) -> Option<f64> {
     let counts = runs.iter().filter_map(|run| run.counters.get(name));
-    interval(counts.map(|count| *count as f64).collect()).map(|found| found.value)
+    let counts: Vec<f64> = counts.map(|count| *count as f64).collect();
+    median_interval(&counts).map(|found| found.value)
 }
 
 fn interval(values: Vec<f64>) -> Option<Interval> {

@@ -11,7 +11,7 @@ mod written;
 use crate::document::Unit;
 
 use digits::rounded;
-pub use digits::{count, counted, fixed, printed, significant};
+pub use digits::{count, counted, fixed, last_place, printed, significant};
 pub use scale::{Scale, common_scale, scale_for};
 pub use written::{Spread, Written, interval, interval_in};
 use written::{place_of, place_of_bound};

@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
-use super::ratio::{Starts, Within, slowed_by, widened};
+use super::ratio::{Starts, Within, slowed_by, times, widened};
 use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -151,9 +151,13 @@ pub struct ServerHeld {
     pub held: Held,
 }
 
-/// What a start held, with what another may hold: its size is known to that part.
-pub(super) fn of_one_start(held: f64) -> Interval {
-    widened(exactly(held), HELD_STARTS * held)
+/// The median of what starts held, with an interval that holds what another start may hold where there was one. `None` of none.
+pub(super) fn memory_of(starts: &[f64]) -> Option<Interval> {
+    let held = median_interval(starts)?;
+    Some(match held.limits() {
+        None => widened(exactly(held.value), HELD_STARTS * held.value),
+        Some(_) => held,
+    })
 }
 
 impl Costs {
@@ -257,17 +261,17 @@ impl Costs {
 
     /// The median over the starts of a number held; of one start it has no limits. `None` if nothing was read.
     pub fn held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
+        median_interval(&self.each_held(of))
+    }
+
+    fn each_held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Vec<f64> {
         let values = self.held.iter().filter_map(|held| Some(of(held)? as f64));
-        median_interval(&values.collect::<Vec<_>>())
+        values.collect()
     }
 
     /// The same of memory, with an interval that holds what another start may hold where there was one.
     pub fn memory(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
-        let held = self.held(of)?;
-        Some(match held.limits() {
-            None => of_one_start(held.value),
-            Some(_) => held,
-        })
+        memory_of(&self.each_held(of))
     }
 
     /// The same of threads: a count is what it is, also where one start was counted.
@@ -285,15 +289,6 @@ fn exactly(value: f64) -> Interval {
         value,
         low: value,
         high: value,
-    }
-}
-
-/// The limits of a ratio that may be off by a factor in either direction.
-fn times(ratio: Interval, factor: f64) -> Interval {
-    Interval {
-        low: ratio.low / if ratio.low > 0.0 { factor } else { 1.0 },
-        high: ratio.high * factor,
-        ..ratio
     }
 }
 

@@ -5,7 +5,7 @@ mod latencies;
 pub use latencies::Latencies;
 
 use super::Absence;
-use super::costs::{is_disturbance, of_one_start};
+use super::costs::{is_disturbance, memory_of};
 use super::ratio::{Starts, Within, over_starts};
 use antiphon_load::{Latency, Measured, Packed};
 use antiphon_measure::{Interval, median_interval, supports};
@@ -335,11 +335,7 @@ impl LoadOutcome {
             let last = starts.filter_map(|rounds| rounds.last());
             last.map(|round| round.pss_bytes as f64).collect()
         };
-        let starts = [held(&self.rounds), held(&self.again)].concat();
-        match starts[..] {
-            [one] => Some(of_one_start(one)),
-            _ => median_interval(&starts),
-        }
+        memory_of(&[held(&self.rounds), held(&self.again)].concat())
     }
 
     /// How many rounds fit a condition.

@@ -163,15 +163,20 @@ pub(super) fn widened(interval: Interval, by: f64) -> Interval {
     }
 }
 
+/// The limits of a ratio that may be off by a factor in either direction.
+pub(super) fn times(ratio: Interval, factor: f64) -> Interval {
+    Interval {
+        low: ratio.low / if ratio.low > 0.0 { factor } else { 1.0 },
+        high: ratio.high * factor,
+        ..ratio
+    }
+}
+
 /// The limits of a cost that was taken on processors slowed by such a part. What is slowed takes so many times as long, so that a cost above nothing stays there:
 /// taken off as a part of the figure, much slowness would make all that was measured as good as nothing.
 pub(super) fn slowed_by(interval: Interval, part: f64) -> Interval {
     match interval.low > 0.0 {
-        true => Interval {
-            low: interval.low / (1.0 + part),
-            high: interval.high * (1.0 + part),
-            ..interval
-        },
+        true => times(interval, 1.0 + part),
         false => widened(interval, interval.value.abs() * part),
     }
 }

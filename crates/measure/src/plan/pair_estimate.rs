@@ -1,7 +1,8 @@
 //! What a pair gives.
 
 use super::pair::PairBlock;
-use crate::statistics::{Ranked, at_least, median_of, trend};
+use crate::findings::of_few_blocks;
+use crate::statistics::{Ranked, median_of, trend};
 use crate::{Finding, FindingKind, Interval, Stopped};
 use serde::{Deserialize, Serialize};
 
@@ -61,21 +62,12 @@ pub(crate) fn estimate(
     }
 }
 
+/// What a ratio of one block is told with.
+const ONE_BLOCK: &str = "one block only, which tells no limits: another may give another ratio";
+
 fn findings(logs: &[f64], interval: Interval) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if logs.len() < 6 {
-        let text = match logs.len() {
-            1 => "one block only, which tells no limits: another may give another ratio".to_owned(),
-            n => format!(
-                "{n} blocks only: the limits are the smallest and largest ratio seen, which hold the median with a confidence of {:.0} %",
-                100.0 * at_least(n)
-            ),
-        };
-        findings.push(Finding {
-            kind: FindingKind::FewBlocks,
-            text,
-        });
-    }
+    let few_blocks = of_few_blocks(logs.len(), "ratio", ONE_BLOCK);
+    let mut findings: Vec<Finding> = few_blocks.into_iter().collect();
     if let Some(trend) = trend(logs)
         && trend.significant
         && trend.change.abs() > (interval.high - interval.low).max(0.001)

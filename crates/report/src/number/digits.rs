@@ -22,7 +22,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 }
 
 /// The place of the last of a value's first `digits` digits, as a power of ten: of 187 and two digits it is 1, the tens. 9.96 is written 10 then, so that its place is 0.
-pub(super) fn last_place(value: f64, digits: usize) -> i32 {
+pub fn last_place(value: f64, digits: usize) -> i32 {
     let after = digits.saturating_sub(1);
     exponent(&format!("{value:.after$e}")) - after as i32
 }

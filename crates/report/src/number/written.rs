@@ -1,7 +1,7 @@
 //! A value with its interval, as it is written.
 
-use super::digits::{last_place, rounded};
-use super::{Scale, fixed, push_unit, scale_for, significant};
+use super::digits::rounded;
+use super::{Scale, fixed, last_place, push_unit, scale_for, significant};
 use crate::document::Unit;
 
 /// An interval whose middle is farther from the value than this part of its half width is told by its limits: ± would claim of the nearer one that it is as far as the other.

@@ -1,5 +1,6 @@
 //! A sheet's cells before they are written: only all of them tell how wide a column must be and how high a row, which readers of the format do not find out themselves.
 
+use crate::number::last_place;
 use rust_xlsxwriter::{Chart, Format, Worksheet, XlsxError};
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ const FROZEN_HIGHEST: f64 = 16.0 * LINE;
 /// What a line of a heading is broken into at most.
 const HEADING_LINES: usize = 3;
 /// Significant digits that a cell shows of a number; it holds all of them.
-const DIGITS: i32 = 4;
+const DIGITS: usize = 4;
 /// What stays legible on one page across, in digits of a column's width: half of the size, on A4.
 const PAGE: usize = 260;
 const A4: u8 = 9;
@@ -183,14 +184,10 @@ fn shown(value: f64) -> Option<String> {
     if is_short || !value.is_finite() {
         return None;
     }
-    // The place of the first digit after rounding: 9.9999 is shown as 10.00.
-    let exponent: i32 = format!("{:.*e}", DIGITS as usize - 1, value)
-        .split_once('e')
-        .and_then(|(_, exponent)| exponent.parse().ok())?;
-    Some(match DIGITS - 1 - exponent {
+    Some(match -last_place(value, DIGITS) {
         ..=0 => "#,##0".into(),
         decimals if decimals <= 6 => format!("0.{}", "0".repeat(decimals as usize)),
-        _ => format!("0.{}E+00", "0".repeat(DIGITS as usize - 1)),
+        _ => format!("0.{}E+00", "0".repeat(DIGITS - 1)),
     })
 }
 
