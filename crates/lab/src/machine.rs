@@ -2,11 +2,13 @@
 
 mod advice;
 mod clocks;
+mod core_to_core;
 mod counters;
 pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
 pub use clocks::{ClockReport, clock_reports, interference};
+pub use core_to_core::core_to_core_ns;
 
 use crate::record::Machine;
 use std::path::{Path, PathBuf};

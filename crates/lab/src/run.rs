@@ -31,7 +31,7 @@ mod prepare;
 mod programs;
 mod promise;
 mod readings;
-mod realtime;
+pub(crate) mod realtime;
 mod resting;
 mod seats;
 mod selection;

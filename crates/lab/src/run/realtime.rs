@@ -51,12 +51,12 @@ pub(super) fn make_ordinary(thread: Pid) {
 }
 
 /// Our own thread, which is first while this value lives. What it starts is ordinary.
-pub(super) struct OwnThread(());
+pub(crate) struct OwnThread(());
 
 impl OwnThread {
     /// `None` where the thread is no ordinary one: then it was made so on purpose, by `chrt`, and what it starts is of its kind, which the
     /// subjects' own reports tell.
-    pub(super) fn put_first() -> Result<Option<OwnThread>, Refused> {
+    pub(crate) fn put_first() -> Result<Option<OwnThread>, Refused> {
         if kind(None) != libc::SCHED_OTHER {
             return Ok(None);
         }
@@ -78,7 +78,7 @@ impl Drop for OwnThread {
 
 /// Why a thread cannot be real-time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     error: Errno,
     /// Whether we have what Linux asks for.
     may: bool,
