@@ -138,12 +138,7 @@ impl BuildError {
             }
             other => other.to_string(),
         };
-        Absence {
-            reason,
-            mend: self.mend(),
-            last_words: self.last_words().to_owned(),
-            listed: false,
-        }
+        Absence::new(reason, self.mend()).with_last_words(self.last_words())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
 use antiphon_service::{Folder, Place};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Most of the time under callgrind goes into starting it.
@@ -64,7 +65,7 @@ pub enum NoCount {
 
 /// One slice, of which the time does not matter.
 fn slice(
-    session: &mut Session,
+    session: &mut Session<'_>,
     request: &CountRequest<'_>,
     role: Role,
     iterations: u64,
@@ -117,24 +118,25 @@ fn in_passes(totals: &[u64]) -> Vec<CountPass> {
 }
 
 /// A subject that runs under callgrind.
-pub struct Counter {
-    session: Session,
+pub struct Counter<'s> {
+    session: Session<'s>,
     dumps: Dumps,
 }
 
-impl Counter {
-    /// Starts the subject.
+impl<'s> Counter<'s> {
+    /// Starts the subject, which is killed once `stop` is set, whatever it is asked for.
     ///
     /// # Errors
     /// See [`NoCount`].
-    pub fn start(launch: &Launch) -> Result<Counter, NoCount> {
+    pub fn start(launch: &Launch, stop: &'s AtomicBool) -> Result<Counter<'s>, NoCount> {
         let folder = Place::of_user().and_then(|place| place.folder("callgrind"));
         let folder = folder.map_err(|error| NoCount::Unreadable {
             path: std::env::temp_dir(),
             why: format!("cannot be put there: {error}"),
         })?;
         let out = folder.path().join(OUT);
-        let session = Session::start(&under_callgrind(launch, &out)).map_err(missing)?;
+        let under = under_callgrind(launch, &out);
+        let session = Session::start_unless(&under, stop).map_err(missing)?;
         let mut dumps = Dumps { folder, read: 0 };
         dumps.take()?;
         Ok(Counter { session, dumps })

@@ -168,7 +168,7 @@ impl Live<'_> {
 
 /// A running side.
 struct Running {
-    session: Session,
+    session: Session<'static>,
     clock: ClockFacts,
 }
 

@@ -11,7 +11,6 @@
 mod cachegrind;
 mod massif;
 mod valgrind;
-mod watch;
 
 pub use cachegrind::{CacheUse, Counts, EVENTS, Function, place};
 pub use massif::{Heap, Site, Snapshot};

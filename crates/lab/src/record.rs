@@ -258,36 +258,40 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// The absence that a message is whose part after the last semicolon says what mends it.
-    pub(crate) fn of_message(error: impl std::fmt::Display) -> Absence {
-        let text = error.to_string();
-        let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
+    /// What happened, and what the user can do, of a subject that said nothing.
+    pub(crate) fn new(reason: impl Into<String>, mend: impl Into<String>) -> Absence {
         Absence {
-            reason: reason.to_owned(),
-            mend: mend.to_owned(),
+            reason: reason.into(),
+            mend: mend.into(),
             last_words: String::new(),
             listed: false,
         }
     }
 
-    /// A test that the suite does not mean for a subject.
+    /// The same with what the subject said last.
+    pub(crate) fn with_last_words(mut self, words: impl Into<String>) -> Absence {
+        self.last_words = words.into();
+        self
+    }
+
+    /// The absence that a message is whose part after the last semicolon says what mends it.
+    pub(crate) fn of_message(error: impl std::fmt::Display) -> Absence {
+        let text = error.to_string();
+        let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
+        Absence::new(reason, mend)
+    }
+
+    /// A test that a subject lists as one that it does not have, or that the suite does not mean for it.
     pub(crate) fn not_meant(because: &str) -> Absence {
         Absence {
-            reason: because.to_owned(),
-            mend: String::new(),
-            last_words: String::new(),
             listed: true,
+            ..Absence::new(because, "")
         }
     }
 
     /// A subject's failure.
     pub(crate) fn of_session(error: &crate::session::SessionError) -> Absence {
-        Absence {
-            reason: error.reason(),
-            mend: error.mend(),
-            last_words: error.last_words().to_owned(),
-            listed: false,
-        }
+        Absence::new(error.reason(), error.mend()).with_last_words(error.last_words())
     }
 }
 

@@ -16,6 +16,7 @@ use crate::protocol::{
     ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
 };
 use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice, ThreadReport};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Time for a subject to start and answer `hello`, `placement`, `list`, `usage`.
@@ -28,8 +29,8 @@ pub const QUIT_LIMIT: Duration = Duration::from_secs(10);
 ///
 /// After any error but [`SessionError::Refused`] the subject is dead, and every further request gives [`SessionError::Over`].
 /// Dropping it kills the subject and all that it started.
-pub struct Session {
-    conversation: Conversation,
+pub struct Session<'s> {
+    conversation: Conversation<'s>,
     hello: Hello,
 }
 
@@ -66,13 +67,13 @@ pub struct SeriesAnswer {
     pub exhausted: Option<String>,
 }
 
-impl Session {
+impl Session<'static> {
     /// Starts a subject, greets it and tells it the placement.
     ///
     /// # Errors
     /// It could not be started, or did not greet as the protocol says.
     pub fn start(launch: &Launch) -> Result<Self, SessionError> {
-        Session::start_under(launch, |_| ())
+        Session::ready(Conversation::start(launch)?, launch)
     }
 
     /// The same with something that lasts until the subject is ready, by the number of its process.
@@ -80,8 +81,23 @@ impl Session {
         launch: &Launch,
         under: impl FnOnce(u32) -> T,
     ) -> Result<Self, SessionError> {
-        let mut conversation = Conversation::start(launch)?;
+        let conversation = Conversation::start(launch)?;
         let _until_ready = under(conversation.process());
+        Session::ready(conversation, launch)
+    }
+}
+
+impl<'s> Session<'s> {
+    /// The same, but kills the subject once `stop` is set, in the midst of its start or of a request as well.
+    ///
+    /// # Errors
+    /// Those, and [`SessionError::Interrupted`], as of each request afterwards.
+    pub fn start_unless(launch: &Launch, stop: &'s AtomicBool) -> Result<Self, SessionError> {
+        Session::ready(Conversation::start_unless(launch, Some(stop))?, launch)
+    }
+
+    /// Greets the subject and tells it the placement.
+    fn ready(mut conversation: Conversation<'s>, launch: &Launch) -> Result<Self, SessionError> {
         let hello = greet(&mut conversation, launch.start_limit)?;
         let placement = Request::Placement(launch.placement);
         match conversation.ask(&placement, ANSWER_LIMIT) {
@@ -375,7 +391,7 @@ impl Session {
 }
 
 /// Says hello.
-fn greet(conversation: &mut Conversation, limit: Duration) -> Result<Hello, SessionError> {
+fn greet(conversation: &mut Conversation<'_>, limit: Duration) -> Result<Hello, SessionError> {
     let answer = conversation.ask(&Request::Hello, limit)?;
     match answer.data.as_slice() {
         [Data::Hello(hello)] if hello.protocol == VERSION => Ok(hello.clone()),

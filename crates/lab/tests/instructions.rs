@@ -5,7 +5,11 @@ use antiphon_lab::instructions::{
 };
 use antiphon_lab::{Launch, Session, SessionError};
 use antiphon_measure::{InstructionCount, Role};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Nobody stops it.
+static GOES_ON: AtomicBool = AtomicBool::new(false);
 
 fn request(test: &str) -> CountRequest<'_> {
     CountRequest {
@@ -23,7 +27,7 @@ fn launch(fault: Option<&str>) -> Launch {
 
 /// Both counts by one process.
 fn counted(tests: [&str; 2]) -> Option<[InstructionCount; 2]> {
-    match Counter::start(&launch(None)) {
+    match Counter::start(&launch(None), &GOES_ON) {
         Ok(mut counter) => {
             let counts =
                 tests.map(|test| counter.count(&request(test)).expect("it can be counted"));
@@ -59,7 +63,7 @@ fn one_step_more_is_seen_and_the_same_is_the_same() {
 fn a_missing_valgrind_is_told_with_the_mend() {
     let mut launch = launch(None);
     launch.env = vec![("PATH".into(), "/nowhere".into())];
-    let Err(error) = Counter::start(&launch) else {
+    let Err(error) = Counter::start(&launch, &GOES_ON) else {
         panic!("there is no valgrind there")
     };
     assert!(matches!(error, NoCount::Missing), "{error}");
@@ -71,11 +75,47 @@ fn a_missing_valgrind_is_told_with_the_mend() {
 
 #[test]
 fn a_test_that_is_not_there_is_told() {
-    let counted = Counter::start(&launch(None))
+    let counted = Counter::start(&launch(None), &GOES_ON)
         .and_then(|mut counter| counter.count(&request("no.such.test")));
     match counted {
         Err(NoCount::Session(SessionError::Refused { code, .. })) => {
             assert_eq!(code, "unknown-test")
+        }
+        Err(NoCount::Missing) => eprintln!("skipped: {}", NoCount::Missing),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Never answers `slice`, which it notes in the file that it is told.
+const NEVER_COUNTED: &str = r#"
+while read -r request rest; do
+    case $request in
+    hello) echo '@@ hello protocol=1 language=sh kit=test clock=steady' ;;
+    slice) : >"$1"; while :; do :; done ;;
+    esac
+    echo '@@ ok'
+done
+"#;
+
+#[test]
+fn a_count_ends_when_the_user_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = folder.path().join("asked");
+    let argv = ["sh", "-c", NEVER_COUNTED, "sh", asked.to_str().unwrap()];
+    let stop = AtomicBool::new(false);
+    let counted = std::thread::scope(|scope| {
+        let counted = scope.spawn(|| {
+            Counter::start(&Launch::new("test/never", argv, "/"), &stop)?.count(&request("any"))
+        });
+        while !asked.exists() && !counted.is_finished() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        stop.store(true, Ordering::Relaxed);
+        counted.join().unwrap()
+    });
+    match counted {
+        Err(NoCount::Session(SessionError::Interrupted { request, .. })) => {
+            assert!(request.starts_with("slice"), "{request}");
         }
         Err(NoCount::Missing) => eprintln!("skipped: {}", NoCount::Missing),
         other => panic!("{other:?}"),
@@ -94,7 +134,7 @@ fn the_kernel_counts_all_threads_of_a_running_subject_and_only_while_it_is_asked
             return;
         }
     };
-    let handoffs = |counter: &mut ProcessCounter, session: &mut Session| {
+    let handoffs = |counter: &mut ProcessCounter, session: &mut Session<'_>| {
         let before = counter.total().unwrap();
         session
             .slice("self.handoff", Role::Test, 2000, 0, None, limit)

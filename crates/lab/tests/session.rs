@@ -4,6 +4,7 @@ use antiphon_lab::protocol::TestKind;
 use antiphon_lab::{Launch, Session, SessionError};
 use antiphon_measure::{BatchRequest, Placement, Purpose, Role, ThreadReport, reference_checksum};
 use antiphon_runner::Policy;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -283,4 +284,65 @@ fn a_spinning_fifo_subject_is_killed() {
         .batch("self.same", None, &REQUEST, SHORT)
         .expect_err("it spins");
     assert!(matches!(error, SessionError::Hung { .. }), "{error}");
+}
+
+/// Answers everything, `quit` as well, and goes on; but nothing at all if it is told to be mute.
+const STAYS: &str = r#"
+test "$1" = mute && exec sleep 600
+while read -r request rest; do
+    case $request in
+    hello) echo '@@ hello protocol=1 language=sh kit=test clock=steady' ;;
+    esac
+    echo '@@ ok'
+done
+"#;
+
+fn stays(how: &str) -> Launch {
+    let mut launch = Launch::new("test/stays", ["sh", "-c", STAYS, "sh", how], "/");
+    launch.start_limit = LONG;
+    launch
+}
+
+/// The error of what is done while the user asks for a stop after a moment.
+fn stopped<T>(stop: &AtomicBool, act: impl FnOnce() -> Result<T, SessionError>) -> SessionError {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(SHORT);
+            stop.store(true, Ordering::Relaxed);
+        });
+        act().err().expect("it would take for ever")
+    })
+}
+
+fn is_interrupted_at(error: &SessionError, word: &str) -> bool {
+    matches!(error, SessionError::Interrupted { request, .. } if request.starts_with(word))
+}
+
+#[test]
+fn a_subject_ends_when_the_user_stops_whatever_it_is_doing() {
+    let stop = AtomicBool::new(false);
+    let error = stopped(&stop, || Session::start_unless(&stays("mute"), &stop));
+    assert!(is_interrupted_at(&error, "hello"), "{error}");
+
+    let stop = AtomicBool::new(false);
+    let mut session = Session::start_unless(&launch(Some("hangs")), &stop).expect("it starts");
+    let error = stopped(&stop, || session.batch("self.same", None, &REQUEST, LONG));
+    assert!(is_interrupted_at(&error, "batch"), "{error}");
+    let after = session.usage().expect_err("it is dead");
+    assert!(matches!(after, SessionError::Over { .. }), "{after}");
+
+    let stop = AtomicBool::new(false);
+    let session = Session::start_unless(&stays("on"), &stop).expect("it starts");
+    let error = stopped(&stop, || session.quit());
+    assert!(is_interrupted_at(&error, "quit"), "{error}");
+}
+
+#[test]
+fn a_subject_that_may_be_stopped_and_is_not_ends_as_any_other() {
+    let stop = AtomicBool::new(false);
+    let mut session = Session::start_unless(&launch(None), &stop).expect("it starts");
+    session
+        .batch("self.same", None, &REQUEST, LONG)
+        .expect("it answers");
+    session.quit().expect("it ends");
 }

@@ -19,6 +19,9 @@ pub struct Comparison {
     pub threshold: f64,
     /// Confidence of the verdicts, such as 0.95.
     pub confidence: f64,
+    /// Why the suite cannot be read that groups and labels are taken from; `None` if it can, or none is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_fault: Option<String>,
     /// The rows, in order of the suite.
     pub rows: Vec<ComparisonRow>,
 }

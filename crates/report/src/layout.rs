@@ -2,10 +2,10 @@
 //!
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
-use antiphon_lab::Faults;
 use antiphon_lab::suite::{
     self, Argument, Curve, Instance, Models, Profile, Published, RowKind, Savings, Servers, Suite,
 };
+use antiphon_lab::{Faults, RunRecord};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +101,14 @@ impl Layout {
             "the suite kept with the run",
             text,
         )?))
+    }
+
+    /// The arrangement of a run's suite; none where that cannot be read, and why: whoever shows the run says so.
+    pub(crate) fn of_run(run: &RunRecord) -> (Self, Option<String>) {
+        match Self::from_suite_text(&run.suite_toml) {
+            Ok(layout) => (layout, None),
+            Err(faults) => (Self::default(), Some(faults.to_string())),
+        }
     }
 
     /// The arrangement of a suite.

@@ -349,6 +349,64 @@ fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
     assert!(dearer.rows[1].note.contains("the second run has no figure"));
 }
 
+/// A run whose suite cannot be read.
+fn without_suite() -> RunRecord {
+    RunRecord {
+        suite_toml: "this is not a suite".into(),
+        ..with(vec![frame("call.inter.none", "ada/O2", 1.75)])
+    }
+}
+
+/// What says so of its first line.
+const UNREAD: &str = "the suite kept with the run:1";
+
+#[test]
+fn csv_says_that_a_suite_cannot_be_read_and_has_the_figures() {
+    let sound = with(vec![frame("call.inter.none", "ada/O2", 1.75)]);
+    let rows = csv_rows(&csv::runs(&[sound, without_suite()]).expect("CSV"));
+    let figures: Vec<&str> = rows.iter().map(|row| row["figure"].as_str()).collect();
+    assert_eq!(figures, ["cost", "suite_unread", "cost"]);
+    assert!(rows[1]["reason"].starts_with(UNREAD), "{rows:?}");
+    assert_eq!(rows[1]["run"], rows[2]["run"]);
+    assert_eq!(
+        (rows[1]["value"].as_str(), rows[2]["group"].as_str()),
+        ("", "")
+    );
+}
+
+#[test]
+fn a_comparison_says_in_every_format_that_the_first_suite_cannot_be_read() {
+    let (sound, unread) = (run(false), without_suite());
+    let settings = ComparisonSettings::default();
+    let of = |a, b| {
+        let rows = antiphon_lab::compare_runs(a, b, &[], &settings);
+        Comparison::of_runs(a, b, &rows, &settings)
+    };
+    let formats = |of: &Comparison| {
+        [
+            render(&compose_comparison(of), PLAIN),
+            json::comparison(of).expect("JSON"),
+            csv::comparison(of).expect("CSV"),
+        ]
+    };
+    for text in formats(&of(&unread, &sound)) {
+        assert!(text.contains(UNREAD), "{text}");
+    }
+    // Nothing is taken from the second.
+    for text in formats(&of(&sound, &unread)) {
+        assert!(!text.contains(UNREAD), "{text}");
+    }
+}
+
+#[test]
+fn an_agreement_says_that_the_first_suite_cannot_be_read() {
+    let told = |first: &RunRecord| {
+        let document = antiphon_report::compose_agreement(&[], 0.1, first, 2);
+        render(&document, PLAIN).contains(UNREAD)
+    };
+    assert_eq!((told(&without_suite()), told(&run(false))), (true, false));
+}
+
 #[test]
 fn a_side_tells_for_which_subjects_slices_were_long_and_whether_processors_slept() {
     let before = run(false);

@@ -1,8 +1,10 @@
 //! A child to talk to, line by line.
 
 use crate::pump::Pump;
+use crate::run::LOOK;
 use crate::{End, Error, Program, Usage, start};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A running child whose standard input and output are read and written in lines.
 ///
@@ -64,6 +66,18 @@ impl Process {
     /// The child ended or closed its standard output ([`Error::Exited`] also with code 0), the deadline passed, the line is too
     /// long (the rest of it is lost) or not UTF-8 (the next call goes on after it).
     pub fn read_line(&mut self) -> Result<String, Error> {
+        self.next_line(None)
+    }
+
+    /// The same, but kills the child once `stop` is set and no whole line has come.
+    ///
+    /// # Errors
+    /// Those, and that it was killed for that ([`Error::Interrupted`]).
+    pub fn read_line_unless(&mut self, stop: &AtomicBool) -> Result<String, Error> {
+        self.next_line(Some(stop))
+    }
+
+    fn next_line(&mut self, stop: Option<&AtomicBool>) -> Result<String, Error> {
         loop {
             if let Some(line) = self.take_line()? {
                 return Ok(line);
@@ -72,7 +86,7 @@ impl Process {
                 return self.last_line();
             }
             if !self.pump.has_ended() {
-                self.pump.turn(self.room())?;
+                self.turn(self.room(), stop)?;
             } else if !self.pump.take_rest(self.room())? {
                 // Something that escaped holds the pipe open.
                 return self.last_line();
@@ -100,13 +114,33 @@ impl Process {
     /// # Errors
     /// The system failed at waiting.
     pub fn wait(&mut self, limit: Duration) -> Result<(End, Usage), Error> {
+        self.wait_for_end(limit, None)
+    }
+
+    /// The same, but kills it once `stop` is set.
+    ///
+    /// # Errors
+    /// The system failed at waiting, or it was killed for that ([`Error::Interrupted`]).
+    pub fn wait_unless(
+        &mut self,
+        limit: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(End, Usage), Error> {
+        self.wait_for_end(limit, Some(stop))
+    }
+
+    fn wait_for_end(
+        &mut self,
+        limit: Duration,
+        stop: Option<&AtomicBool>,
+    ) -> Result<(End, Usage), Error> {
         if !self.pump.has_ended() {
             self.set_deadline(Some(limit));
         }
         while !self.pump.has_ended() {
             self.pump.received.clear();
             (self.taken, self.searched) = (0, 0);
-            self.pump.turn(usize::MAX)?;
+            self.turn(usize::MAX, stop)?;
         }
         self.pump.drain(0)?;
         Ok((self.end(), self.pump.usage()))
@@ -115,6 +149,20 @@ impl Process {
     /// The last of what the child wrote to standard error so far.
     pub fn last_words(&self) -> String {
         self.pump.stderr_tail.text()
+    }
+
+    /// Takes in what happens next. A request to stop is looked for now and then: setting a flag wakes nobody who waits.
+    fn turn(&mut self, room: usize, stop: Option<&AtomicBool>) -> Result<(), Error> {
+        let Some(stop) = stop else {
+            return self.pump.turn(room);
+        };
+        if stop.load(Ordering::Relaxed) {
+            self.kill();
+            let program = self.pump.name.clone();
+            return Err(Error::Interrupted { program });
+        }
+        let until = Some(Instant::now() + LOOK);
+        self.pump.turn_until(room, until).map(|_| ())
     }
 
     fn room(&self) -> usize {
@@ -194,7 +242,7 @@ impl Process {
 
     /// Why nothing more can be read or written: how the child ended, waited for shortly.
     fn gone(&mut self, stream: &'static str) -> Error {
-        let until = std::time::Instant::now() + Duration::from_secs(1);
+        let until = Instant::now() + Duration::from_secs(1);
         while !self.pump.has_ended() {
             match self.pump.turn_until(self.room(), Some(until)) {
                 Ok(true) => {}

@@ -1,6 +1,7 @@
 //! Children to talk to.
 
 use antiphon_runner::{End, Error, Process, Program};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -192,5 +193,53 @@ fn an_end_in_the_midst_of_orders_is_told_as_it_was() -> Result<(), Error> {
         std::thread::sleep(Duration::from_micros(20 * (round % 100)));
         assert_eq!(child.wait(LONG)?.0, End::Exited(0));
     }
+    Ok(())
+}
+
+/// Does something while somebody asks for a stop after a moment.
+fn stopped<T>(act: impl FnOnce(&AtomicBool) -> T) -> T {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(SHORT);
+            stop.store(true, Ordering::Relaxed);
+        });
+        act(&stop)
+    })
+}
+
+#[test]
+fn who_reads_or_waits_is_interrupted_and_the_child_ends() -> Result<(), Error> {
+    for mode in ["hang", "stubborn"] {
+        let mut child = spawn(mode)?;
+        let read = stopped(|stop| {
+            // One of them says a line first, which is given.
+            let mut lines = std::iter::repeat_with(|| child.read_line_unless(stop));
+            lines.find(Result::is_err)
+        });
+        assert!(
+            matches!(read, Some(Err(Error::Interrupted { .. }))),
+            "{mode}: {read:?}"
+        );
+        assert_eq!(child.wait(LONG)?.0, End::Signalled(libc::SIGKILL), "{mode}");
+    }
+    let mut child = spawn("hang")?;
+    let waited = stopped(|stop| child.wait_unless(LONG, stop));
+    assert!(
+        matches!(waited, Err(Error::Interrupted { .. })),
+        "{waited:?}"
+    );
+    assert_eq!(child.wait(LONG)?.0, End::Signalled(libc::SIGKILL));
+    Ok(())
+}
+
+#[test]
+fn nobody_is_interrupted_who_is_not_asked_to_stop() -> Result<(), Error> {
+    let stop = AtomicBool::new(false);
+    let mut echo = spawn("echo")?;
+    echo.write_line("still here")?;
+    assert_eq!(echo.read_line_unless(&stop)?, "still here");
+    echo.close_input();
+    assert_eq!(echo.wait_unless(LONG, &stop)?.0, End::Exited(0));
     Ok(())
 }

@@ -2,10 +2,8 @@
 
 use crate::account::Account;
 use crate::{Kind, ServiceError, mariadb, postgresql};
-use antiphon_runner::{End, Error as RunnerError, Process, Program};
-use nix::errno::Errno;
+use antiphon_runner::{End, Error as RunnerError, Process, ProcessStat, Program, free_port};
 use std::io;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -160,8 +158,7 @@ impl Server {
 
     /// One that has ended lies there until its keeper has seen it.
     fn is_running(&self) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process()));
-        !has_ended(&stat)
+        !has_ended(&ProcessStat::of(self.process()))
     }
 
     /// How it ended, should it have done so unasked.
@@ -252,19 +249,12 @@ fn not_stopped(kind: Kind, source: RunnerError) -> ServiceError {
     }
 }
 
-/// Whether a process has ended, by what was read of its `/proc/PID/stat`. Where it cannot be read for want of something (a descriptor, say) nobody
+/// Whether a process has ended, by what the system says of it. Where it cannot be read for want of something (a descriptor, say) nobody
 /// knows, and the process may be as it should.
-fn has_ended(stat: &io::Result<String>) -> bool {
+fn has_ended(stat: &io::Result<ProcessStat>) -> bool {
     match stat {
-        Ok(stat) => {
-            let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
-            state.is_some_and(|state| state.starts_with(['Z', 'X']))
-        }
-        // The second is of one that ended while it was read.
-        Err(error) => {
-            error.kind() == io::ErrorKind::NotFound
-                || error.raw_os_error() == Some(Errno::ESRCH as i32)
-        }
+        Ok(stat) => stat.has_ended(),
+        Err(error) => ProcessStat::says_that_it_ended(error),
     }
 }
 
@@ -300,11 +290,6 @@ fn last_words(log: &Path) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-fn free_port() -> io::Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0))?;
-    Ok(listener.local_addr()?.port())
-}
-
 /// A password, so that no other user of the machine reaches the server.
 fn secret() -> Result<String, ServiceError> {
     let mut bytes = [0; 16];
@@ -315,10 +300,12 @@ fn secret() -> Result<String, ServiceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::errno::Errno;
 
     #[test]
     fn a_process_that_cannot_be_looked_at_has_not_ended() {
-        let stat = |state| Ok(format!("7 (a) b) {state} 1 7 7"));
+        let line = |state| format!("7 (a) b) {state} 1 7 7");
+        let stat = |state| Ok(ProcessStat::parse(line(state).as_bytes()).unwrap());
         for state in ["R", "S", "D", "T", "I"] {
             assert!(!has_ended(&stat(state)), "{state}");
         }

@@ -10,7 +10,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 pub(super) struct Probe<'a> {
     launch: &'a Launch,
-    conversation: Option<Conversation>,
+    conversation: Option<Conversation<'static>>,
     /// Whether the conversation has begun with `hello` and `placement`.
     greeted: bool,
     /// Own lines with the mark inside: the subject did not end its line before it answered.
@@ -38,11 +38,11 @@ impl<'a> Probe<'a> {
     }
 
     /// Starts the subject afresh and says nothing to it.
-    pub fn restart(&mut self) -> Result<&mut Conversation, String> {
+    pub fn restart(&mut self) -> Result<&mut Conversation<'static>, String> {
         self.restart_as(&self.launch.clone())
     }
 
-    fn restart_as(&mut self, launch: &Launch) -> Result<&mut Conversation, String> {
+    fn restart_as(&mut self, launch: &Launch) -> Result<&mut Conversation<'static>, String> {
         self.conversation = None;
         self.greeted = false;
         let started = Conversation::start(launch).map_err(|error| error.to_string())?;
@@ -142,13 +142,13 @@ impl<'a> Probe<'a> {
     }
 
     /// The subject, greeted, to end it.
-    pub fn greeted(&mut self) -> Result<&mut Conversation, String> {
+    pub fn greeted(&mut self) -> Result<&mut Conversation<'static>, String> {
         self.ready()?;
         self.running()
     }
 
     /// The subject as it is.
-    pub fn running(&mut self) -> Result<&mut Conversation, String> {
+    pub fn running(&mut self) -> Result<&mut Conversation<'static>, String> {
         self.conversation
             .as_mut()
             .ok_or_else(|| "it does not run".into())

@@ -125,7 +125,7 @@ impl ProcessorCounters {
     /// See [`NoCount`]. After a session's error other than a refusal the subject is dead.
     pub fn count(
         &mut self,
-        session: &mut Session,
+        session: &mut Session<'_>,
         request: &CountRequest<'_>,
     ) -> Result<InstructionCount, NoCount> {
         let mut of_cycles = Vec::new();

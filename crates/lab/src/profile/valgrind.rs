@@ -1,6 +1,5 @@
 //! A subject's work under a tool of valgrind's.
 
-use super::watch::{Watched, unless};
 use super::{ProfileError, Work};
 use crate::build::Built;
 use crate::run::{launch, program_launch};
@@ -200,11 +199,6 @@ impl Valgrind<'_> {
 
     /// Runs the slices of the frame, all within the time of a run; nothing if the work is a program.
     fn run_frame(&self, launch: &Launch, slices: Slices) -> Result<(), Stopped> {
-        let subject = Watched::default();
-        unless(self.stop, &subject, || self.frame(launch, slices, &subject))
-    }
-
-    fn frame(&self, launch: &Launch, slices: Slices, subject: &Watched) -> Result<(), Stopped> {
         let Work::Frame {
             test,
             arg,
@@ -215,7 +209,7 @@ impl Valgrind<'_> {
         };
         let begun = Instant::now();
         let left = || self.limit.saturating_sub(begun.elapsed());
-        let mut session = Session::start_under(launch, |process| subject.is(process))?;
+        let mut session = Session::start_unless(launch, self.stop)?;
         let parts = [(Role::Control, slices.control), (Role::Test, slices.test)];
         for (role, times) in parts.into_iter().filter(|(_, times)| *times > 0) {
             let iterations = iterations.saturating_mul(times);
@@ -265,7 +259,7 @@ impl From<SessionError> for Stopped {
 }
 
 /// The tests that there are, if the subject refused one because it has no such.
-fn unknown_test(session: &mut Session, error: &SessionError) -> Option<Stopped> {
+fn unknown_test(session: &mut Session<'_>, error: &SessionError) -> Option<Stopped> {
     let SessionError::Refused { code, .. } = error else {
         return None;
     };

@@ -52,6 +52,7 @@ mod tests {
     use super::*;
     use crate::machine::allowed_processors;
     use crate::run::busy::busy_ns;
+    use antiphon_runner::ProcessStat;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -59,23 +60,16 @@ mod tests {
         let last = *allowed_processors().last().unwrap();
         let awake = Awake::keep(&[last]).expect("there is a shell");
         let busy = awake.0[0].id();
-        let stat = || fs::read_to_string(format!("/proc/{busy}/stat")).unwrap_or_default();
-        // The scheduling policy is the 41st field of all, and the name the second.
-        let policy = stat()
-            .rsplit(") ")
-            .next()
-            .unwrap()
-            .split(' ')
-            .nth(38)
-            .map(str::to_owned);
-        assert_eq!(policy, Some(libc::SCHED_IDLE.to_string()));
+        let stat = || ProcessStat::of(busy);
+        let policy = stat().unwrap().number(41);
+        assert_eq!(policy, Some(libc::SCHED_IDLE as u64));
         let (begun, before_ns) = (Instant::now(), busy_ns(&[last]));
         while busy_ns(&[last]) < before_ns + 100_000_000 {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{}", stat());
+            assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", stat());
             std::thread::sleep(Duration::from_millis(10));
         }
         drop(awake);
-        assert_eq!(stat(), "", "it is gone");
+        assert!(stat().is_err(), "it is gone");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! their names, as HotSpot does. V8's share threads with its collector, and cannot be told apart.
 
 use super::tree::{Tree, text};
+use antiphon_runner::ProcessStat;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -71,9 +72,8 @@ fn schedstat_ns(thread: i32) -> Option<u64> {
 
 /// Whether a thread waits for something else than a processor; one that has ended does nothing either.
 fn sleeps(thread: i32) -> bool {
-    let stat = text(&format!("/proc/{thread}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
-    state.is_none_or(|state| state.starts_with('S'))
+    let stat = ProcessStat::of(thread as u32);
+    stat.map_or(true, |stat| stat.state() == Some('S'))
 }
 
 #[cfg(test)]

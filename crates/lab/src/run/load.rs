@@ -242,12 +242,7 @@ fn keep(
 }
 
 fn absence(reason: impl Into<String>, mend: &str) -> Absence {
-    Absence {
-        reason: reason.into(),
-        mend: mend.to_owned(),
-        last_words: String::new(),
-        listed: false,
-    }
+    Absence::new(reason, mend)
 }
 
 /// What the generator says was wrong, in the words of an absence.

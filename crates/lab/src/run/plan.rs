@@ -79,12 +79,7 @@ pub enum Task {
 
 impl Task {
     pub(super) fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
-        Task::Absent(Absence {
-            reason: reason.into(),
-            mend: mend.into(),
-            last_words: String::new(),
-            listed: false,
-        })
+        Task::Absent(Absence::new(reason, mend))
     }
 
     /// Clocks come first, because their facts decide the frames, then the system's interference, then all else.

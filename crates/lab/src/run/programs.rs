@@ -215,7 +215,7 @@ fn count(engine: &Engine<'_, '_>, member: &mut Member) -> Result<(), RunError> {
                 "its answer is another one when it counts: `{}`",
                 short(&account.answer)
             );
-            member.absence = Some(absence(reason, "mend the program: it has a race", ""));
+            member.absence = Some(Absence::new(reason, "mend the program: it has a race"));
         }
         Err(Failure::Absent(absence)) => member.absence = Some(absence),
         Err(Failure::Interrupted) => {}
@@ -241,15 +241,6 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
         .foreign
         .extend(member.seen.map(|seen| seen.foreign(1 + member.again)));
     engine.replace(member.position, result)
-}
-
-fn absence(reason: impl Into<String>, mend: &str, last_words: &str) -> Absence {
-    Absence {
-        reason: reason.into(),
-        mend: mend.to_owned(),
-        last_words: last_words.to_owned(),
-        listed: false,
-    }
 }
 
 #[cfg(test)]

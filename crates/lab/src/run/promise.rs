@@ -60,10 +60,5 @@ pub(crate) fn broken(expected: &Expected, threads: &[ThreadReport]) -> Option<Ab
     let broken = threads
         .iter()
         .find_map(|report| expected.broken_by(report))?;
-    Some(Absence {
-        reason: broken,
-        mend: MEND.to_owned(),
-        last_words: String::new(),
-        listed: false,
-    })
+    Some(Absence::new(broken, MEND))
 }

@@ -119,14 +119,13 @@ mod tests {
     use super::super::powers::without;
     use super::*;
     use crate::run::tree::Parents;
-    use antiphon_runner::Program;
+    use antiphon_runner::{ProcessStat, Program};
     use rustix::thread::CapabilitySet;
     use std::time::{Duration, Instant};
 
     /// The letter of a process's state.
     fn state(process: u32) -> Option<char> {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        stat.rsplit_once(") ")?.1.chars().next()
+        ProcessStat::of(process).ok()?.state()
     }
 
     fn wait_until(holds: impl Fn() -> bool) {

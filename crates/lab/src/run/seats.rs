@@ -118,7 +118,7 @@ struct Seat {
 
 /// A process that waits for requests.
 pub(super) struct Live {
-    pub(super) session: Session,
+    pub(super) session: Session<'static>,
     /// The facts of its clock.
     pub(super) clock: ClockFacts,
     /// While it is not in its turn.
@@ -404,13 +404,12 @@ fn key(identity: &Identity, start: u32) -> Key {
 }
 
 fn given_up(identity: &Identity, why: &str) -> Absence {
-    Absence {
-        reason: format!(
-            "{} under {}.{} was given up after {FAILURES} failures in a row; the last: {why}",
-            identity.subject, identity.policy, identity.placement
-        ),
-        mend: "mend the tests that failed before this one, and measure again".to_owned(),
-        last_words: String::new(),
-        listed: false,
-    }
+    let reason = format!(
+        "{} under {}.{} was given up after {FAILURES} failures in a row; the last: {why}",
+        identity.subject, identity.policy, identity.placement
+    );
+    Absence::new(
+        reason,
+        "mend the tests that failed before this one, and measure again",
+    )
 }

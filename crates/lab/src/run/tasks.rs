@@ -71,12 +71,7 @@ pub(super) fn load_task(
 /// What is done for a test that the subject lists.
 pub(super) fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
     if let Some(why) = &test.absent {
-        return Task::Absent(Absence {
-            reason: why.clone(),
-            mend: String::new(),
-            last_words: String::new(),
-            listed: true,
-        });
+        return Task::Absent(Absence::not_meant(why));
     }
     let wanted = match kind {
         RowKind::Latency { .. } => TestKind::Latency,

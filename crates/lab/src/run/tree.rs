@@ -5,6 +5,7 @@ mod proc;
 
 use super::busy::TICK_NS;
 use crate::record::Held;
+use antiphon_runner::ProcessStat;
 pub(super) use mappings::Mapping;
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
@@ -14,12 +15,11 @@ use std::fs;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// Where the parent's number, and the ticks of children that have ended, stand behind a process's name in `/proc/PID/stat`.
-const PARENT: usize = 1;
-const ENDED_TICKS: [usize; 2] = [13, 14];
+/// Where the ticks of children that have ended stand in `/proc/PID/stat`.
+const ENDED_TICKS: [usize; 2] = [16, 17];
 
 /// Where the page faults of children that have ended stand: each had some, however little it used.
-const ENDED_FAULTS: usize = 8;
+const ENDED_FAULTS: usize = 11;
 
 /// Who is whose child, at one moment: for several trees at once.
 pub(super) struct Parents(Vec<(i32, i32)>);
@@ -30,7 +30,7 @@ impl Parents {
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pairs = processes.filter_map(|entry| {
             let process = entry.file_name().to_str()?.parse().ok()?;
-            Some((process, i32::try_from(field_of(process, PARENT)?).ok()?))
+            Some((process, parent_of(process as u32)? as i32))
         });
         Parents(pairs.collect())
     }
@@ -97,8 +97,8 @@ impl Tree {
 
     /// All below the keeper of a process that we started: what the process started belongs to the keeper once its own parent has ended.
     pub(super) fn kept(process: u32) -> Tree {
-        let parent = |of: u32| u32::try_from(field_of(of as i32, PARENT)?).ok();
-        let keeper = parent(process).filter(|keeper| parent(*keeper) == Some(std::process::id()));
+        let own = Some(std::process::id());
+        let keeper = parent_of(process).filter(|keeper| parent_of(*keeper) == own);
         let mut members = keeper.map_or_else(Vec::new, |keeper| Tree::of(keeper).members);
         if !members.is_empty() {
             members.remove(0);
@@ -175,11 +175,13 @@ impl Tree {
     }
 }
 
-/// A number behind a process's name in its `stat`. The name may hold anything, and stands in parentheses.
+fn parent_of(process: u32) -> Option<u32> {
+    ProcessStat::of(process).ok()?.parent()
+}
+
+/// A number of a process's `stat`.
 fn field_of(process: i32, at: usize) -> Option<u64> {
-    let stat = text(&format!("/proc/{process}/stat"))?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(at)?.parse().ok()
+    ProcessStat::of(process as u32).ok()?.number(at)
 }
 
 /// The number of a line such as `VmRSS:   123 kB`.

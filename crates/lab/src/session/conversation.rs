@@ -4,6 +4,7 @@ use super::{Launch, SessionError};
 use crate::protocol::{Data, Line, REQUEST_MAX, Refusal, Request, parse_line};
 use antiphon_runner::{End, Error, Process, Usage};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much of the subject's own output is kept, bytes.
@@ -40,7 +41,7 @@ pub struct Answer {
 
 impl Answer {
     /// Checks that it has no data lines.
-    pub(super) fn nothing(&self, conversation: &mut Conversation) -> Result<(), SessionError> {
+    pub(super) fn nothing(&self, conversation: &mut Conversation<'_>) -> Result<(), SessionError> {
         match self.data.first() {
             None => Ok(()),
             Some(_) => Err(conversation.rubbish_line(
@@ -61,22 +62,34 @@ impl Answer {
     }
 }
 
-/// A running subject that answers requests.
-pub struct Conversation {
+/// A running subject that answers requests, for as long as the user does not stop it.
+pub struct Conversation<'s> {
     subject: String,
     process: Process,
     own_output: VecDeque<String>,
     own_bytes: usize,
     /// Set when the subject is dead: why.
     over: Option<String>,
+    /// Set by the user, if anybody listens: then the subject is killed, whatever it does. It is not looked for while a request is written: a pipe takes that at once.
+    stop: Option<&'s AtomicBool>,
 }
 
-impl Conversation {
+impl Conversation<'static> {
     /// Starts the subject; says nothing to it yet.
     ///
     /// # Errors
     /// [`SessionError::NotStarted`].
     pub fn start(launch: &Launch) -> Result<Self, SessionError> {
+        Conversation::start_unless(launch, None)
+    }
+}
+
+impl<'s> Conversation<'s> {
+    /// The same; whatever is waited for afterwards ends once `stop` is set.
+    pub(super) fn start_unless(
+        launch: &Launch,
+        stop: Option<&'s AtomicBool>,
+    ) -> Result<Self, SessionError> {
         let subject = launch.subject.clone();
         let started = match launch.program() {
             Some(program) => program.spawn(),
@@ -92,6 +105,7 @@ impl Conversation {
                 own_output: VecDeque::new(),
                 own_bytes: 0,
                 over: None,
+                stop,
             }),
             Err(source) => Err(SessionError::NotStarted { subject, source }),
         }
@@ -147,7 +161,25 @@ impl Conversation {
                 why: format!("a request is one line of at most {REQUEST_MAX} bytes"),
             });
         }
-        Ok(())
+        match self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(self.interrupted(request)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next line of an answer.
+    fn read_line(&mut self) -> Result<String, Error> {
+        match self.stop {
+            Some(stop) => self.process.read_line_unless(stop),
+            None => self.process.read_line(),
+        }
+    }
+
+    fn interrupted(&self, request: &str) -> SessionError {
+        SessionError::Interrupted {
+            subject: self.subject.clone(),
+            request: request.to_owned(),
+        }
     }
 
     fn exchange(&mut self, request: &str) -> Result<Answer, SessionError> {
@@ -167,7 +199,6 @@ impl Conversation {
     fn read(&mut self, mut answer: Answer) -> Result<(Answer, Option<Refusal>), SessionError> {
         loop {
             let text = self
-                .process
                 .read_line()
                 .map_err(|error| self.failed(&answer.request, error))?;
             let at = Instant::now();
@@ -223,9 +254,12 @@ impl Conversation {
     /// Waits for the subject to end by itself, as it should after `quit`; what it used.
     ///
     /// # Errors
-    /// [`SessionError::Hung`] or [`SessionError::Crashed`].
+    /// [`SessionError::Hung`], [`SessionError::Crashed`] or [`SessionError::Interrupted`].
     pub fn end(&mut self, limit: Duration) -> Result<Usage, SessionError> {
-        let waited = self.process.wait(limit);
+        let waited = match self.stop {
+            Some(stop) => self.process.wait_unless(limit, stop),
+            None => self.process.wait(limit),
+        };
         self.over = Some("it was asked to end".into());
         let error = match waited {
             Ok((End::Exited(0), usage)) => return Ok(usage),
@@ -324,6 +358,7 @@ impl Conversation {
                 let why = format!("the line that begins so is longer than {max_bytes} bytes");
                 return self.rubbish_line(&request, &head, why);
             }
+            Error::Interrupted { .. } => return self.interrupted(&request),
             Error::Exited { code: 0, .. } | Error::Closed { .. } => {
                 return SessionError::ExitedEarly {
                     subject,

@@ -41,6 +41,14 @@ pub enum SessionError {
         /// The last of what it printed.
         last_words: String,
     },
+    /// The user stopped it.
+    #[error("{subject} was interrupted at `{request}`")]
+    Interrupted {
+        /// The subject.
+        subject: String,
+        /// The request that it was serving, or would have served next.
+        request: String,
+    },
     /// It answered what the protocol does not allow, and was killed.
     #[error("{subject} answered `{request}` with `{line}`: {why}{}", said(.last_words))]
     Rubbish {
@@ -125,7 +133,7 @@ impl SessionError {
         match self {
             Self::NotStarted { source, .. } => source.last_words(),
             Self::NoService { source, .. } => source.last_words(),
-            Self::Over { .. } | Self::BadRequest { .. } => "",
+            Self::Over { .. } | Self::BadRequest { .. } | Self::Interrupted { .. } => "",
             Self::Crashed { last_words, .. }
             | Self::Hung { last_words, .. }
             | Self::Rubbish { last_words, .. }
@@ -168,6 +176,7 @@ impl SessionError {
                 "see which tests it has with `list`; the suite asks for one that it lacks".into()
             }
             Self::Refused { .. } => "the subject's own text says what it lacks".into(),
+            Self::Interrupted { .. } => "let it go on to its end".into(),
             Self::Over { .. } => "mend what ended it first".into(),
             Self::NoService { source, .. } => source.mend(),
             Self::BadRequest { .. } => "correct the suite".into(),

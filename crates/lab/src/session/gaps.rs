@@ -5,7 +5,7 @@ use crate::protocol::{Data, GAPS_MAX, GAPS_TIME_NS, Request};
 use antiphon_measure::GapLoop;
 use std::time::Duration;
 
-impl Session {
+impl Session<'_> {
     /// Has a clock read in a tight loop for `time` (1 ms … 60 s, else the nearer of the two) of the subject's own clock; first
     /// differences above `over` come back. `over` and all times in the answer are in the named clock's unit.
     ///

@@ -57,7 +57,7 @@ fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
 }
 
 /// Starts a subject as the laboratory does, where it is told that its database is.
-pub fn start(built: &Built, told: &[(String, String)]) -> Session {
+pub fn start(built: &Built, told: &[(String, String)]) -> Session<'static> {
     let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
     launch.env.clone_from(&built.environment);
     launch.env.extend_from_slice(told);

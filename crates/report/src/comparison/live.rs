@@ -19,6 +19,7 @@ impl Comparison {
             basis: "Slices of both sides alternated in one run; ratios are those of the whole test frames.".into(),
             threshold,
             confidence,
+            suite_fault: None,
             rows: rows.iter().map(|found| row(found, threshold)).collect(),
         }
     }

@@ -8,14 +8,14 @@ use antiphon_measure::{Basis, ComparisonSettings, Interval};
 
 impl Comparison {
     /// The comparison of two runs whose `rows` the laboratory has judged by `settings`
-    /// ([`antiphon_lab::compare_runs`]). Groups and labels are those of A's suite.
+    /// ([`antiphon_lab::compare_runs`]). Groups and labels are those of A's suite, if that can be read.
     pub fn of_runs(
         a: &RunRecord,
         b: &RunRecord,
         rows: &[LabRow],
         settings: &ComparisonSettings,
     ) -> Self {
-        let layout = Layout::from_suite_text(&a.suite_toml).unwrap_or_default();
+        let (layout, suite_fault) = Layout::of_run(a);
         let view = View::new(a, &layout);
         Comparison {
             before: side(a),
@@ -25,6 +25,7 @@ impl Comparison {
                 .into(),
             threshold: settings.threshold,
             confidence: settings.confidence,
+            suite_fault,
             rows: rows.iter().map(|found| row(&view, b, found)).collect(),
         }
     }

@@ -216,18 +216,21 @@ fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     each.into_iter().map(note).collect()
 }
 
-/// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are.
+/// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are; if its
+/// suite cannot be read they are in none, and the document says so.
 pub fn compose_agreement(
     agreements: &[Agreement],
     threshold: f64,
     first: &RunRecord,
     second: i64,
 ) -> Document {
-    let (layout, _) = arranged(first);
+    let (layout, fault) = arranged(first);
     let view = View::new(first, &layout);
     let all = agreements.iter().cloned();
     let typical = in_both(&view, all.map(|of| (of.identity, of.base, of.ratios)));
-    document(agreements, &typical, threshold, (first.id, second))
+    let mut document = document(agreements, &typical, threshold, (first.id, second));
+    document.summary.extend(fault);
+    document
 }
 
 fn document(

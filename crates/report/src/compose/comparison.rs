@@ -1,6 +1,6 @@
 //! From a comparison to a document.
 
-use super::slug;
+use super::{slug, unread};
 use crate::comparison::{Comparison, ComparisonRow, Side, Verdict};
 use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Document, Drawn, Fact, Figure, Guide, Mark, Note, Plot,
@@ -59,6 +59,7 @@ fn summary(comparison: &Comparison) -> Vec<Note> {
         let text = format!("{} ({})", row.label, change(log));
         notes.push(Note::new(Weight::Error, "Dearest change", text));
     }
+    notes.extend(comparison.suite_fault.clone().map(unread));
     notes
 }
 

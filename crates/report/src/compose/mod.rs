@@ -54,13 +54,13 @@ pub fn compose(run: &RunRecord) -> Document {
 
 /// The arrangement of a run's suite, or none, and why.
 fn arranged(run: &RunRecord) -> (Layout, Option<Note>) {
-    match Layout::from_suite_text(&run.suite_toml) {
-        Ok(layout) => (layout, None),
-        Err(error) => {
-            let note = Note::new(Weight::Warning, "Suite", error.to_string());
-            (Layout::default(), Some(note))
-        }
-    }
+    let (layout, fault) = Layout::of_run(run);
+    (layout, fault.map(unread))
+}
+
+/// That a suite cannot be read.
+fn unread(why: String) -> Note {
+    Note::new(Weight::Warning, "Suite", why)
 }
 
 /// The document of a run, arranged as `layout` says.

@@ -1,21 +1,21 @@
-//! CSV for programs and spreadsheets: one line a figure, flat, times in ns.
+//! CSV for programs and spreadsheets: one line a figure, flat, times in ns. A suite that cannot be read has a line, too: without it there are no groups and labels.
 //!
 //! Text that a spreadsheet would take for a formula is preceded by an apostrophe.
 
+mod comparison;
+mod frames;
 mod load;
+mod program;
+mod record;
 mod spent;
 
-use crate::comparison::Comparison;
-use crate::compose::figure;
-use crate::compose::peak_run;
 use crate::compose::view::View;
-use crate::document::Standing;
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{
-    ClockEstimate, Distribution, Estimate, Finding, Interval, WholeRun, run_counter, run_time_ns,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use antiphon_measure::{ClockEstimate, Distribution, Finding};
+pub use comparison::comparison;
+use frames::frames;
+use record::{HEADINGS, Record, keep_last};
 use thiserror::Error;
 
 /// Why no CSV was written.
@@ -27,80 +27,6 @@ pub enum CsvError {
     /// The buffer could not be taken back.
     #[error("the CSV could not be finished: {0}")]
     Finish(String),
-}
-
-const HEADINGS: [&str; 36] = [
-    "group",
-    "label",
-    "test",
-    "arg",
-    "subject",
-    "policy",
-    "placement",
-    "figure",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "standing",
-    "sign_low",
-    "sign_high",
-    "ratio_to_control",
-    "ratio_to_reference",
-    "minima_difference",
-    "mean_raw",
-    "mean_corrected",
-    "clock_accuracy",
-    "voluntary",
-    "involuntary",
-    "minor_faults",
-    "major_faults",
-    "instructions",
-    "iterations",
-    "blocks",
-    "total_iterations",
-    "stopped",
-    "findings",
-    "reason",
-    "mend",
-    "suite",
-    "run",
-    "histogram",
-];
-
-/// One record by column name; columns that it does not name are empty.
-#[derive(Default)]
-struct Record(Vec<(&'static str, String)>);
-
-impl Record {
-    fn with(mut self, column: &'static str, value: impl ToString) -> Self {
-        self.0.push((column, value.to_string()));
-        self
-    }
-
-    fn with_text(self, column: &'static str, text: &str) -> Self {
-        self.with(column, harmless(text))
-    }
-
-    fn with_interval(self, interval: &Interval) -> Self {
-        self.with("value", interval.value)
-            .with_limits("low", "high", interval)
-    }
-
-    /// Empty where no limits are known.
-    fn with_limits(self, low: &'static str, high: &'static str, interval: &Interval) -> Self {
-        match interval.limits() {
-            Some((lower, upper)) => self.with(low, lower).with(high, upper),
-            None => self,
-        }
-    }
-
-    fn fields(&self) -> impl Iterator<Item = &str> {
-        HEADINGS.iter().map(|heading| {
-            let found = self.0.iter().find(|(column, _)| column == heading);
-            found.map_or("", |(_, value)| value.as_str())
-        })
-    }
 }
 
 /// Every figure of a run.
@@ -119,16 +45,22 @@ pub fn runs(runs: &[RunRecord]) -> Result<String, CsvError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;
     for run in runs {
-        let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
+        let (layout, fault) = Layout::of_run(run);
         let view = View::new(run, &layout);
-        for result in &run.results {
-            for record in records(&view, result) {
-                let record = record.with_text("suite", &run.suite).with("run", run.id);
-                writer.write_record(record.fields())?;
-            }
+        let figures = run.results.iter().flat_map(|result| records(&view, result));
+        for record in fault.map(unread).into_iter().chain(figures) {
+            let record = record.with_text("suite", &run.suite).with("run", run.id);
+            writer.write_record(record.fields())?;
         }
     }
     finish(writer)
+}
+
+/// What stands before the figures of a run whose suite cannot be read.
+fn unread(why: String) -> Record {
+    Record::default()
+        .with("figure", "suite_unread")
+        .with_text("reason", &why)
 }
 
 fn finish(writer: csv::Writer<Vec<u8>>) -> Result<String, CsvError> {
@@ -136,14 +68,6 @@ fn finish(writer: csv::Writer<Vec<u8>>) -> Result<String, CsvError> {
         .into_inner()
         .map_err(|error| CsvError::Finish(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| CsvError::Finish(error.to_string()))
-}
-
-/// An apostrophe before text that a spreadsheet would compute.
-fn harmless(text: &str) -> String {
-    match text.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{text}"),
-        _ => text.to_string(),
-    }
 }
 
 fn identity(view: &View, result: &ResultRecord) -> Record {
@@ -214,7 +138,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Interference(found) => {
             vec![start("interference_share", "").with("value", found.beta)]
         }
-        Outcome::Program { runs, counted, .. } => program(runs, counted, &start),
+        Outcome::Program { runs, counted, .. } => program::records(runs, counted, &start),
         Outcome::Load(load) => load::records(load, &start),
         Outcome::Absent {
             reason,
@@ -235,90 +159,6 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
     };
     records.extend(spent::records(result, &start));
     records
-}
-
-fn keep_last(record: &mut Record, column: &str) {
-    let last = record.0.iter().rposition(|(name, _)| *name == column);
-    let mut index = 0;
-    record.0.retain(|(name, _)| {
-        index += 1;
-        *name != column || Some(index - 1) == last
-    });
-}
-
-/// The standing of a figure that may be an upper bound.
-fn bound(is_bound: bool) -> &'static str {
-    match is_bound {
-        true => "upper_bound",
-        false => "resolved",
-    }
-}
-
-/// How far a cost may be believed: `resolved`, `like_control` (no number above zero is shown) or `withheld` (an error is in it).
-fn standing(result: &ResultRecord, e: &Estimate) -> &'static str {
-    match figure::standing(result, e) {
-        Standing::Withheld { .. } => "withheld",
-        Standing::LikeControl => "like_control",
-        Standing::Resolved => "resolved",
-    }
-}
-
-/// The time of an operation; where it is that of turns, all that frames tell stands in a line of its own.
-fn frames(
-    result: &ResultRecord,
-    e: &Estimate,
-    start: &impl Fn(&'static str, &str) -> Record,
-) -> Vec<Record> {
-    let told = start("cost", "ns").with("standing", standing(result, e));
-    match result.time_of_turns() {
-        Some(time) => vec![
-            told.with_interval(&time),
-            frame(start("cost_frames", "ns"), e),
-        ],
-        None => vec![frame(told, e)],
-    }
-}
-
-fn frame(record: Record, e: &Estimate) -> Record {
-    let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-    record
-        .with_interval(&e.cost_ns)
-        .with_limits("sign_low", "sign_high", &e.sign_cost_ns)
-        .with("ratio_to_control", e.log_ratio.value.exp())
-        .with(
-            "ratio_to_reference",
-            optional(e.log_ratio_to_reference.map(|log| log.value.exp())),
-        )
-        .with("minima_difference", e.paper.minima_difference_ns)
-        .with("mean_raw", e.paper.mean_raw_ns)
-        .with("mean_corrected", optional(e.paper.mean_corrected_ns))
-        .with("clock_accuracy", e.paper.clock_accuracy_ns)
-        .with("voluntary", e.resources.voluntary)
-        .with("involuntary", e.resources.involuntary)
-        .with("minor_faults", e.resources.minor_faults)
-        .with("major_faults", e.resources.major_faults)
-        .with(
-            "instructions",
-            optional(e.resources.instructions.map(|count| count.per_operation())),
-        )
-        .with("iterations", e.iterations)
-        .with("blocks", e.blocks)
-        .with("total_iterations", e.total_iterations)
-        .with("stopped", word(&e.stopped))
-        .with_text("findings", &texts(&e.findings))
-}
-
-fn texts(findings: &[Finding]) -> String {
-    let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
-    texts.join("; ")
-}
-
-/// The stable word of an enumeration, as in JSON.
-fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
-    }
 }
 
 fn distribution(
@@ -343,34 +183,6 @@ fn distribution(
     records
 }
 
-/// The time of a program, and what was counted: in a run of its own, and in those that were timed.
-fn program(
-    runs: &[WholeRun],
-    counted: &BTreeMap<String, u64>,
-    start: &impl Fn(&'static str, &str) -> Record,
-) -> Vec<Record> {
-    let Some(time) = run_time_ns(runs) else {
-        return Vec::new();
-    };
-    let time = start("run_time", "ns").with_interval(&time);
-    let mut records = vec![time.with("blocks", runs.len())];
-    records.extend(peak_run(runs).map(|run| {
-        let record = start("run_peak_rss", "bytes").with("value", run.peak_rss_bytes);
-        record.with("standing", bound(run.peak_is_bound()))
-    }));
-    let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.counters.keys()).collect();
-    let timed = names
-        .into_iter()
-        .filter_map(|name| Some((name, run_counter(runs, name)?)));
-    let apart = counted.iter().map(|(name, count)| (name, *count as f64));
-    records.extend(timed.chain(apart).map(|(name, count)| {
-        let mut record = start("run_counter", "").with_text("arg", name);
-        keep_last(&mut record, "arg");
-        record.with("value", count)
-    }));
-    records
-}
-
 fn clock(
     unit: &str,
     estimate: &ClockEstimate,
@@ -382,38 +194,23 @@ fn clock(
     ]
 }
 
-/// The rows of a comparison.
-///
-/// # Errors
-/// Writing into memory failed.
-pub fn comparison(comparison: &Comparison) -> Result<String, CsvError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "group",
-        "label",
-        "before_ns",
-        "before_low",
-        "before_high",
-        "after_ns",
-        "after_low",
-        "after_high",
-        "log_ratio",
-        "log_ratio_low",
-        "log_ratio_high",
-        "verdict",
-        "note",
-    ])?;
-    for row in &comparison.rows {
-        let mut fields = vec![harmless(&row.group), harmless(&row.label)];
-        for interval in [row.before_ns, row.after_ns, row.log_ratio] {
-            let value = interval.map(|i| i.value.to_string());
-            let limits = interval.and_then(|i| i.limits());
-            let limits = limits.map(|(low, high)| [low, high].map(|v| v.to_string()));
-            fields.push(value.unwrap_or_default());
-            fields.extend(limits.unwrap_or_default());
-        }
-        fields.extend([word(&row.verdict), harmless(&row.note)]);
-        writer.write_record(&fields)?;
+/// The standing of a figure that may be an upper bound.
+fn bound(is_bound: bool) -> &'static str {
+    match is_bound {
+        true => "upper_bound",
+        false => "resolved",
     }
-    finish(writer)
+}
+
+fn texts(findings: &[Finding]) -> String {
+    let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+    texts.join("; ")
+}
+
+/// The stable word of an enumeration, as in JSON.
+fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
 }

@@ -30,6 +30,7 @@ pub fn comparison() -> antiphon_report::comparison::Comparison {
         basis: "Each cost is set against the reference operation of its own run.".into(),
         threshold: 0.03,
         confidence: 0.95,
+        suite_fault: None,
         rows: vec![
             row(
                 "Subprogram calls",

@@ -4,6 +4,7 @@
 //! Each running server has a file in the cache's folder `serving`, named after its process. It says when the process began, since numbers
 //! are used again, and which process of the laboratory it serves.
 
+use antiphon_runner::ProcessStat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 use std::io;
@@ -91,14 +92,8 @@ pub(crate) fn sweep(cache: &Path) {
 
 /// When a process began, in the kernel's ticks; `None` if there is none or it has ended.
 fn began(process: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    let words: Vec<&str> = rest.split_whitespace().collect();
-    if matches!(words.first(), Some(&"Z" | &"X")) {
-        return None;
-    }
-    // The 22nd word of the line; the state, which is the third, comes first here.
-    words.get(19)?.parse().ok()
+    let stat = ProcessStat::of(process).ok()?;
+    stat.began_ticks().filter(|_| !stat.has_ended())
 }
 
 #[cfg(test)]

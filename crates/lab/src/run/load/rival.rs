@@ -18,9 +18,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Puts a load on a server by another generator.
 pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<LoadRound, Absence> {
     if find_command(by.word()).is_none() {
-        let mut absence = absence(format!("{} is not installed", by.word()), "");
-        absence.mend = format!("`apt install {}` as root", by.package());
-        return Err(absence);
+        let mend = format!("`apt install {}` as root", by.package());
+        return Err(absence(format!("{} is not installed", by.word()), &mend));
     }
     let mut program = Program::new(by.word())
         .args(arguments(by, load))
@@ -40,9 +39,8 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
 /// What a generator's words make of its round.
 fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absence> {
     let without = |reason: String| {
-        let mut absence = absence(reason, "run it by hand to see why");
-        absence.last_words = text.chars().take(1000).collect();
-        absence
+        let words: String = text.chars().take(1000).collect();
+        absence(reason, "run it by hand to see why").with_last_words(words)
     };
     let told = told(by, text)
         .ok_or_else(|| without(format!("{} did not tell what it measured", by.word())))?;

@@ -7,9 +7,9 @@ use crate::build::Built;
 use crate::record::Absence;
 use crate::run::seats;
 use antiphon_load::Error as LoadError;
-use antiphon_runner::{End, Signaller};
+use antiphon_runner::{End, Signaller, free_port};
 use rustix::process::Signal;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
@@ -183,13 +183,12 @@ impl Server {
     }
 
     /// Adds what the server said last.
-    pub(super) fn with_words(&self, mut absence: Absence) -> Absence {
+    pub(super) fn with_words(&self, absence: Absence) -> Absence {
         let words = self
             .words
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        absence.last_words = String::from_utf8_lossy(&words).trim().to_owned();
-        absence
+        absence.with_last_words(String::from_utf8_lossy(&words).trim())
     }
 
     /// Ends it, with all that it started.
@@ -212,11 +211,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn free_port() -> std::io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::instructions::{CountRequest, Counter, NoCount};
 use crate::run::RunError;
-use crate::session::Launch;
+use crate::session::{Launch, SessionError};
 use antiphon_measure::InstructionCount;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A single request is not given less time than this, though little be left for all.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Nor more than this, though much be left: the user, whose wish to stop is looked for between counts, would wait as long for one that hangs.
+/// Nor more than this, though much be left: one that hangs would take the time of all others.
 const MOST: Duration = Duration::from_secs(60);
 
 /// One count.
@@ -123,7 +123,7 @@ impl<'s> Jobs<'s> {
 
     /// All counts of one subject; `None` once nobody takes them.
     fn count_all(&self, jobs: OfSubject, sender: &Sender<Counted>) -> Option<()> {
-        let mut running: Option<Counter> = None;
+        let mut running: Option<Counter<'_>> = None;
         let all = jobs.len();
         let leave = |done: usize| {
             self.left_out.fetch_add(all - done, Ordering::Relaxed);
@@ -136,9 +136,11 @@ impl<'s> Jobs<'s> {
             // After a failure the process is started again for the next test, unless it does not start at all.
             let mut counter = match running
                 .take()
-                .map_or_else(|| Counter::start(&job.launch), Ok)
+                .map_or_else(|| Counter::start(&job.launch, self.stop), Ok)
             {
                 Ok(counter) => counter,
+                // Whom the user ended has not failed.
+                Err(NoCount::Session(SessionError::Interrupted { .. })) => return leave(done),
                 Err(error) => {
                     sender.send((number, Err(error))).ok()?;
                     return Some(());
@@ -172,5 +174,45 @@ mod tests {
         let stop = AtomicBool::new(false);
         let limit = |seconds| Jobs::new(Vec::new(), Duration::from_secs(seconds), &stop).limit();
         assert_eq!((limit(0), limit(3600)), (LEAST, MOST));
+    }
+
+    /// Says in the file that it is told that it runs, and nothing to the laboratory.
+    const MUTE: &str = ": >\"$1\"; read -r hello; while :; do :; done";
+
+    #[test]
+    fn counts_that_the_user_stops_are_left_out_and_no_failures() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let argv = ["sh", "-c", MUTE, "sh", runs.to_str().unwrap()];
+        let job = |test: &str| Job {
+            launch: Launch::new("mute/v", argv, "/"),
+            test: test.into(),
+            arg: None,
+            iterations: 1,
+            positions: Vec::new(),
+        };
+        let stop = AtomicBool::new(false);
+        let jobs = vec![job("one"), job("another")];
+        let jobs = Jobs::new(jobs, Duration::from_secs(3600), &stop);
+        let mut failures = Vec::new();
+        std::thread::scope(|scope| {
+            let counting = scope.spawn(|| {
+                jobs.run(|_, counted| {
+                    failures.extend(counted.err());
+                    Ok(())
+                })
+            });
+            while !runs.exists() && !counting.is_finished() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            stop.store(true, Ordering::Relaxed);
+            counting.join().unwrap().unwrap();
+        });
+        match failures.as_slice() {
+            [NoCount::Missing] => eprintln!("skipped: {}", NoCount::Missing),
+            others => assert!(others.is_empty(), "{others:?}"),
+        }
+        // Where there is no valgrind nothing is left out: both have failed.
+        assert_eq!(jobs.left_out(), if failures.is_empty() { 2 } else { 0 });
     }
 }

@@ -1,6 +1,7 @@
 //! Answers of programs: all must be the same, from run to run and from program to program.
 
-use super::{Member, absence};
+use super::Member;
+use crate::record::Absence;
 use std::collections::BTreeMap;
 
 /// Notes the answer of a run. A program whose answers differ from run to run has no figure; then this is `false`.
@@ -15,7 +16,7 @@ pub(super) fn agrees(member: &mut Member, answer: String) -> bool {
             short(before),
             short(&answer)
         );
-        member.absence = Some(absence(reason, "mend the program: it has a race", ""));
+        member.absence = Some(Absence::new(reason, "mend the program: it has a race"));
         return false;
     }
     true
@@ -43,7 +44,7 @@ pub(super) fn disagreements(members: &mut [Member]) {
         if let Some(answer) = member.answer.as_deref().filter(|_| wrong) {
             let others = right.as_deref().map_or("others of its group".into(), short);
             let reason = format!("its answer is `{}`, and not `{others}`", short(answer));
-            member.absence = Some(absence(reason, "mend the program", ""));
+            member.absence = Some(Absence::new(reason, "mend the program"));
         }
     }
 }

@@ -1,6 +1,5 @@
 //! One run of a program.
 
-use super::absence;
 use crate::record::Absence;
 use crate::run::Task;
 use crate::run::account::Account;
@@ -31,7 +30,7 @@ pub(super) fn run(
     let build = (identity.subject.clone(), identity.policy.clone());
     let Some(built) = engine.seats.builds.get(&build) else {
         let reason = format!("there is no build of {} for this policy", identity.subject);
-        return badly(absence(reason, "see why its build failed", ""));
+        return badly(Absence::new(reason, "see why its build failed"));
     };
     let placement = engine.seats.processors.placement(&identity.placement);
     let launch = program_launch(built, &identity.policy, placement, program, arguments);
@@ -44,7 +43,7 @@ pub(super) fn run(
         launch.env.extend(built.counting.iter().cloned());
     }
     let Some(program) = launch.program() else {
-        return badly(absence("its subject has no `run`", "give it one", ""));
+        return badly(Absence::new("its subject has no `run`", "give it one"));
     };
     finish(&program.comes_first(), engine, round.unwrap_or_default())
 }
@@ -56,7 +55,7 @@ fn badly<T>(absence: Absence) -> Result<T, Failure> {
 /// A program that was not built: its subject leaves out what this machine has no toolchain for.
 fn lacking(path: &Path) -> Absence {
     let reason = format!("the build left no {}", path.display());
-    absence(reason, "see the subject's README for what it needs", "")
+    Absence::new(reason, "see the subject's README for what it needs")
 }
 
 fn finish(
@@ -69,7 +68,9 @@ fn finish(
         Err(RunnerError::Interrupted { .. }) => return Err(Failure::Interrupted),
         Err(error) => return badly(Absence::of_message(error)),
     };
-    let spoke = |reason: String, mend: &str| badly(absence(reason, mend, &output.stderr));
+    let spoke = |reason: String, mend: &str| {
+        badly(Absence::new(reason, mend).with_last_words(&output.stderr))
+    };
     if output.end != End::Exited(0) {
         let reason = format!("it {}", output.end);
         return spoke(reason, "run the program by hand to see why");

@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use antiphon_runner::ProcessStat;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -112,23 +113,7 @@ impl Process {
 
 /// When a process was started, as the system counts.
 pub fn started_at(pid: u32) -> Option<u64> {
-    stat(pid).map(|stat| stat.started)
-}
-
-/// What `/proc/N/stat` says of a process.
-struct Stat {
-    state: char,
-    started: u64,
-}
-
-/// The third word and the 22nd; they are counted from the end of the name, in which there may be any.
-fn stat(pid: u32) -> Option<Stat> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    let mut words = after_name.split_whitespace();
-    let state = words.next()?.chars().next()?;
-    let started = words.nth(18)?.parse().ok()?;
-    Some(Stat { state, started })
+    ProcessStat::of(pid).ok()?.began_ticks()
 }
 
 fn run(
@@ -191,8 +176,8 @@ fn wait(
 
 /// Whether a process has ended. Until its parent has waited for it, it is there as a zombie.
 fn is_gone(pid: u32, started: u64) -> bool {
-    let is_it = |stat: Stat| stat.started == started && !matches!(stat.state, 'Z' | 'X');
-    !stat(pid).is_some_and(is_it)
+    let is_it = |stat: ProcessStat| stat.began_ticks() == Some(started) && !stat.has_ended();
+    !ProcessStat::of(pid).is_ok_and(is_it)
 }
 
 fn open(pid: u32) -> rustix::io::Result<OwnedFd> {

@@ -1,6 +1,6 @@
 //! Load on servers, one line a figure.
 
-use super::{Record, keep_last};
+use super::record::{Record, keep_last};
 use antiphon_lab::{LoadOutcome, LoadRound};
 use antiphon_measure::Interval;
 

@@ -1,6 +1,6 @@
 //! What operations cost beside their time, one line a figure.
 
-use super::Record;
+use super::record::Record;
 use antiphon_lab::{CostRound, HeldAfter, ResultRecord, WarmUp};
 
 type OfRound = (&'static str, fn(&CostRound) -> Option<f64>);
