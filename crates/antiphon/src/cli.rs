@@ -187,7 +187,8 @@ Examples:
   antiphon compare 11 12 --ratios --threshold 3   whether two runs say the same of languages
 
 Exit code 1 when a significant regression exceeds the threshold; with --ratios, when more than one in ten of the ratios that count differ by more
-than it (docs/method.md, section 10). Exit code 3 when nothing could be compared. Gate continuous integration on --live.")]
+than it (docs/method.md, section 10). Exit code 3 when nothing could be compared. What differs between runs whose processors were at another distance from
+each other, as a virtual machine's may be, is told as not comparable, and no regression. Gate continuous integration on --live.")]
 pub struct Compare {
     /// Run, or with --live a subject (NAME, NAME/VARIANT, DIR or DIR/VARIANT)
     pub a: String,

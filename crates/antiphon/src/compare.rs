@@ -44,11 +44,12 @@ pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
 }
 
 /// A gate must not pass what it could not measure: live, each test is there on both sides, so one without a figure has failed. Stored
-/// runs need not have measured the same tests.
+/// runs need not have measured the same tests, nor on processors at the same distance: such rows neither fail a gate nor are enough to pass it.
 fn verdict(comparison: &Comparison, live: bool) -> Exit {
     let missing = comparison.count(Verdict::Missing);
+    let without = missing + comparison.count(Verdict::Incomparable);
     match comparison.count(Verdict::Dearer) {
-        0 if missing == comparison.rows.len() || (live && missing > 0) => Exit::Missing,
+        0 if without == comparison.rows.len() || (live && missing > 0) => Exit::Missing,
         0 => Exit::Done,
         _ => Exit::No,
     }
@@ -165,5 +166,41 @@ fn live_options(options: &Compare) -> LiveOptions {
             ..PairSettings::default()
         },
         ..LiveOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use antiphon_report::comparison::ComparisonRow;
+
+    fn exit(verdicts: &[Verdict]) -> Exit {
+        let row = |verdict: &Verdict| ComparisonRow {
+            group: String::new(),
+            label: String::new(),
+            before_ns: None,
+            after_ns: None,
+            log_ratio: None,
+            verdict: *verdict,
+            note: String::new(),
+        };
+        let comparison = Comparison {
+            before: Side::default(),
+            after: Side::default(),
+            basis: String::new(),
+            threshold: 0.02,
+            confidence: CONFIDENCE,
+            rows: verdicts.iter().map(row).collect(),
+        };
+        verdict(&comparison, false)
+    }
+
+    #[test]
+    fn what_the_machine_made_differ_neither_fails_nor_passes_a_gate() {
+        use Verdict::{Dearer, Incomparable, Missing, Same};
+        assert_eq!(exit(&[Same, Incomparable]), Exit::Done);
+        assert_eq!(exit(&[Dearer, Incomparable]), Exit::No);
+        assert_eq!(exit(&[Incomparable, Missing]), Exit::Missing);
+        assert_eq!(exit(&[Same, Missing]), Exit::Done);
     }
 }

@@ -8,10 +8,13 @@ use crate::progress::Progress;
 use crate::subjects;
 use antiphon_lab::build::{Cache, compiler};
 use antiphon_lab::conformance::{self, Check};
-use antiphon_lab::machine::{Advice, ClockReport, clock_reports, interference};
+use antiphon_lab::machine::{
+    Advice, ClockReport, advice_on_apart, allowed_processors, apart_over, clock_reports,
+    interference,
+};
 use antiphon_lab::run::{Event, Observer};
 use antiphon_lab::subject::{Need, Remedy, Subject};
-use antiphon_lab::{Launch, Machine, Services};
+use antiphon_lab::{Apart, Launch, Machine, Services};
 use antiphon_measure::Interference;
 use antiphon_report::document::Unit;
 use antiphon_report::number;
@@ -21,7 +24,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How long the machine's interference is looked at.
+/// How long the machine's interference is looked at, and how far apart its processors are.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Looks at the machine, or at one subject.
@@ -96,6 +99,8 @@ struct Findings {
     subjects: Vec<Toolchain>,
     clocks: Vec<ClockReport>,
     interference: Option<Interference>,
+    /// How far apart the first two processors are.
+    core_to_core: Option<Apart>,
     advice: Vec<Advice>,
 }
 
@@ -116,12 +121,14 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
         say(format_args!("antiphon: {}", exit::message(&error)));
         Vec::new()
     });
+    let (core_to_core, on_apart) = apart();
     let found = Findings {
         machine: Machine::collect(),
         subjects: subjects.iter().flat_map(toolchains).collect(),
         clocks: clock_reports(),
         interference: interference(LOOK).ok(),
-        advice: Machine::advice(),
+        core_to_core,
+        advice: Machine::advice().into_iter().chain(on_apart).collect(),
     };
     match options.json {
         true => print_line(serde_json::to_string_pretty(&found).context("cannot write JSON")?)?,
@@ -134,6 +141,16 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
             false => Exit::Missing,
         },
     )
+}
+
+/// How far apart the first two processors are, and what to do about it; nothing where there is one.
+fn apart() -> (Option<Apart>, Option<Advice>) {
+    let &[one, other, ..] = allowed_processors().as_slice() else {
+        return (None, None);
+    };
+    let seen = apart_over(one, other, LOOK);
+    let advice = advice_on_apart((one, other), seen.as_ref());
+    (seen, Some(advice))
 }
 
 /// A subject's needs, and those of each variant that lacks something besides.

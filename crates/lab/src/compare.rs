@@ -1,6 +1,6 @@
 //! Two runs side by side: the same tests, judged together through [`antiphon_measure::compare`].
 
-use crate::record::{Identity, Outcome, ResultRecord, RunRecord};
+use crate::record::{Apart, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Comparison, ComparisonSettings, Estimate, judge};
 use std::collections::BTreeMap;
 
@@ -15,6 +15,9 @@ pub struct ComparisonRow {
     pub comparison: Option<Comparison>,
     /// Why there is no comparison; empty if there is one.
     pub why_not: String,
+    /// How far apart the processors were in the first run and in the second, where that differs so much that it may be what a difference comes from. What the
+    /// comparison shows is then no verdict on the program, and it is not among those that are judged together.
+    pub moved: Option<(Apart, Apart)>,
 }
 
 /// What a test is called in both runs.
@@ -116,7 +119,14 @@ fn row(
         b: b.map(|result| result.identity.clone()),
         comparison,
         why_not,
+        moved: moved(a, b),
     })
+}
+
+/// How far apart the processors were in either run, where that differs; `None` also where a run did not read it, as those of earlier versions.
+fn moved(a: Option<&ResultRecord>, b: Option<&ResultRecord>) -> Option<(Apart, Apart)> {
+    let (before, after) = (a?.apart()?, b?.apart()?);
+    after.differs_from(&before).then_some((before, after))
 }
 
 /// The estimates of a frame's process starts.
@@ -137,15 +147,62 @@ fn reason(result: Option<&ResultRecord>) -> String {
     }
 }
 
-/// Sets the verdicts anew, corrected for all comparisons that are made.
+/// Sets the verdicts anew, corrected for all comparisons that a decision rests on.
 fn judge_together(rows: &mut [ComparisonRow], settings: &ComparisonSettings) {
-    let mut comparisons: Vec<_> = rows
+    let with = rows.iter_mut().filter(|row| row.moved.is_none());
+    let mut with: Vec<_> = with.filter_map(|row| row.comparison.as_mut()).collect();
+    let mut judged: Vec<_> = with
         .iter()
-        .filter_map(|row| row.comparison.clone())
+        .map(|comparison| (*comparison).clone())
         .collect();
-    judge(&mut comparisons, settings);
-    let with = rows.iter_mut().filter_map(|row| row.comparison.as_mut());
-    for (comparison, judged) in with.zip(comparisons) {
-        *comparison = judged;
+    judge(&mut judged, settings);
+    for (comparison, judged) in with.iter_mut().zip(judged) {
+        **comparison = judged;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::CoreToCore;
+
+    fn result(core_to_core_ns: &[f64]) -> ResultRecord {
+        let identity = Identity {
+            test: "rendezvous.simple".into(),
+            arg: None,
+            subject: "ada/O2".into(),
+            policy: "other".into(),
+            placement: "across".into(),
+        };
+        let around = |(start, ns): (usize, &f64)| CoreToCore {
+            start: start as u32,
+            before: Some(*ns),
+            after: Some(*ns),
+        };
+        let outcome = Outcome::Absent {
+            reason: String::new(),
+            mend: String::new(),
+            last_words: String::new(),
+            listed: false,
+        };
+        ResultRecord {
+            core_to_core_ns: core_to_core_ns.iter().enumerate().map(around).collect(),
+            ..ResultRecord::new(identity, outcome)
+        }
+    }
+
+    fn distances(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
+        let (before, after) = moved(Some(&result(a)), Some(&result(b)))?;
+        Some((before.median_ns, after.median_ns))
+    }
+
+    #[test]
+    fn processors_moved_where_the_medians_say_so_and_both_runs_read_them() {
+        assert_eq!(distances(&[120.0], &[330.0]), Some((120.0, 330.0)));
+        assert_eq!(distances(&[330.0], &[120.0]), Some((330.0, 120.0)));
+        assert_eq!(distances(&[120.0], &[130.0]), None);
+        assert_eq!(distances(&[120.0, 120.0, 330.0], &[120.0]), None);
+        assert_eq!(distances(&[], &[330.0]), None);
+        assert_eq!(moved(Some(&result(&[120.0])), None), None);
     }
 }

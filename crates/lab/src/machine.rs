@@ -1,16 +1,18 @@
 //! The machine that a run is on, as it tells of itself in /proc and /sys, and what would make its figures steadier.
 
 mod advice;
+mod apart;
 mod clocks;
 mod core_to_core;
 mod counters;
 pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
+pub use apart::{apart_over, typical_core_to_core_ns};
 pub use clocks::{ClockReport, clock_reports, interference};
 pub use core_to_core::core_to_core_ns;
 
-use crate::record::Machine;
+use crate::record::{Apart, Machine};
 use std::path::{Path, PathBuf};
 
 /// Where the system tells of itself: `/`, or a copy of parts of it in a test.
@@ -155,6 +157,11 @@ impl Machine {
     }
 }
 
+/// What to know of how far apart two processors are, as they were seen over some time, and what to do where that changes.
+pub fn advice_on_apart(processors: (usize, usize), seen: Option<&Apart>) -> Advice {
+    advice::apart(processors, seen)
+}
+
 /// The processors that this process may run on.
 pub fn allowed_processors() -> Vec<usize> {
     match rustix::thread::sched_getaffinity(None) {
@@ -236,6 +243,26 @@ mod tests {
         assert_eq!(machine.system, "Debian 13");
         assert_eq!(machine.governor, "powersave");
         assert!(machine.virtualization.is_some());
+    }
+
+    #[test]
+    fn processors_that_move_are_told_with_what_to_do() {
+        let advice = |ns: &[f64]| advice_on_apart((0, 1), Apart::of(ns.iter().copied()).as_ref());
+        let steady = advice(&[120.0, 130.0, 125.0]);
+        assert_eq!(
+            steady.state,
+            "120 ns at least, 125 in the median and 130 at most between processors 0 and 1"
+        );
+        assert_eq!(steady.change, None);
+        let moved = advice(&[120.0, 120.0, 330.0]);
+        let change = moved.change.unwrap();
+        assert!(
+            change.contains("pin") && change.contains("like distance"),
+            "{change}"
+        );
+        let unknown = advice(&[]);
+        assert!(unknown.state.starts_with("unknown"), "{}", unknown.state);
+        assert_eq!(unknown.change, None);
     }
 
     #[test]

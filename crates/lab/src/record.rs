@@ -1,10 +1,12 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
+pub(crate) mod apart;
 pub(crate) mod calm;
 mod costs;
 mod load;
 mod ratio;
 
+pub use apart::{Apart, CoreToCore};
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
 pub use load::{
     ClosedLoop, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp,
@@ -50,6 +52,12 @@ impl RunRecord {
         let own = self.results.iter();
         let mut own = own.filter(|result| result.identity.subject == subject);
         own.find_map(|result| result.costs.as_ref()?.slice_ms)
+    }
+
+    /// How far apart its processors were in what was measured under `across`; `None` where that was not read.
+    pub fn apart(&self) -> Option<Apart> {
+        let starts = self.results.iter().flat_map(|of| &of.core_to_core_ns);
+        Apart::of(starts.flat_map(CoreToCore::readings))
     }
 
     /// Whether processors were kept awake while turns waited.
@@ -153,6 +161,9 @@ pub struct ResultRecord {
     /// How the process became warm, for each start. Empty for subjects that need not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm_ups: Vec<WarmUp>,
+    /// How far apart the two processors were, for each start of a frame under `across`. Empty for all else, and where there is one processor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_to_core_ns: Vec<CoreToCore>,
 }
 
 impl ResultRecord {
@@ -166,7 +177,13 @@ impl ResultRecord {
             costs: None,
             foreign: Vec::new(),
             warm_ups: Vec::new(),
+            core_to_core_ns: Vec::new(),
         }
+    }
+
+    /// How far apart its processors were; `None` where that was not read.
+    pub fn apart(&self) -> Option<Apart> {
+        Apart::of_starts(&self.core_to_core_ns)
     }
 
     /// Time of an operation, ns: that of the turns that measure its processor time, where they kept it, and else that of its frames; `None` of what is no frame.

@@ -313,6 +313,8 @@ pub enum FindingKind {
     ControlDearer,
     /// There were too few blocks for an interval at the level of the others.
     FewBlocks,
+    /// The two processors that it ran on were near to each other at one time and far at another.
+    ProcessorsMoved,
     /// Anything else worth saying.
     Note,
 }

@@ -66,6 +66,8 @@ pub enum Verdict {
     Same,
     /// The interval is too wide to say.
     Undecided,
+    /// A difference that is none of the program's: its processors were at another distance from each other on the second side.
+    Incomparable,
     /// A side has no figure.
     Missing,
 }
@@ -92,6 +94,7 @@ impl Verdict {
             Verdict::Cheaper => "cheaper",
             Verdict::Same => "the same",
             Verdict::Undecided => "undecided",
+            Verdict::Incomparable => "not comparable",
             Verdict::Missing => "no figure",
         }
     }

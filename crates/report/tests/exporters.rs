@@ -2,7 +2,7 @@
 
 mod sample;
 
-use antiphon_lab::{LiveRow, Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{CoreToCore, LiveRow, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
 use antiphon_report::document::{Block, Cell};
@@ -306,30 +306,26 @@ fn a_live_row_fits_its_terminal_whatever_it_says() {
     );
 }
 
+/// A run of one test, four starts of which cost about this factor of what is usual.
+fn one_test(factor: f64) -> RunRecord {
+    let mut record = frame("call.inter.none", "ada/O2", 20.0 * factor);
+    let Outcome::Frame(e) = &record.outcome else {
+        panic!("a frame")
+    };
+    let start = |n: i32| {
+        let mut e = (**e).clone();
+        e.log_ratio_to_reference = Some(sample::interval(factor.ln() + f64::from(n) * 1e-3, 1e-4));
+        e.cost_ns = sample::interval(20.0 * factor * (1.0 + f64::from(n) * 1e-3), 0.01);
+        e
+    };
+    record.starts = (0..4).map(start).collect();
+    with(vec![record])
+}
+
 /// Two runs of one test, the second dearer by this factor.
 fn compared(factor: f64) -> Comparison {
-    let starts = |mut record: ResultRecord, factor: f64| {
-        let Outcome::Frame(e) = &record.outcome else {
-            panic!("a frame")
-        };
-        let start = |n: i32| {
-            let mut e = (**e).clone();
-            e.log_ratio_to_reference =
-                Some(sample::interval(factor.ln() + f64::from(n) * 1e-3, 1e-4));
-            e.cost_ns = sample::interval(20.0 * factor * (1.0 + f64::from(n) * 1e-3), 0.01);
-            e
-        };
-        record.starts = (0..4).map(start).collect();
-        record
-    };
-    let a = with(vec![
-        starts(frame("call.inter.none", "ada/O2", 20.0), 1.0),
-        frame("call.intra.none", "ada/O2", 2.0),
-    ]);
-    let b = with(vec![starts(
-        frame("call.inter.none", "ada/O2", 20.0 * factor),
-        factor,
-    )]);
+    let (mut a, b) = (one_test(1.0), one_test(factor));
+    a.results.push(frame("call.intra.none", "ada/O2", 2.0));
     let settings = ComparisonSettings::default();
     let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
     Comparison::of_runs(&a, &b, &rows, &settings)
@@ -405,6 +401,94 @@ fn an_agreement_says_that_the_first_suite_cannot_be_read() {
         render(&document, PLAIN).contains(UNREAD)
     };
     assert_eq!((told(&without_suite()), told(&run(false))), (true, false));
+}
+
+/// Two runs of one test, the second dearer by half, each on processors that were apart as given.
+fn compared_across(before_ns: &[f64], after_ns: &[f64]) -> Comparison {
+    let across = |core_to_core_ns: &[f64], factor: f64| {
+        let mut run = one_test(factor);
+        run.results[0].core_to_core_ns = read(core_to_core_ns);
+        run
+    };
+    let (a, b) = (across(before_ns, 1.0), across(after_ns, 1.5));
+    let settings = ComparisonSettings::default();
+    let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
+    Comparison::of_runs(&a, &b, &rows, &settings)
+}
+
+fn read(core_to_core_ns: &[f64]) -> Vec<CoreToCore> {
+    let of_start = |(start, ns): (usize, &f64)| CoreToCore {
+        start: start as u32,
+        before: Some(*ns),
+        after: None,
+    };
+    core_to_core_ns.iter().enumerate().map(of_start).collect()
+}
+
+#[test]
+fn what_differs_between_processors_at_another_distance_is_no_regression() {
+    let moved = compared_across(&[120.0, 121.0], &[330.0, 330.0]);
+    assert_eq!(moved.rows[0].verdict, Verdict::Incomparable);
+    assert!(
+        moved.rows[0]
+            .note
+            .starts_with("the processors were 330 ns apart, 120 before"),
+        "{}",
+        moved.rows[0].note
+    );
+    let document = compose_comparison(&moved);
+    let told: Vec<&str> = document.summary.iter().map(|n| n.about.as_str()).collect();
+    assert_eq!(told, ["", "Processors moved"]);
+    assert!(document.summary[0].text.contains("0 dearer"));
+    assert!(document.summary[0].text.contains("1 not comparable"));
+    let page = render(&document, PLAIN);
+    assert!(page.contains("not comparable"), "{page}");
+    let rows = csv_rows(&csv::comparison(&moved).expect("CSV"));
+    assert_eq!(rows[0]["verdict"], "incomparable");
+}
+
+#[test]
+fn processors_at_one_distance_change_no_verdict() {
+    for (before, after) in [(&[120.0][..], &[130.0][..]), (&[], &[330.0]), (&[], &[])] {
+        let compared = compared_across(before, after);
+        assert_eq!(compared.rows[0].verdict, Verdict::Dearer);
+        assert_eq!(compared.rows[0].note, "");
+    }
+    // Most starts of both runs were alike: the verdict stands, and that the first was not all of one kind stands beside it.
+    let mixed = compared_across(&[120.0, 330.0, 330.0], &[330.0]);
+    assert_eq!(mixed.rows[0].verdict, Verdict::Dearer);
+    assert!(
+        mixed.rows[0].note.contains("120 ns apart at one time"),
+        "{}",
+        mixed.rows[0].note
+    );
+}
+
+#[test]
+fn how_far_apart_processors_were_is_told_of_the_run_and_of_the_figure() {
+    let mut run = one_test(1.0);
+    let without = markdown::render(&compose(&run));
+    assert!(!without.contains("Core-to-core latency"));
+    run.results[0].core_to_core_ns = read(&[120.0, 330.0]);
+    let text = "the processors were near to each other in some starts, far in others";
+    if let Outcome::Frame(estimate) = &mut run.results[0].outcome {
+        let moved = finding(FindingKind::ProcessorsMoved, text);
+        estimate.findings.push(moved);
+    }
+    let document = compose(&run);
+    let fact = |name: &str| document.facts.iter().find(|fact| fact.label == name);
+    let shown = &fact("Core-to-core latency").expect("it was read").text;
+    assert!(
+        shown.contains("120") && shown.contains("330") && shown.contains("moved"),
+        "{shown}"
+    );
+    let page = markdown::render(&document);
+    assert!(page.contains("near and far") && page.contains(text));
+    assert!(page.contains("How long a cache line takes"));
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
+    let of = |row: &&HashMap<String, String>| row["figure"] == "core_to_core";
+    let row = rows.iter().find(of).expect("a line of its own");
+    assert_eq!((row["low"].as_str(), row["high"].as_str()), ("120", "330"));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::record::Apart;
+
 use super::{System, allowed_processors, counters, fifo, processors};
 
 /// One property of the machine that decides how steady figures are.
@@ -153,6 +155,26 @@ fn virtual_machine(name: &str) -> Advice {
         "virtual machine",
         format!("under {name}: its host takes time that only the gaps in clock readings show"),
     )
+}
+
+pub(super) fn apart((one, other): (usize, usize), seen: Option<&Apart>) -> Advice {
+    let topic = "core-to-core latency";
+    let Some(seen) = seen else {
+        let why = format!(
+            "unknown: processors {one} and {other} had no turn at the same time to show it"
+        );
+        return as_it_is(topic, why);
+    };
+    let state = format!(
+        "{:.0} ns at least, {:.0} in the median and {:.0} at most between processors {one} and {other}",
+        seen.least_ns, seen.median_ns, seen.most_ns
+    );
+    if !seen.is_of_both_kinds() {
+        return as_it_is(topic, state);
+    }
+    let change = "this is as on a virtual machine whose host moves its processors, and placement `across` costs another amount each time: pin its vCPUs on the host \
+         (libvirt: `virsh vcpupin`), or compare only runs of like distance, which `antiphon compare` watches";
+    to_change(topic, state, change)
 }
 
 fn hardware_counters(system: &System) -> Advice {

@@ -3,6 +3,7 @@
 mod late;
 mod results;
 
+use super::attempts::Around;
 use super::budget::{Budget, nominal};
 use super::measured::Measured;
 use super::prepare::Prepared;
@@ -302,9 +303,10 @@ impl<'e, 'l> Engine<'e, 'l> {
         let share = self.budget.share();
         if !failed_before {
             match super::attempts::measure(self, position, start, share) {
-                Ok((measured, foreign)) => self.keep(position, start, measured, foreign)?,
+                Ok((measured, around)) => self.keep(position, start, measured, around)?,
                 Err(Failure::Absent(absence)) => {
-                    self.keep(position, start, Measured::Other(absence.into()), None)?
+                    let measured = Measured::Other(absence.into());
+                    self.keep(position, start, measured, Around::default())?
                 }
                 Err(Failure::Interrupted) => {}
                 Err(Failure::Fatal(error)) => return Err(*error),

@@ -3,7 +3,7 @@
 use super::{Comparison, ComparisonRow, Side, Verdict};
 use crate::compose::view::{RunColumn, View};
 use crate::layout::Layout;
-use antiphon_lab::{ComparisonRow as LabRow, Identity, Outcome, RunRecord};
+use antiphon_lab::{Apart, ComparisonRow as LabRow, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Basis, ComparisonSettings, Interval};
 
 impl Comparison {
@@ -71,8 +71,18 @@ fn row(view: &View, b: &RunRecord, found: &LabRow) -> ComparisonRow {
             .and_then(|identity| cost(view.run, identity)),
         after_ns: found.b.as_ref().and_then(|identity| cost(b, identity)),
         log_ratio: compared.map(|c| c.log_ratio),
-        verdict: compared.map_or(Verdict::Missing, verdict),
-        note: compared.map_or_else(|| found.why_not.clone(), note),
+        verdict: compared.map_or(Verdict::Missing, |compared| match found.moved {
+            Some(_) => where_moved(compared),
+            None => verdict(compared),
+        }),
+        note: compared.map_or_else(
+            || found.why_not.clone(),
+            |compared| {
+                let both = [(view.run, &found.a), (b, &found.b)];
+                let apart = apart(found.moved.as_ref(), both);
+                note(compared, apart)
+            },
+        ),
     }
 }
 
@@ -98,12 +108,13 @@ fn label(view: &View, identity: &Identity, found: &LabRow) -> String {
     label
 }
 
+fn result<'r>(run: &'r RunRecord, identity: &Identity) -> Option<&'r ResultRecord> {
+    let mut results = run.results.iter();
+    results.find(|result| result.identity == *identity)
+}
+
 fn cost(run: &RunRecord, identity: &Identity) -> Option<Interval> {
-    let result = run
-        .results
-        .iter()
-        .find(|result| result.identity == *identity)?;
-    match &result.outcome {
+    match &result(run, identity)?.outcome {
         Outcome::Frame(estimate) => Some(estimate.cost_ns),
         _ => None,
     }
@@ -118,8 +129,40 @@ fn verdict(compared: &antiphon_measure::Comparison) -> Verdict {
     }
 }
 
-/// What the row rests on where that is not the ordinary, and its findings.
-fn note(compared: &antiphon_measure::Comparison) -> String {
+/// The verdict where the processors were at another distance: what differs beyond the threshold does so for that, or for the program, and nothing tells which. What is
+/// the same, or undecided, is so even then.
+fn where_moved(compared: &antiphon_measure::Comparison) -> Verdict {
+    match verdict(compared) {
+        Verdict::Dearer | Verdict::Cheaper => Verdict::Incomparable,
+        same => same,
+    }
+}
+
+/// What is said of how far apart the processors were: that they were at another distance in the second run, or that they moved during one.
+fn apart(
+    moved: Option<&(Apart, Apart)>,
+    sides: [(&RunRecord, &Option<Identity>); 2],
+) -> Vec<String> {
+    let between = moved.map(|(before, after)| {
+        format!(
+            "the processors were {:.0} ns apart, {:.0} before",
+            after.median_ns, before.median_ns
+        )
+    });
+    let within = sides.into_iter().filter_map(|(run, identity)| {
+        let apart = result(run, identity.as_ref()?)?.apart()?;
+        apart.is_of_both_kinds().then(|| {
+            format!(
+                "in run {} the processors were {:.0} ns apart at one time and {:.0} at another",
+                run.id, apart.least_ns, apart.most_ns
+            )
+        })
+    });
+    between.into_iter().chain(within).collect()
+}
+
+/// How far apart the processors were, what the row rests on where that is not the ordinary, and its findings.
+fn note(compared: &antiphon_measure::Comparison, apart: Vec<String>) -> String {
     let basis = match compared.basis {
         Basis::CostToReference => None,
         Basis::Cost => Some("in ns, a side has no reference"),
@@ -130,8 +173,10 @@ fn note(compared: &antiphon_measure::Comparison) -> String {
         .findings
         .iter()
         .map(|finding| finding.text.as_str());
-    basis
-        .into_iter()
+    apart
+        .iter()
+        .map(String::as_str)
+        .chain(basis)
         .chain(findings)
         .collect::<Vec<_>>()
         .join("; ")

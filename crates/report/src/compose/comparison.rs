@@ -42,14 +42,19 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
 fn summary(comparison: &Comparison) -> Vec<Note> {
     let count = |verdict| comparison.count(verdict);
     let (dearer, cheaper) = (count(Verdict::Dearer), count(Verdict::Cheaper));
+    let incomparable = match count(Verdict::Incomparable) {
+        0 => String::new(),
+        rows => format!("{rows} not comparable, "),
+    };
     let text = format!(
-        "{} rows compared: {dearer} dearer, {cheaper} cheaper, {} the same, {} undecided, {} without a figure on one side.",
+        "{} rows compared: {dearer} dearer, {cheaper} cheaper, {} the same, {} undecided, {incomparable}{} without a figure on one side.",
         comparison.rows.len(),
         count(Verdict::Same),
         count(Verdict::Undecided),
         count(Verdict::Missing)
     );
     let mut notes = vec![Note::new(Weight::Info, "", text)];
+    notes.extend(moved(count(Verdict::Incomparable)));
     let worst = comparison
         .rows
         .iter()
@@ -61,6 +66,16 @@ fn summary(comparison: &Comparison) -> Vec<Note> {
     }
     notes.extend(comparison.suite_fault.clone().map(unread));
     notes
+}
+
+/// That differences of so many rows are of the machine, or may be, and how to compare the program; `None` of none.
+fn moved(rows: usize) -> Option<Note> {
+    let text = format!(
+        "{} differ, but the host of the virtual machine had moved its processors: what two of them do together costs another amount where they do not share a cache. \
+         That is neither a regression nor an improvement. `antiphon compare --live` runs both sides at the same distance; or measure again until it is like that of the other run, or pin the processors on the host",
+        number::counted(rows, "row")
+    );
+    (rows > 0).then(|| Note::new(Weight::Warning, "Processors moved", text))
 }
 
 fn sections(comparison: &Comparison) -> Vec<Section> {
@@ -159,6 +174,7 @@ fn ratio(log: Interval, verdict: Verdict) -> Cell {
     };
     let marks = match verdict {
         Verdict::Dearer => mark(Weight::Error),
+        Verdict::Incomparable => mark(Weight::Warning),
         Verdict::Undecided | Verdict::Cheaper | Verdict::Same | Verdict::Missing => Vec::new(),
     };
     plain_figure(ratio, Unit::Ratio, marks)

@@ -3,7 +3,7 @@
 use super::view::{RunColumn, fatal};
 use crate::document::{Cell, Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number::{self, Spread};
-use antiphon_lab::{Identity, ResultRecord};
+use antiphon_lab::{Apart, Identity, ResultRecord};
 use antiphon_measure::{
     CountedBy, Estimate, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS, Stopped,
 };
@@ -133,6 +133,7 @@ fn is_of(by_turns: Option<Interval>, kind: FindingKind) -> bool {
         | FindingKind::ControlDearer
         | FindingKind::WithinFloor
         | FindingKind::FewBlocks
+        | FindingKind::ProcessorsMoved
         | FindingKind::IndistinguishableFromControl => false,
     }
 }
@@ -151,6 +152,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
         FindingKind::ShortSlice => Some("short slice"),
         FindingKind::ControlDearer => Some("control dearer"),
         FindingKind::FewBlocks => Some("few blocks"),
+        FindingKind::ProcessorsMoved => Some("near and far"),
         FindingKind::Note => Some("note"),
     }
 }
@@ -170,6 +172,7 @@ pub fn name(kind: FindingKind) -> &'static str {
         FindingKind::ShortSlice => "Slices shorter than 100 clock readings",
         FindingKind::ControlDearer => "The control is dearer",
         FindingKind::FewBlocks => "Few blocks",
+        FindingKind::ProcessorsMoved => "Processors near to each other and far",
         FindingKind::Note => "Notes",
     }
 }
@@ -184,7 +187,8 @@ pub fn weight(kind: FindingKind) -> Weight {
         | FindingKind::UnexpectedSwitches
         | FindingKind::ControlDearer
         | FindingKind::SeveralModes
-        | FindingKind::ShortSlice => Weight::Warning,
+        | FindingKind::ShortSlice
+        | FindingKind::ProcessorsMoved => Weight::Warning,
         FindingKind::IndistinguishableFromControl
         | FindingKind::WithinFloor
         | FindingKind::Outliers
@@ -209,10 +213,21 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
     facts.extend(effort_facts(estimate));
     facts.extend(resource_facts(estimate));
     facts.extend(super::spent::facts(result));
+    facts.extend(
+        result
+            .apart()
+            .map(|apart| Fact::new("Core-to-core latency", range(&apart))),
+    );
     for finding in &estimate.findings {
         facts.push(Fact::new(name(finding.kind), finding.text.clone()));
     }
     facts
+}
+
+/// How far apart processors were, least and most.
+pub fn range(apart: &Apart) -> String {
+    let ns = |value| number::quantity(Unit::Nanoseconds, value);
+    format!("{} – {}", ns(apart.least_ns), ns(apart.most_ns))
 }
 
 fn verified(identity: &Identity, estimate: &Estimate) -> String {

@@ -1,6 +1,6 @@
 //! The head of a run's document: title, conditions, and how many rows have a figure.
 
-use super::figure::standing;
+use super::figure::{range, standing};
 use super::view::View;
 use crate::document::{Document, Fact, Note, Standing, Unit, Weight};
 use crate::number;
@@ -237,6 +237,7 @@ pub fn run_facts(run: &RunRecord) -> Vec<Fact> {
         Fact::new("Load at the start", number::fixed(run.machine.load, 2)),
         Fact::new("Policy and placement", conditions(run)),
     ];
+    facts.extend(apart(run).map(|text| Fact::new("Core-to-core latency", text)));
     for subject in &run.subjects {
         let flags = if subject.flags.is_empty() {
             "no flags"
@@ -265,6 +266,16 @@ fn machine_line(run: &RunRecord) -> String {
         line.push_str(&format!(", under {hypervisor}"));
     }
     line
+}
+
+/// How far apart the processors were in what was measured under `across`; `None` where that was not read.
+fn apart(run: &RunRecord) -> Option<String> {
+    let apart = run.apart()?;
+    let range = range(&apart);
+    Some(match apart.is_of_both_kinds() {
+        true => format!("{range}: the host moved the processors during the run"),
+        false => range,
+    })
 }
 
 fn conditions(run: &RunRecord) -> String {

@@ -108,6 +108,14 @@ const NOT_WARM: Term = (
      too high. Claims about its time are undecided. The section on warming up has the rule and the curve.",
 );
 
+/// Of what ran on two processors, where their distance was read.
+const NEAR_AND_FAR: Term = (
+    "Core-to-core latency",
+    "How long a cache line takes from one of the two processors of `across` to the other and back, read before and after each start. The host of a virtual machine moves its \
+     processors, now with a cache between them and now without, and what they do together costs another amount then; a figure that met both is marked `near and far`. Compare \
+     such figures only between runs of like distance.",
+);
+
 /// Of everything.
 const ALWAYS: [Term; 2] = [
     (
@@ -158,11 +166,13 @@ pub fn section<'r>(runs: impl Iterator<Item = &'r RunRecord> + Clone) -> Section
         (has(Kind::Other) || has_none, &TERMS),
     ];
     let is_cold = results().any(cold::says_so);
+    let is_apart = runs.clone().any(|run| run.apart().is_some());
     let facts = terms
         .iter()
         .filter(|(is_shown, _)| *is_shown)
         .flat_map(|(_, terms)| *terms)
         .chain(is_cold.then_some(&NOT_WARM))
+        .chain(is_apart.then_some(&NEAR_AND_FAR))
         .chain(&ALWAYS)
         .map(|(term, text)| Fact::new(*term, *text))
         .collect();

@@ -1,7 +1,8 @@
 //! What came out of items: it is stored, then told, and says whether an item is still due.
 
 use super::{Engine, Failure};
-use crate::record::{Foreign, ResultRecord, WarmUp};
+use crate::record::{ResultRecord, WarmUp};
+use crate::run::attempts::Around;
 use crate::run::measured::{self, Beside, Measured};
 use crate::run::{Event, RunError};
 use crate::store::Raw;
@@ -34,13 +35,14 @@ impl Engine<'_, '_> {
         position: usize,
         start: u32,
         measured: Measured,
-        foreign: Option<Foreign>,
+        around: Around,
     ) -> Result<(), RunError> {
         let identity = self.items[position].identity.clone();
         let beside = Beside {
             findings: std::mem::take(&mut self.told.findings),
-            foreign,
+            foreign: around.foreign,
             warm_up: self.warm_up.take(),
+            core_to_core_ns: around.core_to_core_ns,
         };
         let earlier = self.results[position].take();
         match measured::result(identity, earlier, start, measured, beside) {

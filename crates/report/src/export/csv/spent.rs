@@ -2,6 +2,7 @@
 
 use super::record::Record;
 use antiphon_lab::{CostRound, HeldAfter, ResultRecord, WarmUp};
+use antiphon_measure::Interval;
 
 type OfRound = (&'static str, fn(&CostRound) -> Option<f64>);
 type OfHeld = (&'static str, &'static str, fn(&HeldAfter) -> Option<u64>);
@@ -48,6 +49,13 @@ pub(super) fn records(
     records.extend(cold_starts(&result.warm_ups, start));
     let shares = result.foreign.iter();
     records.extend(shares.map(|foreign| start("foreign_share", "").with("value", foreign.share)));
+    records.extend(result.apart().map(|apart| {
+        start("core_to_core", "ns").with_interval(&Interval {
+            value: apart.median_ns,
+            low: apart.least_ns,
+            high: apart.most_ns,
+        })
+    }));
     records
 }
 
