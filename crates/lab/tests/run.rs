@@ -216,12 +216,13 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
         count_instructions: true,
         ..quick(&["plain", "talks"])
     };
-    let record = place.measure(&mut Seen::default(), &options);
+    let mut seen = Seen::default();
+    let record = place.measure(&mut seen, &options);
     for subject in ["plain/v", "talks/v"] {
         let Outcome::Frame(estimate) = outcome(&record, subject, "self.same") else {
             panic!("{:?}", record.results)
         };
-        told_of_instructions(estimate);
+        told_of_instructions(estimate, &seen.warnings);
     }
 }
 
@@ -292,12 +293,18 @@ fn counts_that_the_time_does_not_reach_are_told() {
     );
 }
 
-fn told_of_instructions(estimate: &Estimate) {
-    // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time.
+fn told_of_instructions(estimate: &Estimate, warnings: &[String]) {
+    // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time. And the time for it may be over.
     let counted = estimate.resources.instructions;
+    let is_left_out = |text: &String| text.contains("not checked by instruction counts");
     match counted.map(|count| count.by) {
         Some(CountedBy::Processor) => {}
-        _ => assert_eq!(counted.is_some(), estimate.is_like_control()),
+        None if warnings.iter().any(is_left_out) => return,
+        _ => assert_eq!(
+            counted.is_some(),
+            estimate.is_like_control(),
+            "{warnings:?}"
+        ),
     }
     let indistinguishable =
         |finding: &&Finding| finding.kind == FindingKind::IndistinguishableFromControl;
