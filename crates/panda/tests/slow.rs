@@ -9,11 +9,11 @@ use std::time::Duration;
 use antiphon_panda::platform::{Meeting, Platform, Rank, Secret, Tcp};
 use antiphon_panda::{GroupEvent, Message, Seat, Session};
 
-/// How long a peer may be silent.
-const SILENCE: Duration = Duration::from_millis(1500);
+/// How long a peer may be silent: longer than a busy machine lets a thread wait for its turn.
+const SILENCE: Duration = Duration::from_secs(3);
 /// What each connection sends in a second, and what takes several silences of it.
 const BYTES_PER_SECOND: u32 = 1_000_000;
-const LONG: usize = 8_000_000;
+const LONG: usize = 10_000_000;
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(120);
 
