@@ -180,7 +180,7 @@ fn servers_are_measured_and_their_failures_are_results() {
         assert!((due - 0.5 * can * 0.2).abs() <= 2.0, "{round:?}");
     }
     assert!(open.rounds.iter().all(|round| round.closed.is_none()));
-    // Who waits for a processor himself when it is over may find the end of a round.
+    // Who is to freeze it may get a processor too late in a round.
     let frozen = load(&record, "well", "frozen");
     let is_seen = |round: &LoadRound| round.freeze.unwrap().is_seen();
     assert!(frozen.rounds.iter().any(is_seen), "{frozen:?}");
