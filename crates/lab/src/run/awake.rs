@@ -5,15 +5,15 @@
 //! meanwhile, and 42 where something else ran. So it depended on what else the machine did. Something that never waits runs there, behind everything else,
 //! and an operation costs what it costs on a busy processor.
 
+use super::first::{file_of, set_nice};
 use antiphon_runner::{Policy, Process, Program};
-use std::fs;
 
 /// It never waits, and asks nothing of the system.
 const BUSY: &str = "while :; do :; done";
 
 /// The least share of a processor that Linux gives a session, and the ordinary one.
-const LEAST: &str = "19";
-const ORDINARY: &str = "0";
+const LEAST: i32 = 19;
+const ORDINARY: i32 = 0;
 
 /// Processors that are kept awake until this is dropped.
 pub(super) struct Awake(Vec<Process>);
@@ -43,8 +43,8 @@ fn busy_on(processor: usize) -> Result<Process, antiphon_runner::Error> {
 
 /// Gives its session a share of the processor. Each child of the runner has a session of its own; in ours, which comes before others during turns, it would
 /// have more than they, whatever its policy. Where sessions have no share, its policy alone counts.
-fn put(busy: &Process, nice: &str) {
-    let _ = fs::write(format!("/proc/{}/autogroup", busy.id()), nice);
+fn put(busy: &Process, nice: i32) {
+    let _ = set_nice(&file_of(busy.id()), nice);
 }
 
 #[cfg(test)]

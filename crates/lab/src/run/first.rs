@@ -6,15 +6,43 @@
 //! the terminal's and must not stay urgent, in whatever way the laboratory ends.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
 pub(super) const MOST_URGENT: i32 = -20;
 
-/// What puts our session back: a process of the session waits until its input ends, which the system sees to when we end.
-const PUTS_BACK: &str = r#"read -r _; echo "$0" >/proc/self/autogroup"#;
+/// Who lacks CAP_SYS_ADMIN may set the `nice` of a session no sooner than a tenth of a second after one was set anywhere on the machine: it is `EAGAIN` until then.
+const UNTIL_AGAIN: Duration = Duration::from_millis(110);
+
+/// How often that is tried: others may come between.
+const TRIES: u32 = 5;
+
+/// What puts our session back: a process of the session waits until its input ends, which the system sees to when we end. It tries as often as we do.
+const PUTS_BACK: &str = r#"read -r _; for _ in 1 2 3 4 5; do echo "$0" >/proc/self/autogroup && break; sleep 0.11; done"#;
+
+/// Where the `nice` of a process's session is.
+pub(super) fn file_of(process: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{process}/autogroup"))
+}
+
+/// Sets the `nice` of a session.
+pub(super) fn set_nice(file: &Path, nice: i32) -> io::Result<()> {
+    again_if_too_soon(|| fs::write(file, nice.to_string()))
+}
+
+fn again_if_too_soon(mut set: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    for _ in 1..TRIES {
+        match set() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(UNTIL_AGAIN),
+            done => return done,
+        }
+    }
+    set()
+}
 
 /// Makes a session urgent, and gives what it was; `None` if it was urgent before, or may not be.
 fn raise(file: &Path) -> Option<i32> {
@@ -28,7 +56,7 @@ fn not_urgent(file: &Path) -> Option<i32> {
 }
 
 fn make_urgent(file: &Path) -> bool {
-    fs::write(file, MOST_URGENT.to_string()).is_ok()
+    set_nice(file, MOST_URGENT).is_ok()
 }
 
 /// The session of a subject or of its database, which comes first while this value lives, if that is permitted. It ends with us in any case.
@@ -40,7 +68,7 @@ pub(super) struct Session {
 impl Session {
     /// Puts that of a process first.
     pub(super) fn put_first(process: u32) -> Session {
-        let file = PathBuf::from(format!("/proc/{process}/autogroup"));
+        let file = file_of(process);
         let before = raise(&file);
         Session { file, before }
     }
@@ -50,7 +78,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         if let Some(before) = self.before {
             // Of a process that has ended, nothing is left to be put back.
-            let _ = fs::write(&self.file, before.to_string());
+            let _ = set_nice(&self.file, before);
         }
     }
 }
@@ -104,7 +132,7 @@ mod tests {
     use super::*;
     use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     use std::io::{BufRead, BufReader};
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     /// Holds its session first until it is ended. It is run by the next test, in a session of its own.
     #[test]
@@ -113,6 +141,26 @@ mod tests {
         let _session = OwnSession::put_first();
         println!("held");
         std::thread::sleep(Duration::from_secs(600));
+    }
+
+    #[test]
+    fn what_comes_too_soon_is_tried_again_and_what_is_refused_is_not() {
+        let after = |errors: &[i32]| {
+            let (mut errors, mut tries) = (errors.iter(), 0);
+            let set = again_if_too_soon(|| {
+                tries += 1;
+                let error = errors.next();
+                error.map_or(Ok(()), |number| Err(io::Error::from_raw_os_error(*number)))
+            });
+            (set.is_ok(), tries)
+        };
+        assert_eq!(after(&[]), (true, 1));
+        assert_eq!(after(&[libc::EAGAIN, libc::EAGAIN]), (true, 3));
+        assert_eq!(after(&[libc::EAGAIN, libc::EPERM]), (false, 2));
+        assert_eq!(after(&[libc::EAGAIN; 9]), (false, TRIES));
+        let tries = (1..=TRIES).map(|number| number.to_string());
+        let tries = tries.collect::<Vec<_>>().join(" ");
+        assert!(PUTS_BACK.contains(&format!("in {tries};")), "{PUTS_BACK}");
     }
 
     #[test]
@@ -130,9 +178,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let own = |process: u32| {
-            nice(&fs::read_to_string(format!("/proc/{process}/autogroup")).unwrap_or_default())
-        };
+        let own = |process: u32| nice(&fs::read_to_string(file_of(process)).unwrap_or_default());
         let before = own(std::process::id());
         let lines = BufReader::new(leader.stdout.take().unwrap()).lines();
         let mut holder = None;

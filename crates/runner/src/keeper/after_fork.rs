@@ -81,6 +81,12 @@ pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
 /// Puts us, and whom we fork, before other work, where that is permitted: by `nice`, and the session that we have just begun by its own.
 unsafe fn come_first() {
     const MOST_URGENT: c_int = -20;
+    // Who lacks CAP_SYS_ADMIN may set the `nice` of a session no sooner than a tenth of a second after one was set anywhere on the machine.
+    const TRIES: u32 = 5;
+    const UNTIL_AGAIN: libc::timespec = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 110_000_000,
+    };
     // SAFETY: plain system calls on our own process and session, with constant strings.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, 0, MOST_URGENT);
@@ -90,7 +96,13 @@ unsafe fn come_first() {
         );
         if file >= 0 {
             let nice = b"-20";
-            libc::write(file, nice.as_ptr().cast::<c_void>(), nice.len());
+            for _ in 0..TRIES {
+                let written = libc::write(file, nice.as_ptr().cast::<c_void>(), nice.len());
+                if written >= 0 || errno() != libc::EAGAIN {
+                    break;
+                }
+                libc::nanosleep(&UNTIL_AGAIN, null_mut());
+            }
             libc::close(file);
         }
     }
