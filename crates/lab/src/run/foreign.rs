@@ -121,6 +121,8 @@ pub(super) fn processors(placement: Placement) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::time::{ClockId, clock_gettime};
+    use std::hint::black_box;
     use std::time::Duration;
 
     #[test]
@@ -136,19 +138,37 @@ mod tests {
         assert_eq!(Seen::default().foreign(1).share, 0.0);
     }
 
+    /// Works until this thread has had a processor for several steps of the account, which on a busy machine takes longer.
+    fn work() {
+        let used_ns = || {
+            let used = clock_gettime(ClockId::ThreadCPUTime);
+            used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+        };
+        let (begun, begun_ns) = (Instant::now(), used_ns());
+        let mut chain = 1u64;
+        while used_ns() < begun_ns + 50_000_000 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no processor");
+            for _ in 0..10_000 {
+                chain = black_box(chain.wrapping_mul(6364136223846793005));
+            }
+        }
+    }
+
     #[test]
     fn what_the_laboratory_does_itself_is_not_foreign() {
         for begin in [Watch::begin, Watch::in_turns] {
-            let mut watch = begin(Placement::Free);
-            let (used, busy_before_ns) = (watch.used.clone(), watch.busy_ns);
-            let begun = Instant::now();
-            let mut chain = 1u64;
-            while begun.elapsed().as_millis() < 50 {
-                chain = std::hint::black_box(chain.wrapping_mul(6364136223846793005));
-            }
-            let seen = watch.next();
-            let busy_ns = busy_ns(&used).saturating_sub(busy_before_ns) as f64;
-            assert!(seen.foreign_ns < busy_ns, "{seen:?} of {busy_ns}");
+            let mut seen = Vec::new();
+            // What other tests of this process started may end meanwhile, and is then missed in what is ours.
+            let is_taken_off = (0..5).any(|_| {
+                let mut watch = begin(Placement::Free);
+                let (used, busy_before_ns) = (watch.used.clone(), watch.busy_ns);
+                work();
+                let foreign_ns = watch.next().foreign_ns;
+                let busy_ns = busy_ns(&used).saturating_sub(busy_before_ns) as f64;
+                seen.push((foreign_ns, busy_ns));
+                foreign_ns < busy_ns
+            });
+            assert!(is_taken_off, "{seen:?}");
         }
     }
 
