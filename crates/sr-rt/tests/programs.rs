@@ -198,7 +198,7 @@ macro_rules! programs {
 
 programs! {
     arrays blocked capabilities co creation destruction double_free errors external files forwarding globals input large_arrays
-    live_processes memory naps no_loops operations overflow priorities processes reading receive region replies
+    live_processes memory naps naps_in_any_order no_loops operations overflow priorities processes reading receive region replies
     semaphores slow_input stats stop stop_with_code strings ticks waiting wrong_options writing
 }
 

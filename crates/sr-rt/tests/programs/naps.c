@@ -1,4 +1,5 @@
-// Who naps shorter goes on first; the program does not end while somebody naps.
+// Who naps until an earlier time goes on first; the program does not end while somebody naps. On two servers, two who wake up late would go on at once.
+// models: cooperative called counted sliced deferred one-of-many
 // out: 1
 // out: 2
 // out: 3
@@ -13,10 +14,11 @@ struct instance {
 static struct sr_invocation *p(struct sr_instance *i, struct sr_invocation *inv)
 {
     struct with_int *call = (struct with_int *)inv;
-    sr_nap(AT, 100 * call->n);
+    int32_t before = ((struct instance *)i)->before;
+    sr_nap(AT, before + 100 * call->n - sr_age());
     SAY(SR_VI(call->n));
     if (call->n == 3)
-        SAY(T("older"), SR_VI(sr_age() - ((struct instance *)i)->before >= 299));
+        SAY(T("older"), SR_VI(sr_age() - before >= 299));
     return inv;
 }
 static void body(struct sr_instance *i, void *parameters)
