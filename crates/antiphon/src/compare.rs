@@ -188,6 +188,7 @@ mod tests {
             before: Side::default(),
             after: Side::default(),
             basis: String::new(),
+            suite_fault: None,
             threshold: 0.02,
             confidence: CONFIDENCE,
             rows: verdicts.iter().map(row).collect(),

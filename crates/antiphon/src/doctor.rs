@@ -99,7 +99,7 @@ struct Findings {
     subjects: Vec<Toolchain>,
     clocks: Vec<ClockReport>,
     interference: Option<Interference>,
-    /// How far apart the first two processors are.
+    /// How far apart the last two processors are.
     core_to_core: Option<Apart>,
     advice: Vec<Advice>,
 }
@@ -143,9 +143,9 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
     )
 }
 
-/// How far apart the first two processors are, and what to do about it; nothing where there is one.
+/// How far apart the last two processors are, which runs use, and what to do about it; nothing where there is one.
 fn apart() -> (Option<Apart>, Option<Advice>) {
-    let &[one, other, ..] = allowed_processors().as_slice() else {
+    let &[.., one, other] = allowed_processors().as_slice() else {
         return (None, None);
     };
     let seen = apart_over(one, other, LOOK);

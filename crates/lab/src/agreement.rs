@@ -1,7 +1,9 @@
 //! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
 //! the same test, in the one run and in the other.
 
-use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord, Starts, original_of};
+use crate::record::{
+    Apart, Costs, Identity, Outcome, ResultRecord, RunRecord, Starts, original_of,
+};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
 /// Two runs should agree within so much.
@@ -24,6 +26,8 @@ pub struct Agreement {
     pub awake: (bool, bool),
     /// Whether the subject's turns were ordinary where those of others were in real time, in the first run and in the second.
     pub ordinary: (bool, bool),
+    /// How far apart the processors of server and generator were in the first run, and in the second, where that differs.
+    pub moved: Option<(Apart, Apart)>,
 }
 
 /// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
@@ -127,8 +131,8 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .iter()
                     .find(|result| result.identity == wanted.identity)
             };
-            let (ratio, by) = ratio(of, to)?;
             let (of_again, to_again) = (find(of)?, find(to)?);
+            let (ratio, by) = ratio(of, to)?;
             let (again, _) = self::ratio(of_again, to_again)?;
             let both = [(of, of_again), (to, to_again)];
             let in_both = |what| (says(of, what), says(of_again, what));
@@ -143,6 +147,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .collect(),
                 awake: in_both(|costs| costs.awake),
                 ordinary: in_both(|costs| costs.ordinary),
+                moved: moved(of, of_again),
             })
         })
         .collect()
@@ -208,6 +213,12 @@ fn base<'r>(run: &'r RunRecord, of: &ResultRecord) -> Option<&'r ResultRecord> {
 fn server(result: &ResultRecord) -> Option<&str> {
     let held = result.costs.as_ref()?.held.first()?;
     Some(held.server.as_ref()?.name.as_str())
+}
+
+/// How far apart the processors were in either run, where that differs; `None` also where a run did not read it.
+pub(crate) fn moved(first: &ResultRecord, second: &ResultRecord) -> Option<(Apart, Apart)> {
+    let (first, second) = (first.apart()?, second.apart()?);
+    second.differs_from(&first).then_some((first, second))
 }
 
 /// The ratio of two results' processor time an operation, paired within rounds.

@@ -1,5 +1,6 @@
 //! Two runs side by side: the same tests, judged together through [`antiphon_measure::compare`].
 
+use crate::agreement::moved;
 use crate::record::{Apart, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Comparison, ComparisonSettings, Estimate, judge};
 use std::collections::BTreeMap;
@@ -119,14 +120,8 @@ fn row(
         b: b.map(|result| result.identity.clone()),
         comparison,
         why_not,
-        moved: moved(a, b),
+        moved: a.zip(b).and_then(|(a, b)| moved(a, b)),
     })
-}
-
-/// How far apart the processors were in either run, where that differs; `None` also where a run did not read it, as those of earlier versions.
-fn moved(a: Option<&ResultRecord>, b: Option<&ResultRecord>) -> Option<(Apart, Apart)> {
-    let (before, after) = (a?.apart()?, b?.apart()?);
-    after.differs_from(&before).then_some((before, after))
 }
 
 /// The estimates of a frame's process starts.
@@ -192,7 +187,7 @@ mod tests {
     }
 
     fn distances(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-        let (before, after) = moved(Some(&result(a)), Some(&result(b)))?;
+        let (before, after) = moved(&result(a), &result(b))?;
         Some((before.median_ns, after.median_ns))
     }
 
@@ -203,6 +198,5 @@ mod tests {
         assert_eq!(distances(&[120.0], &[130.0]), None);
         assert_eq!(distances(&[120.0, 120.0, 330.0], &[120.0]), None);
         assert_eq!(distances(&[], &[330.0]), None);
-        assert_eq!(moved(Some(&result(&[120.0])), None), None);
     }
 }

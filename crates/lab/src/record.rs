@@ -56,8 +56,7 @@ impl RunRecord {
 
     /// How far apart its processors were in what was measured under `across`; `None` where that was not read.
     pub fn apart(&self) -> Option<Apart> {
-        let starts = self.results.iter().flat_map(|of| &of.core_to_core_ns);
-        Apart::of(starts.flat_map(CoreToCore::readings))
+        Apart::of(self.results.iter().flat_map(ResultRecord::distances))
     }
 
     /// Whether processors were kept awake while turns waited.
@@ -183,7 +182,19 @@ impl ResultRecord {
 
     /// How far apart its processors were; `None` where that was not read.
     pub fn apart(&self) -> Option<Apart> {
-        Apart::of_starts(&self.core_to_core_ns)
+        Apart::of(self.distances())
+    }
+
+    /// All that was read of that, ns.
+    fn distances(&self) -> Vec<f64> {
+        match &self.outcome {
+            Outcome::Load(load) => load.distances().collect(),
+            _ => self
+                .core_to_core_ns
+                .iter()
+                .flat_map(CoreToCore::readings)
+                .collect(),
+        }
     }
 
     /// Time of an operation, ns: that of the turns that measure its processor time, where they kept it, and else that of its frames; `None` of what is no frame.

@@ -784,15 +784,58 @@ fn figures_have_the_marks_of_their_rounds() {
     assert!(marks(&changed(&[2], 1, busy)).is_empty());
 }
 
+/// The second of four rounds is of processors that were farther apart.
+fn moved() -> RunRecord {
+    let mut run = run();
+    let load = of(&mut run, 2);
+    load.rounds.push(load.rounds[2].clone());
+    let about = [120.0, 330.0, 125.0, 118.0];
+    for (round, about) in load.rounds.iter_mut().zip(about) {
+        round.core_to_core_ns = Some([about, about]);
+    }
+    run
+}
+
+#[test]
+fn processors_that_were_moved_are_told_of_once() {
+    let told = |run: &RunRecord| -> Vec<String> {
+        let notes = notes(&compose(run), "group-over").into_iter();
+        let texts = notes.map(|note| note.text.replace('\u{202f}', " "));
+        texts.filter(|text| text.contains("a cache line")).collect()
+    };
+    let [text] = &told(&moved())[..] else {
+        panic!("{:?}", told(&moved()))
+    };
+    assert!(
+        text.contains("near to each other in 75.0 % of the rounds"),
+        "{text}"
+    );
+    assert!(text.contains("took 118 – 330 ns"), "{text}");
+    assert_eq!(told(&run()), [""; 0]);
+    let table = tables(&compose(&moved()), "group-over").remove(0);
+    let Cell::Figure(cost) = &table.rows[0].cells[1] else {
+        panic!("no figure in {:?}", table.rows[0]);
+    };
+    let seen = cost
+        .detail
+        .iter()
+        .find(|fact| fact.label == "Core-to-core latency");
+    assert!(
+        seen.is_some_and(|seen| seen.text.contains("330")),
+        "{cost:?}"
+    );
+}
+
 #[test]
 fn every_figure_is_exported() {
-    let text = csv::runs(&[run()]).unwrap();
+    let text = csv::runs(&[moved()]).unwrap();
     for figure in [
         "load_cpu",
         "load_per_second",
         "load_p999",
         "load_starved",
         "load_pss",
+        "load_core_to_core",
         "cold_starts",
     ] {
         assert!(text.contains(figure), "{figure}");

@@ -7,6 +7,7 @@
 use crate::run::realtime::OwnThread;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -30,22 +31,30 @@ pub fn core_to_core_ns(one: usize, other: usize) -> Option<f64> {
     if one == other {
         return None;
     }
-    let line = &Line::default();
+    // The calling thread stays where it is.
     std::thread::scope(|scope| {
+        let asks = Builder::new().spawn_scoped(scope, || ask(one, other));
+        asks.ok()?.join().ok()?
+    })
+}
+
+/// Asks on the one processor a thread on the other.
+fn ask(one: usize, other: usize) -> Option<f64> {
+    let line = &Line::default();
+    stay_on(one)?;
+    let _first = OwnThread::put_first();
+    std::thread::scope(|scope| {
+        let (ready, is_ready) = channel();
         let answers = Builder::new().spawn_scoped(scope, move || {
             stay_on(other)?;
             let _first = OwnThread::put_first();
+            ready.send(()).ok()?;
             (0..BATCHES * TRIPS).try_for_each(|trip| line.pass_on(2 * trip + 1))
         });
-        let asks = Builder::new().spawn_scoped(scope, move || {
-            stay_on(one)?;
-            let _first = OwnThread::put_first();
-            median_trip_ns(line)
-        });
-        // Without the other thread each gives up by itself.
-        let answered = answers.ok()?.join().ok()?;
-        let took_ns = asks.ok()?.join().ok()?;
-        answered.and(took_ns)
+        let answers = answers.ok()?;
+        // It begins on our processor, where it would have no turn if we spun for it.
+        let took_ns = is_ready.recv().ok().and_then(|()| median_trip_ns(line));
+        answers.join().ok().flatten().and(took_ns)
     })
 }
 
@@ -66,7 +75,7 @@ impl Line {
     }
 }
 
-/// The median over the batches. The first ones hold the wait until the other thread is there.
+/// The median over the batches.
 fn median_trip_ns(line: &Line) -> Option<f64> {
     let mut batches = Vec::with_capacity(BATCHES as usize);
     for batch in 0..BATCHES {

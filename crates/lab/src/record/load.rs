@@ -142,6 +142,10 @@ pub struct LoadRound {
     /// The same as a time, ns; `None` in runs that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_ns: Option<f64>,
+    /// The core-to-core latency of the server's processor and the generator's before it and after, ns; `None` where both are one, where it was not measured,
+    /// and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_to_core_ns: Option<[f64; 2]>,
     /// How often it was measured; of the attempts that with the least foreign share is kept.
     pub attempts: u32,
     /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; `None` where the generator does not tell, or the round has too few requests for it. What
@@ -325,6 +329,12 @@ impl LoadOutcome {
     /// The median over the rounds of a figure that not all generators tell; `None` where none was told.
     pub fn told(&self, of: impl Fn(&LoadRound) -> Option<f64>) -> Option<Interval> {
         median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())
+    }
+
+    /// How far apart the processors of server and generator were, ns, before and after each round.
+    pub fn distances(&self) -> impl Iterator<Item = f64> {
+        let about = self.rounds.iter().filter_map(|round| round.core_to_core_ns);
+        about.flatten()
     }
 
     /// What the server held when its last round was over, bytes: the median over its starts, also of one that was started twice, with the interval of what

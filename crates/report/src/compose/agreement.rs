@@ -1,15 +1,14 @@
 //! How well two runs agree in what they say of languages.
 
+mod unlike;
+
 use super::arranged;
 use super::typical::{InBoth, in_both};
 use super::view::View;
-use crate::document::{
-    Block, Cell, Column, Document, Note, Row, RowKind, Section, Table, Unit, Weight,
-};
+use crate::document::{Block, Cell, Column, Document, Row, RowKind, Section, Table, Unit};
 use crate::number;
-use antiphon_lab::{Agreed, Agreement, Measured, RunRecord, SlicesDiffer};
+use antiphon_lab::{Agreed, Agreement, Measured, RunRecord};
 use antiphon_measure::Interval;
-use std::collections::BTreeSet;
 
 /// The kinds of measurement, with what they are called.
 const KINDS: [(Measured, &str); 6] = [
@@ -151,71 +150,6 @@ fn percent(threshold: f64) -> String {
     format!("{} %", (threshold * 1e4).round() / 100.0)
 }
 
-/// Subjects whose slices were not as long in the one run as in the other: what they have is no disagreement of like with like.
-fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
-    let length = |slice_ms: Option<u64>| match slice_ms {
-        Some(slice_ms) => format!("of {slice_ms} ms"),
-        None => "as short as in most subjects".to_owned(),
-    };
-    let note = |of: &SlicesDiffer| Note {
-        mend: "compare two runs in which they are as long".into(),
-        ..Note::new(
-            Weight::Warning,
-            of.subject.clone(),
-            format!(
-                "its slices (`slice_ms` in its file) were {} in run {}, and {} in run {}, so that its figures differ in kind: long slices hold what its run-time does in \
-                 bursts, such as collecting what was thrown away",
-                length(of.slice_ms.0),
-                runs.0,
-                length(of.slice_ms.1),
-                runs.1
-            ),
-        )
-    };
-    let each: BTreeSet<&SlicesDiffer> = agreements.iter().flat_map(|of| &of.slices).collect();
-    each.into_iter().map(note).collect()
-}
-
-/// Where processors were kept awake in one of the runs alone. Those of an earlier version slept while turns waited.
-fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
-    let differ = agreements.iter().find(|of| of.awake.0 != of.awake.1)?;
-    let (awake, asleep) = if differ.awake.0 {
-        runs
-    } else {
-        (runs.1, runs.0)
-    };
-    let text = format!(
-        "processors were kept awake while turns waited in run {awake}, and not in run {asleep}, so that what waits differs in kind: who wakes a processor up is \
-         charged with it"
-    );
-    Some(Note {
-        mend: "compare two runs of the same version".into(),
-        ..Note::new(Weight::Warning, "operations that wait", text)
-    })
-}
-
-/// Subjects whose turns were ordinary in one of the runs, and in real time in the other.
-fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
-    let differ = agreements
-        .iter()
-        .filter(|of| of.ordinary.0 != of.ordinary.1);
-    let each: BTreeSet<(&str, bool)> = differ
-        .map(|of| (of.identity.subject.as_str(), of.ordinary.0))
-        .collect();
-    let note = |(subject, is_first): (&str, bool)| {
-        let (ordinary, other) = if is_first { runs } else { (runs.1, runs.0) };
-        let text = format!(
-            "its turns were ordinary in run {ordinary}, as its run-time looks for other work before it waits for a server (`looks_for_work` in its file), and in real time in run {other}, \
-             where it looks for longer, so that its figures differ in kind"
-        );
-        Note {
-            mend: "compare two runs of the same version".into(),
-            ..Note::new(Weight::Warning, subject, text)
-        }
-    };
-    each.into_iter().map(note).collect()
-}
-
 /// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are; if its
 /// suite cannot be read they are in none, and the document says so.
 pub fn compose_agreement(
@@ -314,9 +248,7 @@ fn document(
         text: summary(agreements, threshold),
     }];
     blocks.extend(of_typical(typical, threshold, runs));
-    let mut notes = slices(agreements, runs);
-    notes.extend(sleep(agreements, runs));
-    notes.extend(priorities(agreements, runs));
+    let notes = unlike::notes(agreements, runs);
     blocks.extend((!notes.is_empty()).then_some(Block::Notes { notes }));
     blocks.extend(tables.map(Block::Table));
     Document {
@@ -355,6 +287,8 @@ fn row(label: String, place: String, cells: Vec<Cell>) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::{Note, Weight};
+    use antiphon_lab::{Apart, SlicesDiffer};
 
     fn exactly(value: f64) -> Interval {
         Interval {
@@ -379,6 +313,7 @@ mod tests {
             slices: Vec::new(),
             awake: (true, true),
             ordinary: (false, false),
+            moved: None,
         };
         differences.iter().map(agreement).collect()
     }
@@ -475,6 +410,18 @@ mod tests {
         let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
         told("ordinary in run 12");
         told("in real time in run 11");
+    }
+
+    #[test]
+    fn processors_that_were_farther_apart_in_one_run_are_told_of_once() {
+        let moved = Apart::of([120.0]).zip(Apart::of([330.0]));
+        let note = noted(|of| of.moved = moved);
+        let told = |what: &str| {
+            let text = note.text.replace('\u{202f}', " ");
+            assert!(text.contains(what), "{text}");
+        };
+        told("2 ratios: the processors");
+        told("120 ns there and back in run 11, and 330 ns in run 12");
     }
 
     #[test]

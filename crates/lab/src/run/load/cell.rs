@@ -35,7 +35,10 @@ pub(super) fn measure(
             schedule,
             ..in_closed_loop.clone()
         };
+        let before_ns = places.core_to_core_ns();
         let mut round = once(server, &load, task, places)?;
+        let about = before_ns.zip(places.core_to_core_ns());
+        round.core_to_core_ns = about.map(|(before_ns, after_ns)| [before_ns, after_ns]);
         round.closed = closed;
         Ok(Some(Attempt {
             share: round.foreign_share,

@@ -1,5 +1,6 @@
 //! Where server and generator run, and what of these processors others used.
 
+use crate::machine::typical_core_to_core_ns;
 use crate::run::busy::busy_ns;
 use antiphon_measure::Placement;
 
@@ -33,6 +34,16 @@ impl Places {
                 generator: None,
                 used: crate::machine::allowed_processors(),
             },
+        }
+    }
+
+    /// The core-to-core latency of server and generator, ns; `None` where both have one processor, or the system puts them.
+    pub(super) fn core_to_core_ns(&self) -> Option<f64> {
+        match (self.server, self.generator) {
+            (Placement::Same { processor }, Some(generator)) => {
+                typical_core_to_core_ns(processor as usize, generator)
+            }
+            _ => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Servers under load: what a request costs the server, rates and latencies, memory, and what is claimed of them.
 
+mod apart;
 mod claims;
 mod leak;
 mod noise;
@@ -26,12 +27,14 @@ use std::collections::HashMap;
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Load);
     let mut blocks = Vec::new();
+    let mut notes = notes(view, &results);
     for conditions in conditions(&results) {
         let here: Vec<&ResultRecord> = results
             .iter()
             .copied()
             .filter(|result| RunColumn::of(&result.identity).conditions() == conditions)
             .collect();
+        notes.extend(apart::note(&here));
         let waits = waits(&here);
         blocks.extend(tables::blocks(view, group, &conditions, &here, &waits));
         blocks.extend(
@@ -40,7 +43,6 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
                 .map(Block::Plot),
         );
     }
-    let notes = notes(view, &results);
     if !notes.is_empty() {
         blocks.push(Block::Notes { notes });
     }

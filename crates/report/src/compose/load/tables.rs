@@ -7,7 +7,7 @@ use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
+use antiphon_lab::{Apart, LoadOutcome, LoadRound, Outcome, ResultRecord};
 
 /// What stands below tables of latencies.
 const LATENCIES: &str = "Percentiles are those of all requests of all rounds, with how far they may be off by what rounds differ; of fewer than six rounds the interval holds what \
@@ -196,7 +196,11 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
         .iter()
         .map(|round| round.attempts.saturating_sub(1))
         .sum();
-    vec![
+    let apart = Apart::of(load.distances()).map(|apart| {
+        let seen = number::range(Unit::Nanoseconds, apart.least_ns, apart.most_ns);
+        Fact::new("Core-to-core latency", seen)
+    });
+    let facts = vec![
         Fact::new("Rounds in order", in_order),
         Fact::new("Requests", number::count(total)),
         Fact::new("By", load.task.by.word()),
@@ -205,7 +209,8 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
             number::count(load.count(LoadRound::was_disturbed) as u64),
         ),
         Fact::new("Measured again for it", number::count(again.into())),
-    ]
+    ];
+    facts.into_iter().chain(apart).collect()
 }
 
 fn find<'a>(results: &[&'a ResultRecord], subject: &str, test: &str) -> Option<&'a ResultRecord> {

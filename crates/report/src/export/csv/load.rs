@@ -7,7 +7,7 @@ use antiphon_measure::Interval;
 /// The name of a figure that is the median of rounds, its unit, and what it is of a round; `None` where the generator does not tell it.
 type Figure = (&'static str, &'static str, fn(&LoadRound) -> Option<f64>);
 
-const FIGURES: [Figure; 10] = [
+const FIGURES: [Figure; 11] = [
     ("load_cpu", "ns", |round| Some(round.cpu_ns())),
     ("load_per_second", "", |round| Some(round.per_second)),
     ("load_closed_per_second", "", |round| {
@@ -28,6 +28,10 @@ const FIGURES: [Figure; 10] = [
         Some(round.generator_share)
     }),
     ("load_foreign_share", "", |round| Some(round.foreign_share)),
+    ("load_core_to_core", "ns", |round| {
+        let [before, after] = round.core_to_core_ns?;
+        Some((before + after) / 2.0)
+    }),
 ];
 
 pub(super) fn records(

@@ -1,0 +1,100 @@
+//! Figures of two runs that differ in kind: that they do not agree is no disagreement of like with like.
+
+use crate::document::{Note, Unit, Weight};
+use crate::number;
+use antiphon_lab::{Agreement, Apart, SlicesDiffer};
+use std::collections::BTreeSet;
+
+/// All of that.
+pub(super) fn notes(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
+    let mut notes = slices(agreements, runs);
+    notes.extend(sleep(agreements, runs));
+    notes.extend(priorities(agreements, runs));
+    notes.extend(apart(agreements, runs));
+    notes
+}
+
+/// Subjects whose slices were not as long in the one run as in the other: what they have is no disagreement of like with like.
+fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
+    let length = |slice_ms: Option<u64>| match slice_ms {
+        Some(slice_ms) => format!("of {slice_ms} ms"),
+        None => "as short as in most subjects".to_owned(),
+    };
+    let note = |of: &SlicesDiffer| Note {
+        mend: "compare two runs in which they are as long".into(),
+        ..Note::new(
+            Weight::Warning,
+            of.subject.clone(),
+            format!(
+                "its slices (`slice_ms` in its file) were {} in run {}, and {} in run {}, so that its figures differ in kind: long slices hold what its run-time does in \
+                 bursts, such as collecting what was thrown away",
+                length(of.slice_ms.0),
+                runs.0,
+                length(of.slice_ms.1),
+                runs.1
+            ),
+        )
+    };
+    let each: BTreeSet<&SlicesDiffer> = agreements.iter().flat_map(|of| &of.slices).collect();
+    each.into_iter().map(note).collect()
+}
+
+/// Where processors were kept awake in one of the runs alone. Those of an earlier version slept while turns waited.
+fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
+    let differ = agreements.iter().find(|of| of.awake.0 != of.awake.1)?;
+    let (awake, asleep) = if differ.awake.0 {
+        runs
+    } else {
+        (runs.1, runs.0)
+    };
+    let text = format!(
+        "processors were kept awake while turns waited in run {awake}, and not in run {asleep}, so that what waits differs in kind: who wakes a processor up is \
+         charged with it"
+    );
+    Some(Note {
+        mend: "compare two runs of the same version".into(),
+        ..Note::new(Weight::Warning, "operations that wait", text)
+    })
+}
+
+/// Subjects whose turns were ordinary in one of the runs, and in real time in the other.
+fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
+    let differ = agreements
+        .iter()
+        .filter(|of| of.ordinary.0 != of.ordinary.1);
+    let each: BTreeSet<(&str, bool)> = differ
+        .map(|of| (of.identity.subject.as_str(), of.ordinary.0))
+        .collect();
+    let note = |(subject, is_first): (&str, bool)| {
+        let (ordinary, other) = if is_first { runs } else { (runs.1, runs.0) };
+        let text = format!(
+            "its turns were ordinary in run {ordinary}, as its run-time looks for other work before it waits for a server (`looks_for_work` in its file), and in real time in run {other}, \
+             where it looks for longer, so that its figures differ in kind"
+        );
+        Note {
+            mend: "compare two runs of the same version".into(),
+            ..Note::new(Weight::Warning, subject, text)
+        }
+    };
+    each.into_iter().map(note).collect()
+}
+
+/// Servers whose processor was nearer to the generator's in the one run than in the other.
+fn apart(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
+    let all: Vec<(Apart, Apart)> = agreements.iter().filter_map(|of| of.moved).collect();
+    let (first, second) = all.first()?;
+    let ns = |apart: &Apart| number::quantity(Unit::Nanoseconds, apart.median_ns);
+    let text = format!(
+        "{}: the processors of server and generator were farther apart in the one run than in the other, so that what both do together differs in kind: a cache line took \
+         {} there and back in run {}, and {} in run {}",
+        number::counted(all.len(), "ratio"),
+        ns(first),
+        runs.0,
+        ns(second),
+        runs.1
+    );
+    Some(Note {
+        mend: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there".into(),
+        ..Note::new(Weight::Warning, "servers under load", text)
+    })
+}
