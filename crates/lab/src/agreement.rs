@@ -131,8 +131,8 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .iter()
                     .find(|result| result.identity == wanted.identity)
             };
-            let (of_again, to_again) = (find(of)?, find(to)?);
             let (ratio, by) = ratio(of, to)?;
+            let (of_again, to_again) = (find(of)?, find(to)?);
             let (again, _) = self::ratio(of_again, to_again)?;
             let both = [(of, of_again), (to, to_again)];
             let in_both = |what| (says(of, what), says(of_again, what));
@@ -147,7 +147,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .collect(),
                 awake: in_both(|costs| costs.awake),
                 ordinary: in_both(|costs| costs.ordinary),
-                moved: moved(of, of_again),
+                moved: of.moved_until(of_again),
             })
         })
         .collect()
@@ -213,12 +213,6 @@ fn base<'r>(run: &'r RunRecord, of: &ResultRecord) -> Option<&'r ResultRecord> {
 fn server(result: &ResultRecord) -> Option<&str> {
     let held = result.costs.as_ref()?.held.first()?;
     Some(held.server.as_ref()?.name.as_str())
-}
-
-/// How far apart the processors were in either run, where that differs; `None` also where a run did not read it.
-pub(crate) fn moved(first: &ResultRecord, second: &ResultRecord) -> Option<(Apart, Apart)> {
-    let (first, second) = (first.apart()?, second.apart()?);
-    second.differs_from(&first).then_some((first, second))
 }
 
 /// The ratio of two results' processor time an operation, paired within rounds.

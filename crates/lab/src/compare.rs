@@ -1,6 +1,5 @@
 //! Two runs side by side: the same tests, judged together through [`antiphon_measure::compare`].
 
-use crate::agreement::moved;
 use crate::record::{Apart, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Comparison, ComparisonSettings, Estimate, judge};
 use std::collections::BTreeMap;
@@ -120,7 +119,7 @@ fn row(
         b: b.map(|result| result.identity.clone()),
         comparison,
         why_not,
-        moved: a.zip(b).and_then(|(a, b)| moved(a, b)),
+        moved: a.zip(b).and_then(|(a, b)| a.moved_until(b)),
     })
 }
 
@@ -159,7 +158,7 @@ fn judge_together(rows: &mut [ComparisonRow], settings: &ComparisonSettings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::CoreToCore;
+    use crate::record::{Absence, CoreToCore};
 
     fn result(core_to_core_ns: &[f64]) -> ResultRecord {
         let identity = Identity {
@@ -174,20 +173,14 @@ mod tests {
             before: Some(*ns),
             after: Some(*ns),
         };
-        let outcome = Outcome::Absent {
-            reason: String::new(),
-            mend: String::new(),
-            last_words: String::new(),
-            listed: false,
-        };
         ResultRecord {
             core_to_core_ns: core_to_core_ns.iter().enumerate().map(around).collect(),
-            ..ResultRecord::new(identity, outcome)
+            ..ResultRecord::new(identity, Absence::not_meant("a test").into())
         }
     }
 
     fn distances(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-        let (before, after) = moved(&result(a), &result(b))?;
+        let (before, after) = result(a).moved_until(&result(b))?;
         Some((before.median_ns, after.median_ns))
     }
 

@@ -10,7 +10,7 @@ pub(crate) use counters::can_be_read as counters_can_be_read;
 pub use advice::Advice;
 pub use apart::{apart_over, typical_core_to_core_ns};
 pub use clocks::{ClockReport, clock_reports, interference};
-pub use core_to_core::core_to_core_ns;
+use core_to_core::core_to_core_ns;
 
 use crate::record::{Apart, Machine};
 use std::path::{Path, PathBuf};

@@ -185,6 +185,12 @@ impl ResultRecord {
         Apart::of(self.distances())
     }
 
+    /// How far apart they were in this run and in a later one, where that differs; `None` also where a run did not read it.
+    pub(crate) fn moved_until(&self, later: &ResultRecord) -> Option<(Apart, Apart)> {
+        let (before, after) = (self.apart()?, later.apart()?);
+        after.differs_from(&before).then_some((before, after))
+    }
+
     /// All that was read of that, ns.
     fn distances(&self) -> Vec<f64> {
         match &self.outcome {

@@ -241,10 +241,6 @@ fn keep(
     Ok(())
 }
 
-fn absence(reason: impl Into<String>, mend: &str) -> Absence {
-    Absence::new(reason, mend)
-}
-
 /// What the generator says was wrong, in the words of an absence.
 fn of_generator(error: &LoadError) -> Absence {
     Absence::of_message(error)

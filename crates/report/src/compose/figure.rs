@@ -226,8 +226,7 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
 
 /// How far apart processors were, least and most.
 pub fn range(apart: &Apart) -> String {
-    let ns = |value| number::quantity(Unit::Nanoseconds, value);
-    format!("{} – {}", ns(apart.least_ns), ns(apart.most_ns))
+    number::range(Unit::Nanoseconds, apart.least_ns, apart.most_ns)
 }
 
 fn verified(identity: &Identity, estimate: &Estimate) -> String {

@@ -1,8 +1,8 @@
 //! One load on one warm server.
 
 use super::processors::Places;
+use super::rival;
 use super::server::Server;
-use super::{absence, rival};
 use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask};
 use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
@@ -48,7 +48,7 @@ pub(super) fn measure(
     };
     let best = calmest(most, attempt)?;
     let (mut round, attempts) =
-        best.ok_or_else(|| absence("it was not measured", "measure again"))?;
+        best.ok_or_else(|| Absence::new("it was not measured", "measure again"))?;
     round.attempts = attempts;
     Ok(round)
 }
@@ -84,7 +84,7 @@ fn schedule(
     let measured = without_failure(server, measured)?;
     let Some(schedule) = measured.part(percent) else {
         let reason = "it answered nothing in closed loop, of which its schedule is a part";
-        return Err(server.with_words(absence(reason, "run it by hand to see why")));
+        return Err(server.with_words(Absence::new(reason, "run it by hand to see why")));
     };
     let closed = ClosedLoop {
         per_second: measured.per_second(),
@@ -135,14 +135,14 @@ fn once(
 fn nothing_answered(round: &LoadRound) -> Absence {
     let reason = "it answered nothing under this load";
     match round.was_disturbed() {
-        true => absence(
+        true => Absence::new(
             format!(
                 "{reason}, while other programs had {:.0} % of the processors in use",
                 100.0 * round.foreign_share
             ),
             "end them, and measure again",
         ),
-        false => absence(reason, "run it by hand to see why"),
+        false => Absence::new(reason, "run it by hand to see why"),
     }
 }
 
@@ -205,7 +205,7 @@ fn without_failure(
         "{whether}{} of {of} requests failed; the first: {first}",
         measured.failed()
     );
-    Err(server.with_words(absence(reason, "mend the server")))
+    Err(server.with_words(Absence::new(reason, "mend the server")))
 }
 
 /// Runs a load, stops the server in its middle, and gives for how long, ns.

@@ -1,6 +1,5 @@
 //! Other generators, to see that they agree with ours: wrk, ApacheBench and siege, where they are installed.
 
-use super::absence;
 use super::processors::Places;
 use crate::record::{Absence, Generator, LoadRound};
 use crate::subject::find_command;
@@ -19,7 +18,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<LoadRound, Absence> {
     if find_command(by.word()).is_none() {
         let mend = format!("`apt install {}` as root", by.package());
-        return Err(absence(format!("{} is not installed", by.word()), &mend));
+        return Err(Absence::new(
+            format!("{} is not installed", by.word()),
+            mend,
+        ));
     }
     let mut program = Program::new(by.word())
         .args(arguments(by, load))
@@ -27,7 +29,7 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
     // siege writes a configuration to the user's folder.
     let home = Place::of_user()
         .and_then(|place| place.folder(by.word()))
-        .map_err(|why| absence(format!("no temporary folder: {why}"), "make room"))?;
+        .map_err(|why| Absence::new(format!("no temporary folder: {why}"), "make room"))?;
     program = program.env("HOME", home.path());
     if let Some(processor) = places.generator {
         program = program.affinity([processor]);
@@ -40,7 +42,7 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
 fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absence> {
     let without = |reason: String| {
         let words: String = text.chars().take(1000).collect();
-        absence(reason, "run it by hand to see why").with_last_words(words)
+        Absence::new(reason, "run it by hand to see why").with_last_words(words)
     };
     let told = told(by, text)
         .ok_or_else(|| without(format!("{} did not tell what it measured", by.word())))?;

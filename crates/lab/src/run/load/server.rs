@@ -1,8 +1,8 @@
 //! A running server: started with a port of loopback, ended with all that it started.
 
 use super::leftover::Note;
+use super::of_generator;
 use super::processors::Places;
-use super::{absence, of_generator};
 use crate::build::Built;
 use crate::record::Absence;
 use crate::run::seats;
@@ -67,7 +67,7 @@ impl Server {
         cache: &Path,
     ) -> Result<Server, Absence> {
         let port = free_port().map_err(|why| {
-            absence(
+            Absence::new(
                 format!("no port of loopback is free: {why}"),
                 "end what uses them",
             )
@@ -79,7 +79,7 @@ impl Server {
         launch.start_limit = LIFE_LIMIT;
         let program = launch
             .program()
-            .ok_or_else(|| absence("its subject has no `run`", "give it one"))?;
+            .ok_or_else(|| Absence::new("its subject has no `run`", "give it one"))?;
         let running = program
             .comes_first()
             .forward(false)
@@ -99,7 +99,7 @@ impl Server {
         };
         // A server whose thread cannot be had ends with what the thread would have taken.
         let thread = Builder::new().spawn(take_in).map_err(|why| {
-            absence(
+            Absence::new(
                 format!("there is no thread to take in what it writes: {why}"),
                 "end other programs, or permit more threads (`ulimit -u`)",
             )
@@ -121,7 +121,7 @@ impl Server {
             let accepts = TcpStream::connect_timeout(&address, Duration::from_millis(500)).is_ok();
             // If it has ended, another process may be what accepts.
             if self.has_ended() {
-                return Err(self.with_words(absence(
+                return Err(self.with_words(Absence::new(
                     "it ended before it accepted a connection",
                     "run it by hand to see why",
                 )));
@@ -135,7 +135,7 @@ impl Server {
             "it did not accept a connection within {} s",
             START_LIMIT.as_secs()
         );
-        Err(self.with_words(absence(
+        Err(self.with_words(Absence::new(
             reason,
             "let it listen on the port that it is given, on 127.0.0.1",
         )))

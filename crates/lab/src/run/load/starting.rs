@@ -2,7 +2,7 @@
 
 use super::member::{Cell, Member};
 use super::server::Server;
-use super::{absence, note, of_generator, warm};
+use super::{note, of_generator, warm};
 use crate::record::Absence;
 use crate::run::RunError;
 use crate::run::engine::Engine;
@@ -54,7 +54,7 @@ fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), A
     let build = (member.subject.clone(), member.policy.clone());
     let Some(built) = engine.seats.builds.get(&build) else {
         let reason = format!("there is no build of {} for this policy", member.subject);
-        return Err(absence(reason, "see why its build failed"));
+        return Err(Absence::new(reason, "see why its build failed"));
     };
     let Cell { task, places, .. } = &member.cells[0];
     let server = Server::start(built, &member.policy, places, engine.lab.cache.folder())?;
@@ -77,7 +77,7 @@ fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), A
                 short(&body),
                 task.body
             );
-            return Err(server.with_words(absence(reason, "mend the server")));
+            return Err(server.with_words(Absence::new(reason, "mend the server")));
         }
         // Some accept before they have all that they answer with.
         std::thread::sleep(Duration::from_millis(20));

@@ -1,6 +1,7 @@
 //! Rounds in which the processors of server and generator were near to each other, beside others in which they were far.
 
 use super::outcome;
+use crate::compose::figure::range;
 use crate::compose::view::RunColumn;
 use crate::document::{Note, Unit, Weight};
 use crate::number;
@@ -14,7 +15,7 @@ pub(super) fn note(results: &[&ResultRecord]) -> Option<Note> {
     let text = format!(
         "the processors of server and generator were not always as far apart, as the host of a virtual machine moves them: a cache line took {} there and back, {} in the median, and \
          where it takes longer a request costs more. Figures are of all rounds",
-        number::range(Unit::Nanoseconds, apart.least_ns, apart.most_ns),
+        range(&apart),
         number::quantity(Unit::Nanoseconds, apart.median_ns)
     );
     let about = RunColumn::of(&results.first()?.identity).conditions();

@@ -3,6 +3,7 @@
 use super::shown::{OVER_LOADS, Of, Shown, in_full};
 use super::{Waits, marks, noise, outcome, wait};
 use crate::compose::cold;
+use crate::compose::figure::range;
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
 use crate::layout::Group;
@@ -196,10 +197,8 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
         .iter()
         .map(|round| round.attempts.saturating_sub(1))
         .sum();
-    let apart = Apart::of(load.distances()).map(|apart| {
-        let seen = number::range(Unit::Nanoseconds, apart.least_ns, apart.most_ns);
-        Fact::new("Core-to-core latency", seen)
-    });
+    let apart = Apart::of(load.distances());
+    let apart = apart.map(|apart| Fact::new("Core-to-core latency", range(&apart)));
     let facts = vec![
         Fact::new("Rounds in order", in_order),
         Fact::new("Requests", number::count(total)),
