@@ -69,6 +69,10 @@ pub struct Load {
     #[arg(long, value_name = "NUMBER")]
     pub processor: Option<usize>,
 
+    /// Poll for answers without sleeping: takes a processor for each thread, and a server on this machine need not wake them
+    #[arg(long)]
+    pub busy_poll: bool,
+
     /// The host is mine to load: permits other machines than this one
     #[arg(long)]
     pub i_own_this_host: bool,
@@ -162,6 +166,7 @@ fn settings(options: &Load, target: Target) -> Settings {
         drain: time_limit,
         threads: options.threads,
         processor: options.processor,
+        busy_poll: options.busy_poll,
         ..Settings::new(target, expected)
     }
 }
@@ -292,7 +297,11 @@ fn generator(measured: &Measured) -> String {
     /// Above this the generator may be what limits the rate.
     const BUSY: f64 = 0.9;
     let share = measured.own_share();
-    let used = format!("used {:.0} % of its time", share * 100.0);
+    let polled = match measured.empty_polls_ns {
+        0 => "",
+        _ => ", and polled for the rest",
+    };
+    let used = format!("used {:.0} % of its time{polled}", share * 100.0);
     match share > BUSY {
         true => format!("{used}: it may be what limits the rate (--threads)"),
         false => used,

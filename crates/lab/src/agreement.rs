@@ -26,6 +26,8 @@ pub struct Agreement {
     pub awake: (bool, bool),
     /// Whether the subject's turns were ordinary where those of others were in real time, in the first run and in the second.
     pub ordinary: (bool, bool),
+    /// Whether the generator polled while it waited, in the first run and in the second.
+    pub polled: (bool, bool),
     /// How far apart the processors of server and generator were in the first run, and in the second, where that differs.
     pub moved: Option<(Apart, Apart)>,
 }
@@ -136,6 +138,10 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
             let (again, _) = self::ratio(of_again, to_again)?;
             let both = [(of, of_again), (to, to_again)];
             let in_both = |what| (says(of, what), says(of_again, what));
+            let polls = |result: &ResultRecord| match &result.outcome {
+                Outcome::Load(load) => load.polls(),
+                _ => false,
+            };
             Some(Agreement {
                 identity: of.identity.clone(),
                 base: to.identity.subject.clone(),
@@ -147,6 +153,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .collect(),
                 awake: in_both(|costs| costs.awake),
                 ordinary: in_both(|costs| costs.ordinary),
+                polled: (polls(of), polls(of_again)),
                 moved: of.moved_until(of_again),
             })
         })

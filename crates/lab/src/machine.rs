@@ -13,6 +13,7 @@ pub use clocks::{ClockReport, clock_reports, interference};
 use core_to_core::core_to_core_ns;
 
 use crate::record::{Apart, Machine};
+use rustix::thread::CpuSet;
 use std::path::{Path, PathBuf};
 
 /// Where the system tells of itself: `/`, or a copy of parts of it in a test.
@@ -165,11 +166,23 @@ pub fn advice_on_apart(processors: (usize, usize), seen: Option<&Apart>) -> Advi
 /// The processors that this process may run on.
 pub fn allowed_processors() -> Vec<usize> {
     match rustix::thread::sched_getaffinity(None) {
-        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU)
+        Ok(set) => (0..CpuSet::MAX_CPU)
             .filter(|cpu| set.is_set(*cpu))
             .collect(),
         Err(_) => (0..processors()).collect(),
     }
+}
+
+/// These processors, as a thread is given them; `None` where the system has no such number.
+pub(crate) fn set_of(processors: impl IntoIterator<Item = usize>) -> Option<CpuSet> {
+    let mut set = CpuSet::new();
+    for processor in processors {
+        if processor >= CpuSet::MAX_CPU {
+            return None;
+        }
+        set.set(processor);
+    }
+    Some(set)
 }
 
 /// How many processors this process may use.

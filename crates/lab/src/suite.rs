@@ -200,6 +200,8 @@ pub struct LoadRow {
     pub freeze_ms: Option<u64>,
     /// Who sends.
     pub by: Generator,
+    /// Whether the generator sleeps while it waits, also where it has a processor for itself.
+    pub sleeps: bool,
     /// How long requests are sent in a round of a full run, s.
     pub seconds: f64,
     /// The same in a quick run, s.

@@ -48,6 +48,8 @@ pub struct Measured {
     pub wall_ns: u64,
     /// Processor time of the generator's threads, ns.
     pub own_cpu_ns: u64,
+    /// What of it they polled for while nothing had come, ns; nothing of threads that sleep then.
+    pub empty_polls_ns: u64,
     /// How many threads it had.
     pub threads: usize,
     /// Latencies, each from the time at which its request was due to the last byte of the answer.
@@ -75,6 +77,7 @@ impl Measured {
             window_ns: 0,
             wall_ns: 0,
             own_cpu_ns: 0,
+            empty_polls_ns: 0,
             threads: 1,
             latency: Latency::default(),
             lag: Latency::default(),
@@ -124,9 +127,11 @@ impl Measured {
         self.failures.values().sum()
     }
 
-    /// The generator's processor time as a part of what its threads could have had: near 1 the generator is what limits the rate.
+    /// The generator's processor time, without that of polls that found nothing, as a part of what its threads could have had: near 1 the generator is what
+    /// limits the rate.
     pub fn own_share(&self) -> f64 {
-        self.own_cpu_ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
+        let working_ns = self.own_cpu_ns.saturating_sub(self.empty_polls_ns);
+        working_ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
     }
 
     /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
@@ -185,6 +190,7 @@ impl Measured {
         self.window_ns = self.window_ns.max(other.window_ns);
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.own_cpu_ns += other.own_cpu_ns;
+        self.empty_polls_ns += other.empty_polls_ns;
         self.threads += other.threads;
         self.latency.join(&other.latency);
         self.lag.join(&other.lag);
@@ -294,6 +300,17 @@ mod tests {
             connections: connections.collect(),
             ..Measured::nothing()
         }
+    }
+
+    #[test]
+    fn polls_that_found_nothing_are_no_work() {
+        let polled = Measured {
+            empty_polls_ns: 600_000_000,
+            ..measured(&[1])
+        };
+        let joined = polled.clone().join(polled);
+        assert_eq!(joined.empty_polls_ns, 1_200_000_000);
+        assert!((joined.own_share() - 0.3).abs() < 1e-9, "{joined:?}");
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct Load {
     pub threads: usize,
     /// The processor that the threads run on; wherever the system puts them if not given.
     pub processor: Option<usize>,
+    /// Whether the threads poll for answers without sleeping (busy polling), each on a processor that it has for itself then. Who sleeps is woken by who answers:
+    /// on one machine the server pays for that, which it does not where its users are on others.
+    pub busy_poll: bool,
     /// Whether the threads come before other work of the machine (`nice` -20), where the system permits it.
     pub first: bool,
 }
@@ -58,7 +61,7 @@ impl Load {
     /// The longest time limit of an answer, and the longest time in which requests are sent.
     pub const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// Ten connections for a second, closed loop, keep-alive, one thread.
+    /// Ten connections for a second, closed loop, keep-alive, one thread, which sleeps while it waits.
     pub fn new(target: Target, expected: Expected) -> Load {
         Load {
             target,
@@ -74,6 +77,7 @@ impl Load {
             failures_max: 1000,
             threads: 1,
             processor: None,
+            busy_poll: false,
             first: false,
         }
     }

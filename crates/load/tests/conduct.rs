@@ -163,21 +163,24 @@ fn the_body_may_be_left_unchecked() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_and_its_waits_count() {
-    let server = server("never");
-    let load = Load {
-        // Three answers and one that never comes on each connection.
-        requests_max: 16,
-        time_limit: LIMIT,
-        ..load(&server)
-    };
-    let measured = run(&load).unwrap();
-    assert_eq!(measured.failures.get("timed out"), Some(&4), "{measured:?}");
-    assert_eq!(
-        measured.latency.above(LIMIT.as_nanos() as u64 - 10_000_000),
-        4
-    );
-    // All waited alike.
-    assert_eq!(measured.starved(), Vec::<usize>::new());
+    for busy_poll in [false, true] {
+        let server = server("never");
+        let load = Load {
+            // Three answers and one that never comes on each connection.
+            requests_max: 16,
+            time_limit: LIMIT,
+            busy_poll,
+            ..load(&server)
+        };
+        let measured = run(&load).unwrap();
+        assert_eq!(measured.failures.get("timed out"), Some(&4), "{measured:?}");
+        assert_eq!(
+            measured.latency.above(LIMIT.as_nanos() as u64 - 10_000_000),
+            4
+        );
+        // All waited alike.
+        assert_eq!(measured.starved(), Vec::<usize>::new());
+    }
 }
 
 #[test]
@@ -305,6 +308,29 @@ fn what_a_run_might_not_send_is_not_owed() {
         16
     );
     assert_eq!(measured.latency.count(), 16);
+}
+
+#[test]
+fn who_polls_has_the_same_answers_and_tells_what_it_polled_for() {
+    let server = server("well");
+    for schedule in [Schedule::Closed, Schedule::Open { per_second: 1000.0 }] {
+        let slept = Load {
+            schedule,
+            ..load(&server)
+        };
+        let polled = Load {
+            busy_poll: true,
+            ..slept.clone()
+        };
+        let (slept, polled) = (run(&slept).unwrap(), run(&polled).unwrap());
+        assert_eq!(slept.empty_polls_ns, 0);
+        assert_eq!((slept.answered, polled.answered), (400, 400));
+        assert_eq!(polled.lag.count(), slept.lag.count());
+        assert!(0 < polled.empty_polls_ns && polled.empty_polls_ns <= polled.own_cpu_ns);
+        // What it polled for in vain is no work that limits the rate.
+        let all = polled.own_cpu_ns as f64 / polled.wall_ns as f64;
+        assert!(polled.own_share() < all, "{polled:?}");
+    }
 }
 
 #[test]

@@ -61,6 +61,7 @@ fn task(connections: usize) -> LoadTask {
         percent_of_closed: None,
         freeze_ms: None,
         by: Generator::Antiphon,
+        sleeps: false,
         seconds: 1.0,
     }
 }
@@ -832,7 +833,7 @@ fn every_figure_is_exported() {
         "load_p999",
         "load_starved",
         "load_pss",
-        "load_core_to_core",
+        "core_to_core",
         "cold_starts",
     ] {
         assert!(text.contains(figure), "{figure}");
@@ -919,13 +920,21 @@ fn another_generator_is_not_held_against_another_load() {
     load.task.connections = 1;
     run.results.push(same.clone());
     assert!(has(&run));
-    let Outcome::Load(load) = &mut same.outcome else {
-        panic!("a load");
+    let mut has_instead = |change: &dyn Fn(&mut LoadOutcome)| {
+        let mut other = same.clone();
+        let Outcome::Load(load) = &mut other.outcome else {
+            panic!("a load");
+        };
+        change(load);
+        run.results.pop();
+        run.results.push(other);
+        has(&run)
     };
-    load.task.keep_alive = false;
-    run.results.pop();
-    run.results.push(same);
-    assert!(!has(&run), "kept connections are not those for one request");
+    let kept = has_instead(&|load| load.task.keep_alive = false);
+    assert!(!kept, "kept connections are not those for one request");
+    let polled = has_instead(&|load| load.rounds[0].empty_polls_ns = Some(1));
+    assert!(!polled, "others sleep, and the server wakes them");
+    assert!(has_instead(&|load| load.task.sleeps = true));
 }
 
 /// Ten rounds of 200 requests of 0.3 ms; in two of them the server paused, and 20 waited from 100 ms on downwards for its end.

@@ -77,6 +77,9 @@ pub struct LoadTask {
     pub freeze_ms: Option<u64>,
     /// Who sends.
     pub by: Generator,
+    /// Whether the generator sleeps while it waits, as others do, also where it has a processor for itself, on which it polls else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sleeps: bool,
     /// How long requests are sent in a round, s.
     pub seconds: f64,
 }
@@ -135,7 +138,11 @@ pub struct LoadRound {
     pub server_cpu_ns: u64,
     /// Processor time of the generator, ns.
     pub generator_cpu_ns: u64,
-    /// The generator's processor time as a part of its time.
+    /// What of it the generator polled for while nothing had come, ns; `None` where it slept then, and in older runs, in which it always did. A server's processor
+    /// time holds what it takes to wake a generator that sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_polls_ns: Option<u64>,
+    /// The generator's processor time, without such polls, as a part of its time.
     pub generator_share: f64,
     /// The part of the processors in use that neither server nor generator had and that was not idle.
     pub foreign_share: f64,
@@ -297,6 +304,13 @@ impl LoadRound {
 }
 
 impl LoadOutcome {
+    /// Whether the generator polled while it waited.
+    pub fn polls(&self) -> bool {
+        self.rounds
+            .iter()
+            .any(|round| round.empty_polls_ns.is_some())
+    }
+
     /// The median over the rounds of a figure, with its interval; `None` without rounds.
     pub fn median(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
         median_interval(&self.rounds.iter().map(of).collect::<Vec<_>>())

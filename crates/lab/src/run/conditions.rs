@@ -4,10 +4,10 @@
 use super::first::{MOST_URGENT, OwnSession, Session};
 use super::realtime::{self, OwnThread, Refused};
 use super::tree::{Parents, Tree, each_once};
-use crate::machine::allowed_processors;
+use crate::machine::{allowed_processors, set_of};
 use antiphon_measure::Placement;
 use rustix::process::{Pid, getpriority_process, setpriority_process};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::sched_setaffinity;
 use std::time::Duration;
 
 /// Longer than it mostly takes to start a thread or process.
@@ -19,14 +19,14 @@ const ORDINARY: i32 = 0;
 /// under `across`. Left to the system, a server settles now here and now there, and a statement costs up to four times as much across.
 /// What the server starts later comes to be in the same place.
 pub(super) fn place(server: u32, placement: Placement) {
-    let mut set = CpuSet::new();
-    match placement {
-        Placement::Same { processor } => set.set(processor as usize),
-        Placement::Across { partner, .. } => set.set(partner as usize),
-        Placement::Free => allowed_processors()
-            .into_iter()
-            .for_each(|cpu| set.set(cpu)),
-    }
+    let set = match placement {
+        Placement::Same { processor } => set_of([processor as usize]),
+        Placement::Across { partner, .. } => set_of([partner as usize]),
+        Placement::Free => set_of(allowed_processors()),
+    };
+    let Some(set) = set else {
+        return; // The system has no such processor, and whoever is measured on it says so.
+    };
     for thread in threads(server) {
         // One that has just ended cannot be moved, and a server of another user is left where it is.
         let _ = sched_setaffinity(Some(thread), &set);

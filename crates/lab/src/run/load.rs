@@ -272,6 +272,7 @@ mod tests {
                 percent_of_closed: None,
                 freeze_ms,
                 by,
+                sleeps: false,
                 seconds: 1.0,
             },
             places: Places::of(Placement::Same { processor: 0 }),

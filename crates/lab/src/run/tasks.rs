@@ -61,6 +61,7 @@ pub(super) fn load_task(
         percent_of_closed: percent.and_then(|percent| percent.parse().ok()),
         freeze_ms: row.freeze_ms,
         by: row.by,
+        sleeps: row.sleeps,
         seconds: match quick {
             true => row.quick_seconds,
             false => row.seconds,

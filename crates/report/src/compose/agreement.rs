@@ -313,6 +313,7 @@ mod tests {
             slices: Vec::new(),
             awake: (true, true),
             ordinary: (false, false),
+            polled: (false, false),
             moved: None,
         };
         differences.iter().map(agreement).collect()
@@ -397,6 +398,13 @@ mod tests {
     fn processors_that_slept_in_one_run_are_told_of_once() {
         let note = noted(|of| of.awake = (false, true));
         let which = "kept awake while turns waited in run 12, and not in run 11";
+        assert!(note.text.contains(which), "{}", note.text);
+    }
+
+    #[test]
+    fn a_generator_that_polled_in_one_run_is_told_of_once() {
+        let note = noted(|of| of.polled = (false, true));
+        let which = "polled while it waited in run 12, and slept in run 11";
         assert!(note.text.contains(which), "{}", note.text);
     }
 

@@ -111,7 +111,7 @@ const NOT_WARM: Term = (
 /// Of what ran on two processors, where their distance was read.
 const NEAR_AND_FAR: Term = (
     "Core-to-core latency",
-    "How long a cache line takes from one of the two processors of `across` to the other and back, read before and after each start. The host of a virtual machine moves its \
+    "How long a cache line takes from one of the two processors of `across` to the other and back, read before and after each start, or moment of a server. The host of a virtual machine moves its \
      processors, now with a cache between them and now without, and what they do together costs another amount then; a figure that met both is marked `near and far`. Compare \
      such figures only between runs of like distance.",
 );

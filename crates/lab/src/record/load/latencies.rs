@@ -102,6 +102,7 @@ mod tests {
                 percent_of_closed: None,
                 freeze_ms: None,
                 by: Generator::Antiphon,
+                sleeps: false,
                 seconds: 0.2,
             },
             rounds: rounds.map(|(at, paused)| round(at, *paused)).collect(),

@@ -6,8 +6,9 @@
 //! keeps by how much its processor was slowed.
 
 use super::loops::{Loops, Work};
+use crate::machine::set_of;
 use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
@@ -130,9 +131,7 @@ fn fast(probes: &[f64], part: f64) -> Option<f64> {
 fn on<T>(processor: u32, act: impl FnOnce() -> T) -> Option<T> {
     let own: Option<Pid> = None;
     let before = sched_getaffinity(own).ok()?;
-    let mut there = CpuSet::new();
-    there.set(processor as usize);
-    sched_setaffinity(own, &there).ok()?;
+    sched_setaffinity(own, &set_of([processor as usize])?).ok()?;
     let done = act();
     // What was permitted before is permitted now.
     let _ = sched_setaffinity(own, &before);

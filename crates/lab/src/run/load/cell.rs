@@ -62,6 +62,7 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
         time_limit: TIME_LIMIT,
         drain: DRAIN,
         processor: places.generator,
+        busy_poll: places.generator_is_alone() && !task.sleeps,
         first: true,
         ..Load::new(target.clone(), expected)
     }
@@ -183,6 +184,7 @@ fn own(
     };
     let measured = without_failure(server, measured)?;
     let mut round = LoadRound::of(&measured);
+    round.empty_polls_ns = load.busy_poll.then_some(measured.empty_polls_ns);
     round.freeze = task.freeze_ms.map(|_| seen(&measured, frozen_ns, task));
     Ok(round)
 }

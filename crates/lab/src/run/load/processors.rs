@@ -37,6 +37,14 @@ impl Places {
         }
     }
 
+    /// Whether the generator has a processor on which the server does not run, so that it may have all of it.
+    pub(super) fn generator_is_alone(&self) -> bool {
+        match (self.server, self.generator) {
+            (Placement::Same { processor }, Some(generator)) => processor as usize != generator,
+            _ => false,
+        }
+    }
+
     /// The core-to-core latency of server and generator, ns; `None` where both have one processor, or the system puts them.
     pub(super) fn core_to_core_ns(&self) -> Option<f64> {
         match (self.server, self.generator) {
@@ -64,6 +72,13 @@ mod tests {
             partner: 0,
         });
         assert_eq!(places.server, Placement::Same { processor: 1 });
-        assert_eq!((places.generator, places.used), (Some(0), vec![1, 0]));
+        assert_eq!((places.generator, &places.used[..]), (Some(0), &[1, 0][..]));
+        assert!(places.generator_is_alone());
+    }
+
+    #[test]
+    fn a_generator_that_may_meet_the_server_is_not_alone() {
+        assert!(!Places::of(Placement::Same { processor: 1 }).generator_is_alone());
+        assert!(!Places::of(Placement::Free).generator_is_alone());
     }
 }

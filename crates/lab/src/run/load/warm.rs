@@ -76,6 +76,7 @@ pub(super) fn up(
         connections: CONNECTIONS,
         duration: LOAD,
         processor: first.places.generator,
+        busy_poll: first.places.generator_is_alone(),
         first: true,
         ..Load::new(target.clone(), expected)
     };

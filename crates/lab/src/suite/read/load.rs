@@ -46,6 +46,7 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         percent_of_closed: percent_of_closed(section, each),
         freeze_ms: section.count("freeze_ms"),
         by: by(section),
+        sleeps: boolean("sleeps").unwrap_or(false),
         seconds: length,
         quick_seconds: seconds("quick_seconds").unwrap_or(length),
     };
@@ -74,6 +75,12 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
         Some(_) => Some("percent_of_closed"),
         None => row.per_second.map(|_| "per_second"),
     };
+    if row.sleeps && row.by != Generator::Antiphon {
+        section.fault(
+            format!("{} sleeps while it waits anyway", row.by.word()),
+            "remove `sleeps` or `by`",
+        );
+    }
     if let (Some(rate), true) = (rate, row.by != Generator::Antiphon) {
         section.fault(
             format!("{} has no open schedule here", row.by.word()),

@@ -10,6 +10,7 @@ pub(super) fn notes(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     let mut notes = slices(agreements, runs);
     notes.extend(sleep(agreements, runs));
     notes.extend(priorities(agreements, runs));
+    notes.extend(wakes(agreements, runs));
     notes.extend(apart(agreements, runs));
     notes
 }
@@ -77,6 +78,22 @@ fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
         }
     };
     each.into_iter().map(note).collect()
+}
+
+/// Where the generator polled in one of the runs alone. That of an earlier version always slept.
+fn wakes(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
+    let differ = agreements.iter().find(|of| of.polled.0 != of.polled.1)?;
+    let (polled, slept) = match differ.polled.0 {
+        true => runs,
+        false => (runs.1, runs.0),
+    };
+    let text = format!(
+        "the generator polled while it waited in run {polled}, and slept in run {slept}, so that figures differ in kind: a server is charged with waking who sleeps"
+    );
+    Some(Note {
+        mend: "compare two runs of the same version".into(),
+        ..Note::new(Weight::Warning, "servers under load", text)
+    })
 }
 
 /// Servers whose processor was nearer to the generator's in the one run than in the other.

@@ -63,7 +63,7 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     })
 }
 
-/// What our own generator measured of the same load on the same server: in the group of the other one, if there is such.
+/// What our own generator measured of the same load on the same server, while it slept as others do: in the group of the other one, if there is such.
 fn beside<'r>(
     view: &View,
     rival: &ResultRecord,
@@ -77,9 +77,10 @@ fn beside<'r>(
                 let ours = antiphon_lab::LoadTask {
                     by: task.by,
                     seconds: task.seconds,
+                    sleeps: task.sleeps,
                     ..load.task.clone()
                 };
-                load.task.by == Generator::Antiphon && ours == *task
+                load.task.by == Generator::Antiphon && !load.polls() && ours == *task
             })
     };
     let same: Vec<&ResultRecord> = results.iter().filter(is_same).copied().collect();

@@ -27,11 +27,10 @@ const FIGURES: [Figure; 11] = [
     ("load_generator_share", "", |round| {
         Some(round.generator_share)
     }),
-    ("load_foreign_share", "", |round| Some(round.foreign_share)),
-    ("load_core_to_core", "ns", |round| {
-        let [before, after] = round.core_to_core_ns?;
-        Some((before + after) / 2.0)
+    ("load_empty_polls", "ns", |round| {
+        Some(round.empty_polls_ns? as f64)
     }),
+    ("load_foreign_share", "", |round| Some(round.foreign_share)),
 ];
 
 pub(super) fn records(
