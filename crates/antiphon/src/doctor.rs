@@ -9,7 +9,7 @@ use crate::subjects;
 use antiphon_lab::build::{Cache, compiler};
 use antiphon_lab::conformance::{self, Check};
 use antiphon_lab::machine::{
-    Advice, ClockReport, advice_on_apart, allowed_processors, apart_over, clock_reports,
+    Advice, ClockReport, advice_on_apart, apart_over, chosen_processors, clock_reports,
     interference,
 };
 use antiphon_lab::run::{Event, Observer};
@@ -143,13 +143,14 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
     )
 }
 
-/// How far apart the last two processors are, which runs use, and what to do about it; nothing where there is one.
+/// How far apart the two processors are that runs use, and what to do about it; nothing where there is one.
 fn apart() -> (Option<Apart>, Option<Advice>) {
-    let &[.., one, other] = allowed_processors().as_slice() else {
+    let (main, partner) = chosen_processors();
+    if main == partner {
         return (None, None);
-    };
-    let seen = apart_over(one, other, LOOK);
-    let advice = advice_on_apart((one, other), seen.as_ref());
+    }
+    let seen = apart_over(partner, main, LOOK);
+    let advice = advice_on_apart((partner, main), seen.as_ref());
     (seen, Some(advice))
 }
 

@@ -2,6 +2,7 @@
 
 mod advice;
 mod apart;
+mod chosen;
 mod clocks;
 mod core_to_core;
 mod counters;
@@ -9,6 +10,7 @@ pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
 pub use apart::{apart_over, typical_core_to_core_ns};
+pub use chosen::chosen_processors;
 pub use clocks::{ClockReport, clock_reports, interference};
 use core_to_core::core_to_core_ns;
 

@@ -4,7 +4,7 @@ mod common;
 
 use antiphon_lab::{Foreign, LoadRound, Outcome, ResultRecord, RunRecord};
 use common::others::Others;
-use std::path::Path;
+use common::subjects::{put, served};
 
 const SUITE: &str = r#"
 name = "gated"
@@ -39,6 +39,8 @@ label = "a load"
 connections = "1"
 path = "/"
 body = "hello"
+# Who polls leaves others a part of one processor alone.
+sleeps = true
 seconds = 0.1
 subjects = ["served/*"]
 "#;
@@ -46,26 +48,15 @@ subjects = ["served/*"]
 /// Longer than errors of the kernel's account.
 const WAITS: &str = "sleep 0.1; echo done; echo '@@ run elapsed_ns=1000'";
 
-fn subject(folder: &Path, name: &str, text: &str) {
-    let own = folder.join("subjects").join(name);
-    std::fs::create_dir_all(&own).unwrap();
-    let head = format!("name = {name:?}\nlanguage = 'Test'\nversion = ['echo', '1']\n");
-    let variant = "[[variant]]\nname = 'v'\n";
-    std::fs::write(own.join("subject.toml"), format!("{head}{text}{variant}")).unwrap();
-}
-
 fn measured(quick: bool) -> RunRecord {
     let folder = tempfile::tempdir().unwrap();
     let framed = env!("CARGO_BIN_EXE_antiphon-test-subject");
-    let served = env!("CARGO_BIN_EXE_antiphon-test-server");
-    let bare = "sources = []\nbuild = []\n";
-    let framed = format!("{bare}run = [{framed:?}]\n");
-    let served = format!("{bare}run = [{served:?}, '{{port}}', 'well', '/tmp']\nserves = 'http'\n");
+    let framed = format!("sources = []\nbuild = []\nrun = [{framed:?}]\n");
     let run = "sources = ['waits']\nbuild = [['cp', '{source}/waits', '{build}']]\n\
                run = ['sh', '{build}/{program}']\nprograms = ['waits']\n";
-    subject(folder.path(), "framed", &framed);
-    subject(folder.path(), "run", run);
-    subject(folder.path(), "served", &served);
+    put(folder.path(), "framed", &framed);
+    put(folder.path(), "run", run);
+    put(folder.path(), "served", &served());
     std::fs::write(folder.path().join("subjects/run/waits"), WAITS).unwrap();
     let (store, run) = common::measure_in(folder.path(), SUITE, quick);
     store.load(run).unwrap()

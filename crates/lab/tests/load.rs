@@ -238,52 +238,6 @@ fn more_time_than_the_suite_asks_for_brings_more_rounds() {
 }
 
 #[test]
-fn the_generator_polls_where_it_has_a_processor_for_itself() {
-    if std::thread::available_parallelism().unwrap().get() < 2 {
-        return; // There is none.
-    }
-    let folder = tempfile::tempdir().unwrap();
-    put_subject(folder.path());
-    let row = |test: &str, more: &str| {
-        format!(
-            "[[group.row]]\nkind = \"load\"\ntest = \"{test}\"\nlabel = \"{test}\"\nconnections = \"2\"\npath = \"/\"\nbody = \"hello\"\nseconds = 0.1\n{more}\n"
-        )
-    };
-    let head = SUITE.split("[[group]]").next().unwrap();
-    let group = "[[group]]\nid = \"both\"\ntitle = \"Both\"\nruns = [\"other.across\", \"other.same\"]\nsubjects = [\"server/well\"]\n";
-    let suite = [
-        head,
-        group,
-        &row("keep", ""),
-        &row("asleep", "sleeps = true"),
-    ]
-    .concat();
-    let (store, run) = common::measure_in(folder.path(), &suite, true);
-    let record = store.load(run).unwrap();
-    let polled = |placement: &str, test: &str| {
-        let found = record.results.iter().find(|result| {
-            (
-                result.identity.placement.as_str(),
-                result.identity.test.as_str(),
-            ) == (placement, test)
-        });
-        let Outcome::Load(load) = &found.unwrap().outcome else {
-            panic!("{found:?}");
-        };
-        let polls = |round: &LoadRound| round.empty_polls_ns.map(|ns| ns > 0);
-        let of: Vec<Option<bool>> = load.rounds.iter().map(polls).collect();
-        assert!(
-            of.len() >= 2 && of.iter().all(|each| *each == of[0]),
-            "{of:?}"
-        );
-        of[0]
-    };
-    assert_eq!(polled("across", "keep"), Some(true));
-    assert_eq!(polled("across", "asleep"), None);
-    assert_eq!(polled("same", "keep"), None);
-}
-
-#[test]
 fn faults_of_rows_and_subjects_are_named() {
     let faults = |text: &str| Suite::parse("served.toml", text).unwrap_err().to_string();
     let cases = [

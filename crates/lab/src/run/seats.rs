@@ -5,7 +5,7 @@
 use super::resting::Resting;
 use super::{analysis, conditions};
 use crate::build::Built;
-use crate::machine::{FIFO_PRIORITY, allowed_processors};
+use crate::machine::{FIFO_PRIORITY, chosen_processors};
 use crate::record::{Absence, Identity};
 use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
@@ -33,14 +33,12 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// The last ones that may be used: the first one serves most interrupts.
+    /// Those that this machine has for it.
     pub(crate) fn choose() -> Processors {
-        let allowed = allowed_processors();
-        let from_last = |index: usize| allowed.iter().rev().nth(index).map(|cpu| *cpu as u32);
-        let main = from_last(0).unwrap_or(0);
+        let (main, partner) = chosen_processors();
         Processors {
-            main,
-            partner: from_last(1).unwrap_or(main),
+            main: main as u32,
+            partner: partner as u32,
         }
     }
 

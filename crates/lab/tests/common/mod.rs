@@ -5,6 +5,7 @@ pub mod databases;
 pub mod others;
 pub mod powers;
 pub mod processes;
+pub mod subjects;
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Event, Laboratory, Observer, Options};

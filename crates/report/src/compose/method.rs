@@ -120,7 +120,7 @@ const NEAR_AND_FAR: Term = (
 const ALWAYS: [Term; 2] = [
     (
         "Policy, placement",
-        "`other` is the system's ordinary scheduling, `fifo` real-time. `same`: all threads on one processor; `across`: partners on another; \
+        "`other` is the system's ordinary scheduling, `fifo` real-time. `same`: all threads on one processor; `across`: partners on another, of another core where there is one; \
          `free`: wherever the system puts them. Every thread reports its own.",
     ),
     (
