@@ -99,7 +99,7 @@ struct Findings {
     subjects: Vec<Toolchain>,
     clocks: Vec<ClockReport>,
     interference: Option<Interference>,
-    /// How far apart the last two processors are.
+    /// How far apart the two processors that runs use are.
     core_to_core: Option<Apart>,
     advice: Vec<Advice>,
 }

@@ -99,6 +99,14 @@ fn a_server_is_measured_and_told() {
     let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(value["answered"], 50);
     assert_eq!(value["connections"].as_array().unwrap().len(), 3);
+    assert_eq!(value["empty_polls_ns"], 0);
+    let polled = load(&[&url, "--requests", "50", "--seconds", "60", "--busy-poll"]);
+    let text = String::from_utf8_lossy(&polled.stdout).into_owned();
+    assert!(
+        text.contains("of its time, and polled in vain for "),
+        "{text}{}",
+        stderr(&polled)
+    );
     let other = load(&[&url, "--status", "204"]);
     assert_eq!(other.status.code(), Some(2));
     let says = "answers with status 200, and not 204; mend the path, or give --status 200\n";

@@ -4,6 +4,8 @@ use crate::Error;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::OnceLock;
+use std::thread::Builder;
 
 /// Keeps the calling thread on one processor.
 pub(crate) fn stay_on(processor: usize) -> Result<(), Error> {
@@ -20,7 +22,7 @@ pub(crate) fn check(processor: usize) -> Result<(), Error> {
         return Ok(());
     }
     // More may be permitted than what we run on now (`taskset`). Another thread tries, so that the calling one stays where it is.
-    let tries = std::thread::Builder::new().spawn(move || stay_on(processor));
+    let tries = Builder::new().spawn(move || stay_on(processor));
     let tries = tries.map_err(Error::system("starting a thread of the generator"))?;
     tries
         .join()
@@ -81,8 +83,23 @@ pub(crate) fn wake_in_time() {
 
 /// Lets the calling thread come before other work, if the system permits it.
 pub(crate) fn come_first() {
-    // A thread has a priority of its own on Linux; without it the generator only waits longer.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
+    // Without it the generator only waits longer.
+    let _ = try_to_come_first();
+}
+
+/// Whether threads of the generator may come before other work ([`Load::first`](crate::Load::first)). One that may not, and never sleeps, has to wait for the
+/// slices of others all the time: then it is better not to poll.
+pub fn may_come_first() -> bool {
+    static MAY: OnceLock<bool> = OnceLock::new();
+    // Another thread tries, so that the calling one stays as it is.
+    let tries = || Builder::new().spawn(|| try_to_come_first().is_ok());
+    let may = || tries().is_ok_and(|thread| thread.join().unwrap_or(false));
+    *MAY.get_or_init(may)
+}
+
+fn try_to_come_first() -> Result<(), Errno> {
+    // A thread has a priority of its own on Linux.
+    rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20)
 }
 
 /// Processor time that the calling thread used so far, ns.

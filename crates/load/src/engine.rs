@@ -1,6 +1,6 @@
 //! One thread's connections, driven through epoll: requests go out when they are due, answers are checked as they come.
 //!
-//! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait.
+//! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait, which is a sleep or polls.
 
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
 use crate::error::is_own_lack;
@@ -62,6 +62,8 @@ struct Engine<'l> {
     alarm: OwnedFd,
     /// When it rings next, ns.
     rings_ns: u64,
+    /// How many requests had been sent when a poll last found nothing, and when that was, ns; `None` once one found something.
+    waits_since: Option<(u64, u64)>,
     begun: Instant,
     pace: Pace,
     free: VecDeque<usize>,
@@ -90,7 +92,7 @@ pub(crate) fn run(
     let used_ns = cpu::used_ns() - cpu_ns;
     let measured = &mut engine.measured;
     measured.own_cpu_ns = used_ns;
-    // By the clock it holds what others had of the processor meanwhile.
+    // Polls are timed by the clock, and may hold a little of what others had of the processor.
     measured.empty_polls_ns = measured.empty_polls_ns.min(used_ns);
     Ok(engine.account())
 }
@@ -133,6 +135,7 @@ impl<'l> Engine<'l> {
             epoll,
             alarm,
             rings_ns: 0,
+            waits_since: None,
             begun,
             busy: 0,
             known: KnownHead::default(),
@@ -167,9 +170,6 @@ impl<'l> Engine<'l> {
             if self.is_over(now_ns, drained_ns) {
                 return Ok(());
             }
-            if now_ns >= self.end_ns + CLOSE_NS {
-                self.close_free();
-            }
             let count = match self.load.busy_poll {
                 true => self.poll(&mut events)?,
                 false => self.sleep(&mut events, now_ns)?,
@@ -184,6 +184,9 @@ impl<'l> Engine<'l> {
             if now_ns - looked_ns > LOOK_NS {
                 looked_ns = now_ns;
                 self.give_up_late(now_ns);
+                if now_ns >= self.end_ns + CLOSE_NS {
+                    self.close_free();
+                }
             }
         }
     }

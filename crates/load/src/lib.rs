@@ -17,7 +17,7 @@
 //! # Ok::<(), antiphon_load::Error>(())
 //! ```
 //!
-//! One thread drives all connections through epoll. In the *closed loop* each connection sends its next request when it has the answer to
+//! One thread drives all connections through epoll, asleep while nothing comes or, with [`Load::busy_poll`], without sleep. In the *closed loop* each connection sends its next request when it has the answer to
 //! the one before; a server that stalls is then asked less, and most of the wait that users would have had is never seen. On the *open
 //! schedule* requests are due at fixed times whatever the server does, and a latency counts from the time at which its request was due,
 //! also where it could only be sent later (G. Tene's "coordinated omission"). What was due and never answered counts with the time that it
@@ -41,6 +41,7 @@ mod settings;
 mod target;
 
 pub use check::{Expected, first_exchange};
+pub use cpu::may_come_first;
 pub use error::Error;
 pub use fault::Fault;
 pub use measured::{Latency, Measured, OfConnection, Stopped};

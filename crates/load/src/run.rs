@@ -58,6 +58,7 @@ fn once_over_each(load: &Load) -> Load {
         schedule: Schedule::Closed,
         requests_max: load.connections as u64,
         duration: load.time_limit,
+        // They count nowhere, and the time limit may be long.
         busy_poll: false,
         ..load.clone()
     }

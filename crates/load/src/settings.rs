@@ -98,6 +98,10 @@ impl Load {
                 "1 to 64, and no more than there are connections",
             );
         }
+        if self.busy_poll && self.processor.is_some() && self.threads > 1 {
+            let range = "1 on a processor on which they poll, since each takes all of it";
+            return fault("the number of threads", &self.threads, range);
+        }
         if self.duration.is_zero() || self.duration > Load::LONGEST {
             return fault(
                 "the duration",

@@ -1,69 +1,10 @@
 //! The generator before servers that answer, misbehave, or stand still.
 
-use antiphon_load::{
-    Error, Expected, Fault, Load, Measured, Reach, Schedule, Stopped, Target, first_exchange, run,
-};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+mod common;
+
+use antiphon_load::{Error, Fault, Load, Measured, Schedule, Stopped, first_exchange, run};
+use common::{LIMIT, LONG, expected, load, server};
 use std::time::Duration;
-
-/// For what never comes: a test waits so long.
-const LIMIT: Duration = Duration::from_secs(1);
-/// For what comes, on however busy a machine.
-const LONG: Duration = Duration::from_secs(20);
-
-/// A server that ends with this value.
-struct Server {
-    child: Child,
-    target: Target,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn server(conduct: &str) -> Server {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_load-test-server"))
-        .arg(conduct)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the test server");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let url = format!("http://127.0.0.1:{}/api", line.trim());
-    Server {
-        child,
-        target: Target::parse(&url, Reach::Loopback).unwrap(),
-    }
-}
-
-fn expected() -> Expected {
-    Expected {
-        status: 200,
-        body: b"{\"greeting\":\"Hello World!\"}".to_vec(),
-    }
-}
-
-/// A load of 400 requests, after the first exchange, which all servers but those that misbehave at once do well. It ends by its count, however slow
-/// the machine is.
-fn load(server: &Server) -> Load {
-    assert_eq!(first_exchange(&server.target, LONG).unwrap(), expected());
-    Load {
-        connections: 4,
-        duration: Duration::from_secs(60),
-        requests_max: 400,
-        time_limit: LONG,
-        drain: LONG,
-        failures_max: 20,
-        ..Load::new(server.target.clone(), expected())
-    }
-}
 
 fn measured(conduct: &str) -> Measured {
     let server = server(conduct);
@@ -163,24 +104,7 @@ fn the_body_may_be_left_unchecked() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_and_its_waits_count() {
-    for busy_poll in [false, true] {
-        let server = server("never");
-        let load = Load {
-            // Three answers and one that never comes on each connection.
-            requests_max: 16,
-            time_limit: LIMIT,
-            busy_poll,
-            ..load(&server)
-        };
-        let measured = run(&load).unwrap();
-        assert_eq!(measured.failures.get("timed out"), Some(&4), "{measured:?}");
-        assert_eq!(
-            measured.latency.above(LIMIT.as_nanos() as u64 - 10_000_000),
-            4
-        );
-        // All waited alike.
-        assert_eq!(measured.starved(), Vec::<usize>::new());
-    }
+    common::gives_up_who_never_answers(false);
 }
 
 #[test]
@@ -311,29 +235,6 @@ fn what_a_run_might_not_send_is_not_owed() {
 }
 
 #[test]
-fn who_polls_has_the_same_answers_and_tells_what_it_polled_for() {
-    let server = server("well");
-    for schedule in [Schedule::Closed, Schedule::Open { per_second: 1000.0 }] {
-        let slept = Load {
-            schedule,
-            ..load(&server)
-        };
-        let polled = Load {
-            busy_poll: true,
-            ..slept.clone()
-        };
-        let (slept, polled) = (run(&slept).unwrap(), run(&polled).unwrap());
-        assert_eq!(slept.empty_polls_ns, 0);
-        assert_eq!((slept.answered, polled.answered), (400, 400));
-        assert_eq!(polled.lag.count(), slept.lag.count());
-        assert!(0 < polled.empty_polls_ns && polled.empty_polls_ns <= polled.own_cpu_ns);
-        // What it polled for in vain is no work that limits the rate.
-        let all = polled.own_cpu_ns as f64 / polled.wall_ns as f64;
-        assert!(polled.own_share() < all, "{polled:?}");
-    }
-}
-
-#[test]
 fn nothing_is_late_in_the_closed_loop() {
     let closed = measured("well");
     assert_eq!((closed.answered, closed.lag.count()), (400, 0));
@@ -376,6 +277,12 @@ fn settings_out_of_range_are_refused() {
         },
         Load {
             time_limit: Duration::from_micros(999),
+            ..sound.clone()
+        },
+        Load {
+            threads: 2,
+            busy_poll: true,
+            processor: Some(0),
             ..sound.clone()
         },
         Load {

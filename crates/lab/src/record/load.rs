@@ -77,11 +77,16 @@ pub struct LoadTask {
     pub freeze_ms: Option<u64>,
     /// Who sends.
     pub by: Generator,
-    /// Whether the generator sleeps while it waits, as others do, also where it has a processor for itself, on which it polls else.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether the generator sleeps while it waits, as others do, also where it has another processor than the server, on which it polls else. In plans of older
+    /// runs, which do not say, it does: what is left of such a run is measured as its beginning was.
+    #[serde(default = "slept")]
     pub sleeps: bool,
     /// How long requests are sent in a round, s.
     pub seconds: f64,
+}
+
+fn slept() -> bool {
+    true
 }
 
 impl LoadTask {
@@ -196,7 +201,7 @@ pub struct LoadRound {
 pub struct ClosedLoop {
     /// Right answers a second.
     pub per_second: f64,
-    /// The generator's processor time as a part of its time.
+    /// The generator's processor time, without polls that found nothing, as a part of its time.
     pub generator_share: f64,
 }
 
@@ -401,6 +406,24 @@ fn ratios(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_of_an_older_run_is_measured_by_a_generator_that_sleeps() {
+        let plan = r#"{"path":"/","body":"","connections":1,"keep_alive":true,"per_second":null,"freeze_ms":null,"by":"antiphon","seconds":1.0}"#;
+        let task: LoadTask = serde_json::from_str(plan).unwrap();
+        assert!(task.sleeps);
+        let written = |sleeps| {
+            serde_json::to_string(&LoadTask {
+                sleeps,
+                ..task.clone()
+            })
+            .unwrap()
+        };
+        for sleeps in [false, true] {
+            let read: LoadTask = serde_json::from_str(&written(sleeps)).unwrap();
+            assert_eq!(read.sleeps, sleeps);
+        }
+    }
 
     #[test]
     fn what_older_runs_have_as_zero_was_not_told() {

@@ -7,7 +7,7 @@ use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 type Term = (&'static str, &'static str);
 
 /// Of servers under load.
-const SERVERS: [Term; 4] = [
+const SERVERS: [Term; 5] = [
     (
         "CPU a request",
         "Processor time of all the server's processes, shared among its right answers: the median of the rounds. It suffers least from other work on the machine.",
@@ -23,7 +23,12 @@ const SERVERS: [Term; 4] = [
     ),
     (
         "Disturbed",
-        "Others used more than a tenth of the processors in use meanwhile.",
+        "Others used more than a tenth of the processors in use meanwhile: the server’s alone where the generator polls, which leaves nothing of its own.",
+    ),
+    (
+        "Generator busy",
+        "The part of its time that the generator used of its processor, without polls that found nothing: above nine tenths it may be what limits the rate. Under `across` it polls, where \
+         it may come before other work; elsewhere it sleeps, and the server is charged with waking it.",
     ),
 ];
 

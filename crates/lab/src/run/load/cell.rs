@@ -4,6 +4,7 @@ use super::processors::Places;
 use super::rival;
 use super::server::Server;
 use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask};
+use crate::run::busy::busy_ns;
 use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
 use crate::run::tree::Tree;
@@ -62,10 +63,16 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
         time_limit: TIME_LIMIT,
         drain: DRAIN,
         processor: places.generator,
-        busy_poll: places.generator_is_alone() && !task.sleeps,
+        busy_poll: polls(task, places),
         first: true,
         ..Load::new(target.clone(), expected)
     }
+}
+
+/// Whether the generator polls: where the server does not need its processor, and others do not come before it.
+fn polls(task: &LoadTask, places: &Places) -> bool {
+    let is_ours = task.by == Generator::Antiphon && !task.sleeps;
+    is_ours && places.may_poll()
 }
 
 /// When requests are sent. Where that is a part of what the server answers in closed loop, it is asked for as much as it can each time: what a machine that
@@ -103,7 +110,8 @@ fn once(
     let tree = Tree::of(server.process());
     let (mut edges, mut compilers): (Vec<Edge>, _) = (Vec::new(), Compilers::default());
     compilers.used_ns(&tree);
-    let mut edge = || edges.push(Edge::now(&tree, &mut compilers, places));
+    let watched = places.watched(load.busy_poll);
+    let mut edge = || edges.push(Edge::now(&tree, &mut compilers, watched));
     let mut round = match task.by {
         Generator::Antiphon => own(server, load, task, &mut edge)?,
         by => {
@@ -114,11 +122,15 @@ fn once(
         }
     };
     if let [from, to] = &edges[..] {
-        let wall_ns = (to.at - from.at).as_nanos() as f64 * places.used.len() as f64;
+        let wall_ns = (to.at - from.at).as_nanos() as f64 * watched.len() as f64;
         let server_ns = to.cpu_ns.saturating_sub(from.cpu_ns);
         let compiling_ns = to.compiling_ns.saturating_sub(from.compiling_ns);
         round.server_cpu_ns = server_ns.saturating_sub(compiling_ns);
-        let own_ns = (server_ns + round.generator_cpu_ns) as f64;
+        let generator_ns = match load.busy_poll {
+            true => 0, // It has none of the server's processor.
+            false => round.generator_cpu_ns,
+        };
+        let own_ns = (server_ns + generator_ns) as f64;
         let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
         round.foreign_ns = Some(foreign_ns.max(0.0));
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
@@ -156,12 +168,12 @@ struct Edge {
 }
 
 impl Edge {
-    fn now(tree: &Tree, compilers: &mut Compilers, places: &Places) -> Edge {
+    fn now(tree: &Tree, compilers: &mut Compilers, processors: &[usize]) -> Edge {
         Edge {
             at: Instant::now(),
             cpu_ns: tree.cpu_ns(),
             compiling_ns: compilers.known_used_ns(),
-            busy_ns: places.busy_ns(),
+            busy_ns: busy_ns(processors),
         }
     }
 }
@@ -233,8 +245,9 @@ fn frozen(
         let begun = Instant::now();
         server.freeze();
         std::thread::sleep(length);
-        server.thaw();
+        // Before it goes on: then it has the processor, and it may be a while until we do. Told too short it only owes fewer long waits.
         let frozen_ns = begun.elapsed().as_nanos() as u64;
+        server.thaw();
         let measured = running
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));

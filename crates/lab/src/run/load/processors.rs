@@ -1,7 +1,7 @@
 //! Where server and generator run, and what of these processors others used.
 
 use crate::machine::typical_core_to_core_ns;
-use crate::run::busy::busy_ns;
+use antiphon_load::may_come_first;
 use antiphon_measure::Placement;
 
 /// The processors of a placement.
@@ -11,7 +11,7 @@ pub(super) struct Places {
     pub(super) server: Placement,
     /// The generator's processor; wherever the system puts it if not given.
     pub(super) generator: Option<usize>,
-    /// The processors that either uses; all where that is left to the system.
+    /// The processors that either uses, the server's first; all where that is left to the system.
     pub(super) used: Vec<usize>,
 }
 
@@ -37,11 +37,23 @@ impl Places {
         }
     }
 
-    /// Whether the generator has a processor on which the server does not run, so that it may have all of it.
-    pub(super) fn generator_is_alone(&self) -> bool {
+    /// Whether the generator may poll: on another processor than the server's, before the other work that is there.
+    pub(super) fn may_poll(&self) -> bool {
+        self.has_another_for_generator() && may_come_first()
+    }
+
+    fn has_another_for_generator(&self) -> bool {
         match (self.server, self.generator) {
             (Placement::Same { processor }, Some(generator)) => processor as usize != generator,
             _ => false,
+        }
+    }
+
+    /// The processors that others may have a part of: a generator that polls leaves them nothing of its own, so that what they have is seen on the server's alone.
+    pub(super) fn watched(&self, polls: bool) -> &[usize] {
+        match polls {
+            true => &self.used[..1],
+            false => &self.used,
         }
     }
 
@@ -53,11 +65,6 @@ impl Places {
             }
             _ => None,
         }
-    }
-
-    /// Time that the processors were not idle since the machine was started, ns. It goes in steps of 10 ms.
-    pub(super) fn busy_ns(&self) -> u64 {
-        busy_ns(&self.used)
     }
 }
 
@@ -73,12 +80,17 @@ mod tests {
         });
         assert_eq!(places.server, Placement::Same { processor: 1 });
         assert_eq!((places.generator, &places.used[..]), (Some(0), &[1, 0][..]));
-        assert!(places.generator_is_alone());
+        assert!(places.has_another_for_generator());
+        // Beside a generator that polls others may have a part of the server's alone.
+        assert_eq!(
+            (places.watched(true), places.watched(false)),
+            (&[1][..], &[1, 0][..])
+        );
     }
 
     #[test]
-    fn a_generator_that_may_meet_the_server_is_not_alone() {
-        assert!(!Places::of(Placement::Same { processor: 1 }).generator_is_alone());
-        assert!(!Places::of(Placement::Free).generator_is_alone());
+    fn a_generator_that_may_meet_the_server_does_not_poll() {
+        assert!(!Places::of(Placement::Same { processor: 1 }).may_poll());
+        assert!(!Places::of(Placement::Free).may_poll());
     }
 }

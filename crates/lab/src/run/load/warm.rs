@@ -76,7 +76,7 @@ pub(super) fn up(
         connections: CONNECTIONS,
         duration: LOAD,
         processor: first.places.generator,
-        busy_poll: first.places.generator_is_alone(),
+        busy_poll: first.places.may_poll(),
         first: true,
         ..Load::new(target.clone(), expected)
     };

@@ -88,7 +88,8 @@ fn wakes(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
         false => (runs.1, runs.0),
     };
     let text = format!(
-        "the generator polled while it waited in run {polled}, and slept in run {slept}, so that figures differ in kind: a server is charged with waking who sleeps"
+        "the generator polled while it waited in run {polled}, and slept in run {slept}, so that figures differ in kind: a server is charged with waking who sleeps, and \
+         who sleeps has its answers later"
     );
     Some(Note {
         mend: "compare two runs of the same version".into(),
@@ -111,7 +112,9 @@ fn apart(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
         runs.1
     );
     Some(Note {
-        mend: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there".into(),
+        mend: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there. Runs of an earlier version may have had two threads of one \
+               core"
+            .into(),
         ..Note::new(Weight::Warning, "servers under load", text)
     })
 }

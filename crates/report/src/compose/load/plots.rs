@@ -92,7 +92,7 @@ fn plot(
     waits: &Waits,
     (over, curve): (&Over, &Curve),
 ) -> Option<Plot> {
-    let mut series: Vec<(bool, Series)> = Vec::new();
+    let (mut series, mut asleep): (Vec<(bool, Series)>, _) = (Vec::new(), "");
     for result in results {
         let (Some(load), Some(latencies)) = (outcome(result), wait(waits, result)) else {
             continue;
@@ -101,6 +101,9 @@ fn plot(
         let Some(x) = (over.of)(task).filter(|_| task.by == Generator::Antiphon) else {
             continue;
         };
+        if task.sleeps {
+            asleep = ", the generator sleeps";
+        }
         let subject = &result.identity.subject;
         let known = series
             .iter()
@@ -135,7 +138,10 @@ fn plot(
         _ => Unit::Count,
     };
     Some(Plot {
-        title: format!("{} over {}{kept} ({conditions})", curve.title, over.what),
+        title: format!(
+            "{} over {}{kept}{asleep} ({conditions})",
+            curve.title, over.what
+        ),
         description: format!(
             "{} over {}, from {} to {}. The tables above hold the same figures.",
             number::counted(series.len(), "server"),

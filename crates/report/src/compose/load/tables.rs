@@ -198,8 +198,8 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
         .map(|round| round.attempts.saturating_sub(1))
         .sum();
     let waits = match load.polls() {
-        true => "polls",
-        false => "sleeps",
+        true => "polling",
+        false => "asleep",
     };
     let apart = Apart::of(load.distances());
     let apart = apart.map(|apart| Fact::new("Core-to-core latency", range(&apart)));
@@ -207,7 +207,7 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
         Fact::new("Rounds in order", in_order),
         Fact::new("Requests", number::count(total)),
         Fact::new("By", load.task.by.word()),
-        Fact::new("While it waits it", waits),
+        Fact::new("The generator waits", waits),
         Fact::new(
             "Rounds that others disturbed",
             number::count(load.count(LoadRound::was_disturbed) as u64),
