@@ -932,9 +932,8 @@ fn another_generator_is_not_held_against_another_load() {
     };
     let kept = has_instead(&|load| load.task.keep_alive = false);
     assert!(!kept, "kept connections are not those for one request");
-    let polled = has_instead(&|load| load.rounds[0].empty_polls_ns = Some(1));
-    assert!(!polled, "others sleep, and the server wakes them");
-    assert!(has_instead(&|load| load.task.sleeps = true));
+    let asleep = has_instead(&|load| load.task.sleeps = true);
+    assert!(asleep, "how a generator waits makes no other load");
 }
 
 /// Ten rounds of 200 requests of 0.3 ms; in two of them the server paused, and 20 waited from 100 ms on downwards for its end.

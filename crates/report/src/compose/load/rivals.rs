@@ -63,7 +63,8 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     })
 }
 
-/// What our own generator measured of the same load on the same server, while it slept as others do: in the group of the other one, if there is such.
+/// What our own generator measured of the same load on the same server: in the group of the other one, if there is such. That others sleep while they wait makes
+/// no other load of it: over many connections they hardly ever do.
 fn beside<'r>(
     view: &View,
     rival: &ResultRecord,
@@ -80,7 +81,7 @@ fn beside<'r>(
                     sleeps: task.sleeps,
                     ..load.task.clone()
                 };
-                load.task.by == Generator::Antiphon && !load.polls() && ours == *task
+                load.task.by == Generator::Antiphon && ours == *task
             })
     };
     let same: Vec<&ResultRecord> = results.iter().filter(is_same).copied().collect();
