@@ -732,17 +732,22 @@ fn what_the_generator_may_have_limited_is_undecided() {
     let quiet = verdicts(&changed(&[], 0, busy));
     assert_eq!(quiet["Twice the requests"], "yes");
     assert_eq!(quiet["Half the latency"], "no: in 0 of 2");
-    // On either side; in fewer than half of the rounds it does not count.
-    for (result, rounds) in [(2, 2), (3, 2), (3, 3)] {
-        let limited = verdicts(&changed(&[result], rounds, busy));
-        assert_eq!(
-            limited["Twice the requests"],
-            "undecided: the generator’s limit"
-        );
-        assert_eq!(
-            limited["Half the latency"],
-            "no: in 0 of 2, 1 undecided (1 by the generator’s limit)"
-        );
+    // Without the limit the server would answer more, and sooner: that may only be more than twice as many as the other, but also in less than half its time. Where it
+    // is the other's limit, that is the other way round.
+    let (undecided, partly) = (
+        "undecided: the generator’s limit",
+        "no: in 0 of 2, 1 undecided (1 by the generator’s limit)",
+    );
+    let cases: [(&[usize], usize, [&str; 2]); 4] = [
+        (&[2], 2, ["yes", partly]),
+        (&[3], 2, [undecided, "no: in 0 of 2"]),
+        (&[3], 3, [undecided, "no: in 0 of 2"]),
+        (&[2, 3], 2, [undecided, partly]),
+    ];
+    for (results, rounds, [requests, latency]) in cases {
+        let limited = verdicts(&changed(results, rounds, busy));
+        assert_eq!(limited["Twice the requests"], requests, "{results:?}");
+        assert_eq!(limited["Half the latency"], latency, "{results:?}");
         // Processor time and memory are the server’s own.
         for (claimed, verdict) in &quiet {
             if claimed.ends_with("cost") || claimed.starts_with("Memory") {
@@ -750,6 +755,7 @@ fn what_the_generator_may_have_limited_is_undecided() {
             }
         }
     }
+    // In fewer than half of the rounds it does not count.
     assert_eq!(verdicts(&changed(&[3], 1, busy)), quiet);
 }
 

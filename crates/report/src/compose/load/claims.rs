@@ -30,8 +30,8 @@ pub struct Trial {
     pub test: String,
     /// The share that the claim is about, or the figure.
     pub share: Interval,
-    /// Whether the generator may be what limited it on either side: then it tells nothing of the servers.
-    pub is_limited: bool,
+    /// What it may be of the servers alone: where the generator may be what limited a side, the share is a bound of that.
+    pub possible: Interval,
     /// Whether a side was not warm, of figures that suffer from it.
     pub is_cold: bool,
     /// What else weakens it, in a word or two each.
@@ -40,10 +40,10 @@ pub struct Trial {
 
 impl Trial {
     fn fate(&self, limits: &Limits) -> Fate {
-        match (self.is_limited, self.is_cold) {
-            (true, _) => Fate::Limited,
-            (false, true) => Fate::Cold,
-            (false, false) => limits.fate(self.share),
+        match limits.fate(self.possible) {
+            Fate::Undecided if self.possible != self.share => Fate::Limited,
+            _ if self.is_cold => Fate::Cold,
+            fate => fate,
         }
     }
 }
@@ -156,8 +156,7 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     Some(Trial {
         test: view.label(&ours.identity),
         share,
-        is_limited: needs_idle_generator(claim.quantity)
-            && loads.iter().any(|load| is_limited(load)),
+        possible: possible(claim.quantity, share, &loads),
         is_cold,
         words: words(view, &sides, is_cold),
     })
@@ -203,9 +202,22 @@ fn alone(
     })
 }
 
-/// Whether a figure is the server's only while the generator has time to spare.
-fn needs_idle_generator(quantity: ServerQuantity) -> bool {
-    matches!(quantity, ServerQuantity::Requests | ServerQuantity::P99)
+/// What a share may be of the servers alone. Before a generator with time to spare, a server that it limited would answer more, and sooner: the share would be larger
+/// or smaller, as it is that server's or another's.
+fn possible(quantity: ServerQuantity, share: Interval, loads: &[&LoadOutcome]) -> Interval {
+    let [more, less] = [f64::INFINITY, 0.0];
+    let (own, of_others) = match quantity {
+        ServerQuantity::Requests => (more, less),
+        ServerQuantity::P99 => (less, more),
+        _ => return share,
+    };
+    let sides = loads.iter().zip([own, of_others]);
+    let limited = sides.filter(|(load, _)| is_limited(load));
+    limited.fold(share, |share, (_, bound)| Interval {
+        low: share.low.min(bound),
+        high: share.high.max(bound),
+        ..share
+    })
 }
 
 /// Whether what compiles while it runs has another figure before it is warm: what takes its time, and not what it holds.

@@ -50,6 +50,7 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         }
         _ => None,
     };
+    let share = share?;
     let sides = sides(view, claim, test);
     let is_cold =
         needs_warmth(claim.quantity) && sides.iter().any(|side| cold::is_subject_cold(side));
@@ -58,8 +59,8 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
             ServerQuantity::Deviation => format!("{} tests together", claim.tests.len()),
             _ => view.label(&ours.identity),
         },
-        share: share?,
-        is_limited: false, // nothing generates load for these
+        share,
+        possible: share, // nothing generates load for these
         is_cold,
         words: words(claim, &sides, is_cold),
     })
