@@ -100,7 +100,9 @@ fn a_server_is_measured_and_told() {
     assert_eq!(value["answered"], 50);
     assert_eq!(value["connections"].as_array().unwrap().len(), 3);
     assert_eq!(value["empty_polls_ns"], 0);
-    let polled = load(&[&url, "--requests", "50", "--seconds", "60", "--busy-poll"]);
+    // Between two requests of a schedule nothing comes.
+    let sparse = ["--rate", "200", "--requests", "20", "--seconds", "60"];
+    let polled = load(&[&[url.as_str(), "--busy-poll"], &sparse[..]].concat());
     let text = String::from_utf8_lossy(&polled.stdout).into_owned();
     assert!(
         text.contains("of its time, and polled in vain for "),

@@ -26,7 +26,11 @@ fn has_the_same_answers_and_tells_what_it_polled_for() {
         assert_eq!(slept.empty_polls_ns, 0);
         assert_eq!((slept.answered, polled.answered), (400, 400));
         assert_eq!(polled.lag.count(), slept.lag.count());
-        assert!(0 < polled.empty_polls_ns && polled.empty_polls_ns <= polled.own_cpu_ns);
+        assert!(polled.empty_polls_ns <= polled.own_cpu_ns);
+        if schedule == Schedule::Closed {
+            continue; // Each poll may have found an answer.
+        }
+        assert!(polled.empty_polls_ns > 0, "nothing comes between requests");
         // What it polled for in vain is no work that limits the rate.
         let all = polled.own_cpu_ns as f64 / polled.wall_ns as f64;
         assert!(polled.own_share() < all, "{polled:?}");
