@@ -297,13 +297,9 @@ fn generator(measured: &Measured) -> String {
     /// Above this the generator may be what limits the rate.
     const BUSY: f64 = 0.9;
     let share = measured.own_share();
-    let all_ns = (measured.wall_ns as f64 * measured.threads as f64).max(1.0);
-    let polled = match measured.empty_polls_ns {
-        0 => String::new(),
-        ns => format!(
-            ", and polled in vain for {:.0} %",
-            ns as f64 * 100.0 / all_ns
-        ),
+    let polled = match measured.empty_polls_share() {
+        0.0 => String::new(),
+        polled => format!(", and polled in vain for {:.0} %", polled * 100.0),
     };
     let used = format!("used {:.0} % of its time{polled}", share * 100.0);
     match share > BUSY {

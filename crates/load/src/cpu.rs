@@ -91,10 +91,11 @@ pub(crate) fn come_first() {
 /// slices of others all the time: then it is better not to poll.
 pub fn may_come_first() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
-    // Another thread tries, so that the calling one stays as it is.
-    let tries = || Builder::new().spawn(|| try_to_come_first().is_ok());
-    let may = || tries().is_ok_and(|thread| thread.join().unwrap_or(false));
-    *MAY.get_or_init(may)
+    *MAY.get_or_init(|| {
+        // Another thread tries, so that the calling one stays as it is.
+        let tries = Builder::new().spawn(|| try_to_come_first().is_ok());
+        tries.is_ok_and(|thread| thread.join().unwrap_or(false))
+    })
 }
 
 fn try_to_come_first() -> Result<(), Errno> {

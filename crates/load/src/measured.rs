@@ -130,8 +130,17 @@ impl Measured {
     /// The generator's processor time, without that of polls that found nothing, as a part of what its threads could have had: near 1 the generator is what
     /// limits the rate.
     pub fn own_share(&self) -> f64 {
-        let working_ns = self.own_cpu_ns.saturating_sub(self.empty_polls_ns);
-        working_ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
+        self.share(self.own_cpu_ns.saturating_sub(self.empty_polls_ns))
+    }
+
+    /// The polls that found nothing as a part of the same.
+    pub fn empty_polls_share(&self) -> f64 {
+        self.share(self.empty_polls_ns)
+    }
+
+    /// A time as a part of what the generator's threads could have had.
+    fn share(&self, ns: u64) -> f64 {
+        ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
     }
 
     /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
@@ -311,6 +320,10 @@ mod tests {
         let joined = polled.clone().join(polled);
         assert_eq!(joined.empty_polls_ns, 1_200_000_000);
         assert!((joined.own_share() - 0.3).abs() < 1e-9, "{joined:?}");
+        assert!(
+            (joined.empty_polls_share() - 0.6).abs() < 1e-9,
+            "{joined:?}"
+        );
     }
 
     #[test]

@@ -39,13 +39,17 @@ impl Places {
 
     /// Whether the generator may poll: on another processor than the server's, before the other work that is there.
     pub(super) fn may_poll(&self) -> bool {
-        self.has_another_for_generator() && may_come_first()
+        self.two().is_some() && may_come_first()
     }
 
-    fn has_another_for_generator(&self) -> bool {
-        match (self.server, self.generator) {
-            (Placement::Same { processor }, Some(generator)) => processor as usize != generator,
-            _ => false,
+    /// The server's processor and the generator's; `None` where both have one, or the system puts them.
+    fn two(&self) -> Option<(usize, usize)> {
+        let generator = self.generator?;
+        match self.server {
+            Placement::Same { processor } if processor as usize != generator => {
+                Some((processor as usize, generator))
+            }
+            _ => None,
         }
     }
 
@@ -59,12 +63,8 @@ impl Places {
 
     /// The core-to-core latency of server and generator, ns; `None` where both have one processor, or the system puts them.
     pub(super) fn core_to_core_ns(&self) -> Option<f64> {
-        match (self.server, self.generator) {
-            (Placement::Same { processor }, Some(generator)) => {
-                typical_core_to_core_ns(processor as usize, generator)
-            }
-            _ => None,
-        }
+        let (server, generator) = self.two()?;
+        typical_core_to_core_ns(server, generator)
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
         });
         assert_eq!(places.server, Placement::Same { processor: 1 });
         assert_eq!((places.generator, &places.used[..]), (Some(0), &[1, 0][..]));
-        assert!(places.has_another_for_generator());
+        assert_eq!(places.two(), Some((1, 0)));
         // Beside a generator that polls others may have a part of the server's alone.
         assert_eq!(
             (places.watched(true), places.watched(false)),
@@ -90,7 +90,10 @@ mod tests {
 
     #[test]
     fn a_generator_that_may_meet_the_server_does_not_poll() {
-        assert!(!Places::of(Placement::Same { processor: 1 }).may_poll());
-        assert!(!Places::of(Placement::Free).may_poll());
+        for placement in [Placement::Same { processor: 1 }, Placement::Free] {
+            let places = Places::of(placement);
+            assert_eq!(places.two(), None);
+            assert!(!places.may_poll());
+        }
     }
 }

@@ -40,14 +40,27 @@ fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     each.into_iter().map(note).collect()
 }
 
+/// The run in which something was so, and then the other, where it was so in one alone.
+fn in_one(
+    agreements: &[Agreement],
+    runs: (i64, i64),
+    of: fn(&Agreement) -> (bool, bool),
+) -> Option<(i64, i64)> {
+    let (is_first, _) = agreements.iter().map(of).find(|(a, b)| a != b)?;
+    Some(order(is_first, runs))
+}
+
+/// The first run before the second, or the other way round.
+fn order(is_first: bool, runs: (i64, i64)) -> (i64, i64) {
+    match is_first {
+        true => runs,
+        false => (runs.1, runs.0),
+    }
+}
+
 /// Where processors were kept awake in one of the runs alone. Those of an earlier version slept while turns waited.
 fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
-    let differ = agreements.iter().find(|of| of.awake.0 != of.awake.1)?;
-    let (awake, asleep) = if differ.awake.0 {
-        runs
-    } else {
-        (runs.1, runs.0)
-    };
+    let (awake, asleep) = in_one(agreements, runs, |of| of.awake)?;
     let text = format!(
         "processors were kept awake while turns waited in run {awake}, and not in run {asleep}, so that what waits differs in kind: who wakes a processor up is \
          charged with it"
@@ -67,7 +80,7 @@ fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
         .map(|of| (of.identity.subject.as_str(), of.ordinary.0))
         .collect();
     let note = |(subject, is_first): (&str, bool)| {
-        let (ordinary, other) = if is_first { runs } else { (runs.1, runs.0) };
+        let (ordinary, other) = order(is_first, runs);
         let text = format!(
             "its turns were ordinary in run {ordinary}, as its run-time looks for other work before it waits for a server (`looks_for_work` in its file), and in real time in run {other}, \
              where it looks for longer, so that its figures differ in kind"
@@ -82,11 +95,7 @@ fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
 
 /// Where the generator polled in one of the runs alone. That of an earlier version always slept.
 fn wakes(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
-    let differ = agreements.iter().find(|of| of.polled.0 != of.polled.1)?;
-    let (polled, slept) = match differ.polled.0 {
-        true => runs,
-        false => (runs.1, runs.0),
-    };
+    let (polled, slept) = in_one(agreements, runs, |of| of.polled)?;
     let text = format!(
         "the generator polled while it waited in run {polled}, and slept in run {slept}, so that figures differ in kind: a server is charged with waking who sleeps, and \
          who sleeps has its answers later"
