@@ -241,6 +241,16 @@ fn by_libraries_of_ada() {
 }
 
 #[test]
+fn in_c() {
+    examine("rest-c", ALL);
+}
+
+#[test]
+fn in_cpp() {
+    examine("rest-cpp", ALL);
+}
+
+#[test]
 fn in_go() {
     examine("rest-go", ALL);
 }
