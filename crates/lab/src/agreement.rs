@@ -2,9 +2,12 @@
 //! the same test, in the one run and in the other.
 
 use crate::record::{
-    Apart, Costs, Identity, Outcome, ResultRecord, RunRecord, Starts, original_of,
+    Apart, Costs, Identity, LoadRound, Outcome, ResultRecord, RunRecord, Starts, original_of,
 };
 use antiphon_measure::{Interval, RunFigure, run_ratio};
+
+/// Servers that wait so much oftener a request in one run than in another are measured in two states: to be woken costs about as much as to answer.
+const WAITED: f64 = 0.2;
 
 /// Two runs should agree within so much.
 pub const WANTED: f64 = 0.03;
@@ -30,6 +33,8 @@ pub struct Agreement {
     pub polled: (bool, bool),
     /// How far apart the processors of server and generator were in the first run, and in the second, where that differs.
     pub moved: Option<(Apart, Apart)>,
+    /// How often a request one of the servers waited and was woken in the first run, and in the second, where that differs.
+    pub waited: Option<(f64, f64)>,
 }
 
 /// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
@@ -155,9 +160,20 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                 ordinary: in_both(|costs| costs.ordinary),
                 polled: (polls(of), polls(of_again)),
                 moved: of.moved_until(of_again),
+                waited: both.into_iter().find_map(waited),
             })
         })
         .collect()
+}
+
+/// How often a server waited for a request in both runs, where that differs.
+fn waited((first, second): (&ResultRecord, &ResultRecord)) -> Option<(f64, f64)> {
+    let of = |result: &ResultRecord| match &result.outcome {
+        Outcome::Load(load) => Some(load.told(LoadRound::waits)?.value),
+        _ => None,
+    };
+    let (first, second) = (of(first)?, of(second)?);
+    ((first - second).abs() > WAITED).then_some((first, second))
 }
 
 /// What the costs of a result say, if it has any.

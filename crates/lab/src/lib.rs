@@ -31,9 +31,9 @@ pub use leftovers::clear_leftovers;
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{
-    Absence, Apart, ClosedLoop, CoreToCore, CostRound, Costs, Foreign, Freeze, Generator, Held,
-    HeldAfter, Identity, Latencies, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
-    ResultRecord, RunRecord, ServerHeld, Starts, SubjectRecord, WarmSlice, WarmUp,
+    Absence, Apart, ClosedLoop, ContextSwitches, CoreToCore, CostRound, Costs, Foreign, Freeze,
+    Generator, Held, HeldAfter, Identity, Latencies, LoadOutcome, LoadRound, LoadTask, Machine,
+    Outcome, ResultRecord, RunRecord, ServerHeld, Starts, SubjectRecord, WarmSlice, WarmUp,
     mostly_disturbed, original_of, twin_of, typical,
 };
 pub use services::Services;

@@ -9,7 +9,8 @@ mod ratio;
 pub use apart::{Apart, CoreToCore};
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
 pub use load::{
-    ClosedLoop, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp,
+    ClosedLoop, ContextSwitches, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask,
+    WarmSlice, WarmUp,
 };
 pub use ratio::{Starts, typical};
 

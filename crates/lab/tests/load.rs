@@ -8,6 +8,7 @@ use antiphon_lab::store::Raw;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{LoadOutcome, LoadRound, Outcome, RunRecord};
+use common::subjects::{put, served};
 use std::path::Path;
 
 const SUITE: &str = r#"
@@ -208,6 +209,47 @@ fn servers_are_measured_and_their_failures_are_results() {
             .count(),
         0
     );
+}
+
+/// On one processor with its client, which waits for each answer.
+const IN_TURNS: &str = r#"
+name = "turns"
+title = "In turns"
+subjects = ["served/v"]
+[quick]
+seconds_per_row = 0.01
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.01
+relative_half_width = 0.1
+[[group]]
+id = "one"
+title = "One"
+runs = ["other.same"]
+[[group.row]]
+kind = "load"
+test = "one"
+label = "one connection"
+connections = "1"
+path = "/"
+body = "hello"
+seconds = 0.1
+"#;
+
+#[test]
+fn a_server_in_turns_with_its_client_leaves_the_processor_for_each_request() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "served", &served());
+    let (store, run) = common::measure_in(folder.path(), IN_TURNS, true);
+    let record = store.load(run).unwrap();
+    let Outcome::Load(load) = &record.results[0].outcome else {
+        panic!("{:?}", record.results[0]);
+    };
+    for round in &load.rounds {
+        let switches = round.waits().zip(round.preemptions());
+        let (waits, preemptions) = switches.expect("none of its threads ends meanwhile");
+        assert!(waits + preemptions > 0.9, "{round:?}");
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 mod sample;
 
 use antiphon_lab::{
-    Absence, ClosedLoop, Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord,
-    WarmSlice, WarmUp,
+    Absence, ClosedLoop, ContextSwitches, Freeze, Generator, LoadOutcome, LoadRound, LoadTask,
+    Outcome, RunRecord, WarmSlice, WarmUp,
 };
 use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
@@ -480,6 +480,8 @@ fn what_a_generator_does_not_tell_has_no_figure() {
     for round in &mut load.rounds {
         (round.p50_ns, round.p99_ns, round.p999_ns) = (None, None, None);
         (round.longest_ns, round.fairness) = (None, None);
+        // The laboratory counts these itself.
+        round.switches = Some(ContextSwitches::default());
     }
     let tables = tables(&compose(&run), "group-over");
     let full = tables.last().unwrap();
@@ -830,15 +832,46 @@ fn processors_that_were_moved_are_told_of_once() {
     );
 }
 
+/// The first server waits before each request in two rounds of three, and is never preempted.
+fn woken() -> RunRecord {
+    let mut run = run();
+    for (round, voluntary) in of(&mut run, 2).rounds.iter_mut().zip([990, 1000, 20]) {
+        round.switches = Some(ContextSwitches {
+            voluntary,
+            involuntary: 0,
+        });
+    }
+    run
+}
+
+#[test]
+fn how_often_servers_are_woken_has_a_table() {
+    let titled = |run: &RunRecord| -> Option<Table> {
+        let mut all = tables(&compose(run), "group-over").into_iter();
+        all.find(|table| table.title.contains("context switches"))
+    };
+    assert_eq!(titled(&run()), None);
+    let table = titled(&woken()).expect("it was counted");
+    let Cell::Figure(waits) = &table.rows[0].cells[1] else {
+        panic!("no figure in {:?}", table.rows[0]);
+    };
+    assert_eq!((waits.value, waits.unit), (0.99, Unit::Count));
+    assert!(table.caption.contains("race"), "{}", table.caption);
+    // What was not counted of the other server is no zero.
+    assert!(matches!(table.rows[1].cells[1], Cell::Empty));
+}
+
 #[test]
 fn every_figure_is_exported() {
-    let text = csv::runs(&[moved()]).unwrap();
+    let text = csv::runs(&[woken(), moved()]).unwrap();
     for figure in [
         "load_cpu",
         "load_per_second",
         "load_p999",
         "load_starved",
         "load_pss",
+        "load_voluntary",
+        "load_involuntary",
         "core_to_core",
         "cold_starts",
     ] {

@@ -191,9 +191,21 @@ pub struct LoadRound {
     pub peak_bytes: u64,
     /// Their threads.
     pub threads: u64,
+    /// Context switches of those; `None` where one of them ended meanwhile, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<ContextSwitches>,
     /// What was seen of a freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
+}
+
+/// How often threads left their processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextSwitches {
+    /// To wait for something, as a server does for its next request.
+    pub voluntary: u64,
+    /// For another thread, or by yielding to one.
+    pub involuntary: u64,
 }
 
 /// A closed loop of which a schedule is a part.
@@ -283,6 +295,16 @@ impl LoadRound {
     /// Processor time of the server a request, ns.
     pub fn cpu_ns(&self) -> f64 {
         self.server_cpu_ns as f64 / (self.answered as f64).max(1.0)
+    }
+
+    /// Voluntary context switches of the server a request: how often it had nothing to do and was woken. `None` where they are not known.
+    pub fn waits(&self) -> Option<f64> {
+        Some(self.switches?.voluntary as f64 / (self.answered as f64).max(1.0))
+    }
+
+    /// Its involuntary ones.
+    pub fn preemptions(&self) -> Option<f64> {
+        Some(self.switches?.involuntary as f64 / (self.answered as f64).max(1.0))
     }
 
     /// Whether the generator told of single connections: who does not know the longest wait does not know whose it was.

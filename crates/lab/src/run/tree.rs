@@ -2,6 +2,7 @@
 
 mod mappings;
 mod proc;
+mod switches;
 
 use super::busy::TICK_NS;
 use crate::record::Held;
@@ -14,6 +15,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::hash::Hash;
 use std::time::Duration;
+pub(super) use switches::SwitchesSoFar;
 
 /// Where the ticks of children that have ended stand in `/proc/PID/stat`.
 const ENDED_TICKS: [usize; 2] = [16, 17];

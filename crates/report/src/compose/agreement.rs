@@ -315,6 +315,7 @@ mod tests {
             ordinary: (false, false),
             polled: (false, false),
             moved: None,
+            waited: None,
         };
         differences.iter().map(agreement).collect()
     }
@@ -430,6 +431,14 @@ mod tests {
         };
         told("2 ratios: the processors");
         told("120 ns there and back in run 11, and 330 ns in run 12");
+    }
+
+    #[test]
+    fn servers_that_were_woken_in_one_run_are_told_of_once() {
+        let note = noted(|of| of.waited = Some((0.02, 0.98)));
+        let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
+        told("2 ratios: a server waited");
+        told("`t` of s/v or b/v, with 0.020 in run 11 and 0.98 in run 12");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask}
 use crate::run::busy::busy_ns;
 use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
-use crate::run::tree::Tree;
+use crate::run::tree::{SwitchesSoFar, Tree};
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -111,7 +111,7 @@ fn once(
     let (mut edges, mut compilers): (Vec<Edge>, _) = (Vec::new(), Compilers::default());
     compilers.used_ns(&tree);
     let watched = places.watched(load.busy_poll);
-    let mut edge = || edges.push(Edge::now(&tree, &mut compilers, watched));
+    let mut edge = || edges.push(Edge::now(&tree, &mut compilers, watched, edges.is_empty()));
     let mut round = match task.by {
         Generator::Antiphon => own(server, load, task, &mut edge)?,
         by => {
@@ -134,6 +134,7 @@ fn once(
         let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
         round.foreign_ns = Some(foreign_ns.max(0.0));
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
+        round.switches = to.switches.since(&from.switches);
     }
     let held = Tree::of(server.process()).held();
     (round.pss_bytes, round.peak_bytes, round.threads) =
@@ -165,15 +166,26 @@ struct Edge {
     cpu_ns: u64,
     compiling_ns: u64,
     busy_ns: u64,
+    switches: SwitchesSoFar,
 }
 
 impl Edge {
-    fn now(tree: &Tree, compilers: &mut Compilers, processors: &[usize]) -> Edge {
-        Edge {
+    /// Clocks are read next to the load: a look at hundreds of threads takes a while, in which others go on.
+    fn now(tree: &Tree, compilers: &mut Compilers, processors: &[usize], is_first: bool) -> Edge {
+        let before = is_first.then(|| tree.switches());
+        let edge = Edge {
             at: Instant::now(),
             cpu_ns: tree.cpu_ns(),
             compiling_ns: compilers.known_used_ns(),
             busy_ns: busy_ns(processors),
+            switches: before.unwrap_or_default(),
+        };
+        match is_first {
+            true => edge,
+            false => Edge {
+                switches: tree.switches(),
+                ..edge
+            },
         }
     }
 }

@@ -12,6 +12,7 @@ pub(super) fn notes(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     notes.extend(priorities(agreements, runs));
     notes.extend(wakes(agreements, runs));
     notes.extend(apart(agreements, runs));
+    notes.extend(waited(agreements, runs));
     notes
 }
 
@@ -124,6 +125,33 @@ fn apart(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
         mend: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there. Runs of an earlier version may have had two threads of one \
                core"
             .into(),
+        ..Note::new(Weight::Warning, "servers under load", text)
+    })
+}
+
+/// Servers that had to be woken for requests in the one run, and not in the other.
+fn waited(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
+    let all = agreements.iter().filter_map(|of| Some((of, of.waited?)));
+    let all: Vec<(&Agreement, (f64, f64))> = all.collect();
+    let apart = |(first, second): (f64, f64)| (first - second).abs();
+    let (most, (first, second)) = all
+        .iter()
+        .max_by(|a, b| apart(a.1).total_cmp(&apart(b.1)))?;
+    let times = |waits: f64| number::significant(waits, 2);
+    let text = format!(
+        "{}: a server waited, and was woken, another number of times a request in the one run than in the other, so that figures differ in kind: to be woken is part of what \
+         a request costs. Farthest apart is `{}` of {} or {}, with {} in run {} and {} in run {}",
+        number::counted(all.len(), "ratio"),
+        most.identity.test,
+        most.identity.subject,
+        most.base,
+        times(*first),
+        runs.0,
+        times(*second),
+        runs.1
+    );
+    Some(Note {
+        mend: "measure again, for longer, or take loads over more connections, which leave a server no time to wait".into(),
         ..Note::new(Weight::Warning, "servers under load", text)
     })
 }

@@ -4,6 +4,9 @@ use crate::document::Unit;
 use antiphon_lab::{Latencies, LoadOutcome, LoadRound};
 use antiphon_measure::Interval;
 
+const PROCESSOR_TIME: &str = "Processor time of the server a request";
+const WAITS: &str = "Voluntary context switches of the server a request";
+
 /// A figure of a load, with its heading and unit.
 pub(super) struct Shown {
     pub(super) title: &'static str,
@@ -27,7 +30,12 @@ pub(super) enum Of {
 impl Shown {
     /// Whether it is what a request costs the server's processors.
     pub(super) fn is_processor_time(&self) -> bool {
-        self.title == OVER_LOADS[0].title
+        self.title == PROCESSOR_TIME
+    }
+
+    /// Whether it is how often the server waits for one.
+    pub(super) fn is_of_waits(&self) -> bool {
+        self.title == WAITS
     }
 
     /// Whether only loads have it that are a part of what a server can.
@@ -100,13 +108,21 @@ const fn first(titles: [&'static str; 5]) -> [Shown; 5] {
 }
 
 /// Those that have a table each, over all loads of a group.
-pub(super) const OVER_LOADS: [Shown; 5] = first([
-    "Processor time of the server a request",
-    "Requests a second",
-    "Latency, median",
-    "Latency, 99 %",
-    "Latency, 99.9 %",
-]);
+pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
+    let waits = Shown {
+        title: WAITS,
+        unit: Unit::Count,
+        of: Of::Median(LoadRound::waits),
+    };
+    let titles = [
+        PROCESSOR_TIME,
+        "Requests a second",
+        "Latency, median",
+        "Latency, 99 %",
+        "Latency, 99.9 %",
+    ];
+    first(titles).into_iter().chain([waits])
+}
 
 /// Those of the table of everything.
 pub(super) fn in_full() -> impl Iterator<Item = Shown> {
@@ -115,7 +131,7 @@ pub(super) fn in_full() -> impl Iterator<Item = Shown> {
         .chain(REST)
 }
 
-const REST: [Shown; 9] = [
+const REST: [Shown; 11] = [
     Shown {
         title: "In closed loop/s",
         unit: Unit::Count,
@@ -149,6 +165,16 @@ const REST: [Shown; 9] = [
         title: "Threads",
         unit: Unit::Count,
         of: Of::Median(|round| Some(round.threads as f64)),
+    },
+    Shown {
+        title: "Voluntary switches",
+        unit: Unit::Count,
+        of: Of::Median(LoadRound::waits),
+    },
+    Shown {
+        title: "Involuntary",
+        unit: Unit::Count,
+        of: Of::Median(LoadRound::preemptions),
     },
     Shown {
         title: "Sent late by, p99",

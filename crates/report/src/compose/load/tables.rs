@@ -1,6 +1,6 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
-use super::shown::{OVER_LOADS, Of, Shown, in_full};
+use super::shown::{Of, Shown, in_full, over_loads};
 use super::{Waits, marks, noise, outcome, wait};
 use crate::compose::cold;
 use crate::compose::figure::range;
@@ -18,6 +18,10 @@ const LATENCIES: &str = "Percentiles are those of all requests of all rounds, wi
 const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram was kept, as by other generators and in runs of older versions: it is the median of \
                          what each round says, in which a pause in fewer than half of the rounds does not show.";
 
+/// What is added where the server's context switches are shown.
+const SWITCHES: &str = " A server that waits for each request has one a request, and what it takes to be woken is part of its cost; one that always finds another request has \
+                        none. Which of both it is over few connections is a race with the generator: where rounds differ in it, costs do.";
+
 /// The tables of a group under one policy and placement.
 pub(super) fn blocks(
     view: &View,
@@ -28,14 +32,14 @@ pub(super) fn blocks(
 ) -> Vec<Block> {
     let subjects = in_order(results, |result| result.identity.subject.clone());
     let tests = in_order(results, |result| result.identity.test.clone());
-    let has = |shown: &&Shown| {
+    let has = |shown: &Shown| {
         let mut figures = results.iter().filter_map(|result| {
             let load = outcome(result)?;
             shown.figure(load, wait(waits, result)?)
         });
         figures.any(|figure| figure.value > 0.0)
     };
-    let over = OVER_LOADS.iter().filter(has).map(|shown| {
+    let over = over_loads().filter(has).map(|shown| {
         let column = |test: &String| Column::titled(label(view, results, test));
         let row = |subject: &String| Row {
             label: subject.clone(),
@@ -44,12 +48,12 @@ pub(super) fn blocks(
             subject: view.colour(subject),
             cells: tests
                 .iter()
-                .map(|test| cell(view, results, find(results, subject, test), waits, shown))
+                .map(|test| cell(view, results, find(results, subject, test), waits, &shown))
                 .collect(),
         };
         Table {
             title: format!("{}: {}", group.title, shown.title),
-            caption: caption(view, shown, waits),
+            caption: caption(view, &shown, waits),
             corner: "Server".into(),
             columns: tests.iter().map(column).collect(),
             rows: subjects.iter().map(row).collect(),
@@ -136,7 +140,11 @@ fn caption(view: &View, shown: &Shown, waits: &Waits) -> String {
         true => cold::compilers(view),
         false => "",
     };
-    format!("{made} In each round every server had a moment of each load.{compilers}")
+    let switches = match shown.is_of_waits() {
+        true => SWITCHES,
+        false => "",
+    };
+    format!("{made} In each round every server had a moment of each load.{compilers}{switches}")
 }
 
 fn of_latencies(waits: &Waits) -> String {

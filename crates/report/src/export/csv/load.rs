@@ -7,7 +7,7 @@ use antiphon_measure::Interval;
 /// The name of a figure that is the median of rounds, its unit, and what it is of a round; `None` where the generator does not tell it.
 type Figure = (&'static str, &'static str, fn(&LoadRound) -> Option<f64>);
 
-const FIGURES: [Figure; 11] = [
+const FIGURES: [Figure; 13] = [
     ("load_cpu", "ns", |round| Some(round.cpu_ns())),
     ("load_per_second", "", |round| Some(round.per_second)),
     ("load_closed_per_second", "", |round| {
@@ -24,6 +24,8 @@ const FIGURES: [Figure; 11] = [
     ("load_pss", "bytes", |round| Some(round.pss_bytes as f64)),
     ("load_peak", "bytes", |round| Some(round.peak_bytes as f64)),
     ("load_threads", "", |round| Some(round.threads as f64)),
+    ("load_voluntary", "", LoadRound::waits),
+    ("load_involuntary", "", LoadRound::preemptions),
     ("load_generator_share", "", |round| {
         Some(round.generator_share)
     }),
