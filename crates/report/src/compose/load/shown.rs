@@ -71,6 +71,11 @@ fn exactly(value: f64) -> Interval {
     }
 }
 
+/// A few switches of a moment, or the one that ends it, are none of a request.
+fn thousandths(switches: f64) -> f64 {
+    (switches * 1000.0).round() / 1000.0
+}
+
 fn time(ns: Option<u64>) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
@@ -112,7 +117,7 @@ pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
     let waits = Shown {
         title: WAITS,
         unit: Unit::Count,
-        of: Of::Median(LoadRound::waits),
+        of: Of::Median(|round| round.waits().map(thousandths)),
     };
     let titles = [
         PROCESSOR_TIME,
@@ -169,12 +174,12 @@ const REST: [Shown; 11] = [
     Shown {
         title: "Voluntary switches",
         unit: Unit::Count,
-        of: Of::Median(LoadRound::waits),
+        of: Of::Median(|round| round.waits().map(thousandths)),
     },
     Shown {
         title: "Involuntary",
         unit: Unit::Count,
-        of: Of::Median(LoadRound::preemptions),
+        of: Of::Median(|round| round.preemptions().map(thousandths)),
     },
     Shown {
         title: "Sent late by, p99",
