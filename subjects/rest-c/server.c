@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,15 @@ static const char greeting[] = "{\"greeting\":\"Hello World!\"}";
 static void answer(struct evhttp_request *request, void *unused)
 {
     (void)unused;
+    struct evbuffer *content = evhttp_request_get_output_buffer(request);
+    struct evkeyvalq *fields = evhttp_request_get_output_headers(request);
     if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) {
+        (void)evhttp_add_header(fields, "Allow", "GET");
         evhttp_send_reply(request, HTTP_BADMETHOD, "Method Not Allowed", NULL);
         return;
     }
-    struct evbuffer *content = evhttp_request_get_output_buffer(request);
-    struct evkeyvalq *fields = evhttp_request_get_output_headers(request);
-    if (evbuffer_add_reference(content, greeting, sizeof greeting - 1, NULL, NULL) != 0 ||
-        evhttp_add_header(fields, "Content-Type", "application/json") != 0) {
+    if (evhttp_add_header(fields, "Content-Type", "application/json") != 0 ||
+        evbuffer_add_reference(content, greeting, sizeof greeting - 1, NULL, NULL) != 0) {
         evhttp_send_error(request, HTTP_INTERNAL, NULL);
         return;
     }
@@ -52,6 +54,23 @@ static in_port_t parse_port(const char *text)
     return (in_port_t)port;
 }
 
+static void accept_again(evutil_socket_t none, short events, void *listener)
+{
+    (void)none;
+    (void)events;
+    evconnlistener_enable(listener);
+}
+
+/* There may be no files left: the connection would be tried again at once, and for ever. It waits for some to be closed. */
+static void pause_accepting(struct evconnlistener *listener, void *unused)
+{
+    (void)unused;
+    static const struct timeval second = {1, 0};
+    fprintf(stderr, "a connection was not accepted: %s\n", evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+    if (event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, accept_again, listener, &second) == 0)
+        evconnlistener_disable(listener);
+}
+
 /* What connections take over from it is set once: they send at once. */
 static struct evconnlistener *listen_at(struct event_base *base, in_port_t port)
 {
@@ -68,6 +87,7 @@ static struct evconnlistener *listen_at(struct event_base *base, in_port_t port)
     int on = 1;
     if (setsockopt(evconnlistener_get_fd(listener), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
         fail("TCP_NODELAY");
+    evconnlistener_set_error_cb(listener, pause_accepting);
     return listener;
 }
 
@@ -78,6 +98,8 @@ int main(int count, char *words[])
         return EXIT_FAILURE;
     }
     in_port_t port = parse_port(words[1]);
+    /* A client that broke off is an error of writing to it, and no end of the server's. */
+    signal(SIGPIPE, SIG_IGN);
     struct event_base *base = event_base_new();
     struct evhttp *server = base == NULL ? NULL : evhttp_new(base);
     if (server == NULL)

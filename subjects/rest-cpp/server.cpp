@@ -4,16 +4,19 @@
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <iostream>
 #include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -80,11 +83,6 @@ net::awaitable<void> serve(tcp::socket socket)
     socket.shutdown(tcp::socket::shutdown_send, error);
 }
 
-bool is_of_one_client(const error_code &error)
-{
-    return error == net::error::connection_aborted || error == net::error::connection_reset;
-}
-
 net::awaitable<void> listen(tcp::acceptor acceptor)
 {
     const auto executor = co_await net::this_coro::executor;
@@ -96,8 +94,6 @@ net::awaitable<void> listen(tcp::acceptor acceptor)
             continue;
         }
         std::cerr << "a connection was not accepted: " << error.message() << '\n';
-        if (is_of_one_client(error))
-            continue;
         // There may be no files left: it waits for some to be closed.
         net::steady_timer timer(executor, std::chrono::seconds(1));
         co_await timer.async_wait(net::use_awaitable);
@@ -108,7 +104,9 @@ net::awaitable<void> listen(tcp::acceptor acceptor)
 int processors()
 {
     cpu_set_t usable;
-    return sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0)
+        throw std::system_error(errno, std::generic_category(), "which processors there are");
+    return CPU_COUNT(&usable);
 }
 
 std::uint16_t parse_port(std::string_view word)
@@ -121,12 +119,23 @@ std::uint16_t parse_port(std::string_view word)
     return port;
 }
 
+// Lets threads end that run it, also when something is thrown.
+struct stopped_at_end {
+    net::io_context &context;
+    ~stopped_at_end() { context.stop(); }
+};
+
 void run(std::uint16_t port)
 {
     const int threads = processors();
     net::io_context context{threads};
-    net::co_spawn(context, listen({context, {net::ip::address_v4::loopback(), port}}), net::detached);
+    const auto rethrow = [](std::exception_ptr why) {
+        if (why)
+            std::rethrow_exception(why);
+    };
+    net::co_spawn(context, listen({context, {net::ip::address_v4::loopback(), port}}), rethrow);
     std::vector<std::jthread> others;
+    const stopped_at_end stopped{context};
     for (int i = 1; i < threads; i++)
         others.emplace_back([&context] { context.run(); });
     context.run();

@@ -6,7 +6,7 @@ use crate::record::{
 };
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
-/// Servers that wait so much oftener a request in one run than in another are measured in two states: to be woken costs about as much as to answer.
+/// Servers whose threads wait so much oftener a request in one run than in another are measured in two states: to be woken costs about as much as to answer.
 const WAITED: f64 = 0.2;
 
 /// Two runs should agree within so much.
@@ -33,8 +33,36 @@ pub struct Agreement {
     pub polled: (bool, bool),
     /// How far apart the processors of server and generator were in the first run, and in the second, where that differs.
     pub moved: Option<(Apart, Apart)>,
-    /// How often a request one of the servers waited and was woken in the first run, and in the second, where that differs.
-    pub waited: Option<(f64, f64)>,
+    /// Which of the two servers waited more often in the one run than in the other, if one did.
+    pub waited: Option<WaitsDiffer>,
+}
+
+/// A server whose threads waited more often for a request in one run than in another. What it takes to be woken is part of what a request costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitsDiffer {
+    /// `name/variant`.
+    pub subject: String,
+    /// Voluntary context switches a request in the first run, and in the second.
+    pub a_request: (f64, f64),
+}
+
+impl WaitsDiffer {
+    fn of(first: &ResultRecord, second: &ResultRecord) -> Option<WaitsDiffer> {
+        let waits = |result: &ResultRecord| match &result.outcome {
+            Outcome::Load(load) => Some(load.told(LoadRound::voluntary)?.value),
+            _ => None,
+        };
+        let differ = WaitsDiffer {
+            subject: first.identity.subject.clone(),
+            a_request: (waits(first)?, waits(second)?),
+        };
+        (differ.by() > WAITED).then_some(differ)
+    }
+
+    /// By how much.
+    pub fn by(&self) -> f64 {
+        (self.a_request.0 - self.a_request.1).abs()
+    }
 }
 
 /// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
@@ -160,20 +188,13 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                 ordinary: in_both(|costs| costs.ordinary),
                 polled: (polls(of), polls(of_again)),
                 moved: of.moved_until(of_again),
-                waited: both.into_iter().find_map(waited),
+                waited: both
+                    .into_iter()
+                    .filter_map(|(first, second)| WaitsDiffer::of(first, second))
+                    .max_by(|one, other| one.by().total_cmp(&other.by())),
             })
         })
         .collect()
-}
-
-/// How often a server waited for a request in both runs, where that differs.
-fn waited((first, second): (&ResultRecord, &ResultRecord)) -> Option<(f64, f64)> {
-    let of = |result: &ResultRecord| match &result.outcome {
-        Outcome::Load(load) => Some(load.told(LoadRound::waits)?.value),
-        _ => None,
-    };
-    let (first, second) = (of(first)?, of(second)?);
-    ((first - second).abs() > WAITED).then_some((first, second))
 }
 
 /// What the costs of a result say, if it has any.

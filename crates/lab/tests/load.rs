@@ -245,11 +245,11 @@ fn a_server_in_turns_with_its_client_leaves_the_processor_for_each_request() {
     let Outcome::Load(load) = &record.results[0].outcome else {
         panic!("{:?}", record.results[0]);
     };
-    for round in &load.rounds {
-        let switches = round.waits().zip(round.preemptions());
-        let (waits, preemptions) = switches.expect("none of its threads ends meanwhile");
-        assert!(waits + preemptions > 0.9, "{round:?}");
-    }
+    // The thread of a connection that was closed before may end in a round, which has no count then.
+    let both = |round: &LoadRound| Some(round.voluntary()? + round.involuntary()?);
+    let counted: Vec<f64> = load.rounds.iter().filter_map(both).collect();
+    assert!(!counted.is_empty(), "{load:?}");
+    assert!(counted.iter().all(|each| *each > 0.9), "{counted:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod sample;
 
 use antiphon_lab::{
     Absence, ClosedLoop, ContextSwitches, Freeze, Generator, LoadOutcome, LoadRound, LoadTask,
-    Outcome, RunRecord, WarmSlice, WarmUp,
+    Outcome, RunRecord, WaitsDiffer, WarmSlice, WarmUp, agreements,
 };
 use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
@@ -856,9 +856,36 @@ fn how_often_servers_are_woken_has_a_table() {
         panic!("no figure in {:?}", table.rows[0]);
     };
     assert_eq!((waits.value, waits.unit), (0.99, Unit::Count));
-    assert!(table.caption.contains("race"), "{}", table.caption);
+    assert!(table.caption.contains("thousandth"), "{}", table.caption);
     // What was not counted of the other server is no zero.
     assert!(matches!(table.rows[1].cells[1], Cell::Empty));
+}
+
+#[test]
+fn a_server_that_waited_more_often_in_one_run_is_named() {
+    // The server that others are compared with.
+    let with = |voluntary| {
+        let mut run = run();
+        for round in &mut of(&mut run, 2).rounds {
+            round.switches = Some(ContextSwitches {
+                voluntary,
+                involuntary: 0,
+            });
+        }
+        run
+    };
+    let waited = |first: &RunRecord, second: &RunRecord| -> Vec<WaitsDiffer> {
+        let all = agreements(first, second).into_iter();
+        all.filter_map(|of| of.waited).collect()
+    };
+    let differ = WaitsDiffer {
+        subject: "ada/tasks".into(),
+        a_request: (0.02, 0.98),
+    };
+    assert_eq!(waited(&with(20), &with(980)), [differ]);
+    assert_eq!(waited(&with(500), &with(600)), []);
+    // An older run did not count them.
+    assert_eq!(waited(&run(), &with(980)), []);
 }
 
 #[test]
@@ -870,8 +897,8 @@ fn every_figure_is_exported() {
         "load_p999",
         "load_starved",
         "load_pss",
-        "load_voluntary",
-        "load_involuntary",
+        "load_voluntary_switches",
+        "load_involuntary_switches",
         "core_to_core",
         "cold_starts",
     ] {

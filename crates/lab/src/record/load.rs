@@ -191,7 +191,8 @@ pub struct LoadRound {
     pub peak_bytes: u64,
     /// Their threads.
     pub threads: u64,
-    /// Context switches of those; `None` where one of them ended meanwhile, and in older runs.
+    /// Context switches of those, without a virtual machine's compilers; `None` where one of them ended meanwhile or could not be read, and in older runs. What threads had that
+    /// began and ended within the round is in no count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<ContextSwitches>,
     /// What was seen of a freeze.
@@ -199,12 +200,12 @@ pub struct LoadRound {
     pub freeze: Option<Freeze>,
 }
 
-/// How often threads left their processor.
+/// Context switches of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextSwitches {
-    /// To wait for something, as a server does for its next request.
+    /// To wait: for a request, for another thread, for a lock.
     pub voluntary: u64,
-    /// For another thread, or by yielding to one.
+    /// By preemption, or by yielding.
     pub involuntary: u64,
 }
 
@@ -297,13 +298,13 @@ impl LoadRound {
         self.server_cpu_ns as f64 / (self.answered as f64).max(1.0)
     }
 
-    /// Voluntary context switches of the server a request: how often it had nothing to do and was woken. `None` where they are not known.
-    pub fn waits(&self) -> Option<f64> {
+    /// Voluntary context switches of the server a request: how often its threads waited. `None` where they are not known.
+    pub fn voluntary(&self) -> Option<f64> {
         Some(self.switches?.voluntary as f64 / (self.answered as f64).max(1.0))
     }
 
     /// Its involuntary ones.
-    pub fn preemptions(&self) -> Option<f64> {
+    pub fn involuntary(&self) -> Option<f64> {
         Some(self.switches?.involuntary as f64 / (self.answered as f64).max(1.0))
     }
 

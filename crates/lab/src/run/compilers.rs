@@ -46,6 +46,11 @@ impl Compilers {
         self.used_ns.values().sum()
     }
 
+    /// Whether a thread was seen to be one.
+    pub(super) fn knows(&self, thread: i32) -> bool {
+        self.used_ns.contains_key(&thread)
+    }
+
     /// Waits until no compiler has anything to do, though not for ever: then a reading is exact, and what they did last is not done
     /// in the time after it.
     pub(super) fn wait(tree: &Tree) {

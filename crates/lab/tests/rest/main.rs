@@ -109,6 +109,21 @@ fn goes_on_after_a_stop(server: &Server) {
     one.send(GET).greeting();
 }
 
+/// What it writes to them then is an error, which ends no server that does not let it.
+fn outlives_who_breaks_off(server: &Server) {
+    let mut served: Vec<Connection> = (0..TIMES).map(|_| server.connect()).collect();
+    for one in &mut served {
+        one.send(GET).greeting();
+    }
+    server.signal(Signal::STOP);
+    for mut one in served {
+        one.send(GET);
+        one.break_off();
+    }
+    server.signal(Signal::CONT);
+    server.connect().send(GET).greeting();
+}
+
 /// As many as a load has connections may come at once: whom the system turns away then waits for a second, and the server seems to starve him.
 fn lets_many_wait(server: &Server) {
     server.signal(Signal::STOP);
@@ -189,6 +204,7 @@ const ALL: &[fn(&Server)] = &[
     answers_what_is_asked_less_often,
     serves_many_at_once,
     goes_on_after_a_stop,
+    outlives_who_breaks_off,
     lets_many_wait,
     survives_what_is_wrong,
 ];

@@ -2,6 +2,7 @@
 
 use crate::common::processes::{processes_with, wait_until};
 use antiphon_lab::build::Built;
+use rustix::net::sockopt::set_socket_linger;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -145,6 +146,13 @@ impl Connection<'_> {
             }
         };
         self.got.drain(..end).collect::<String>().to_lowercase()
+    }
+
+    /// Says that all was said, and breaks off, without waiting for an answer.
+    pub fn break_off(self) {
+        let _ = self.stream.shutdown(Shutdown::Write);
+        let linger = Some(Duration::ZERO);
+        set_socket_linger(&self.stream, linger).expect("a socket");
     }
 
     /// All that still comes, when we have said all.

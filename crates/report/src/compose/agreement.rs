@@ -288,7 +288,7 @@ fn row(label: String, place: String, cells: Vec<Cell>) -> Row {
 mod tests {
     use super::*;
     use crate::document::{Note, Weight};
-    use antiphon_lab::{Apart, SlicesDiffer};
+    use antiphon_lab::{Apart, SlicesDiffer, WaitsDiffer};
 
     fn exactly(value: f64) -> Interval {
         Interval {
@@ -435,10 +435,14 @@ mod tests {
 
     #[test]
     fn servers_that_were_woken_in_one_run_are_told_of_once() {
-        let note = noted(|of| of.waited = Some((0.02, 0.98)));
+        let waited = WaitsDiffer {
+            subject: "s/v".into(),
+            a_request: (0.02, 0.98),
+        };
+        let note = noted(|of| of.waited = Some(waited.clone()));
         let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
-        told("2 ratios: a server waited");
-        told("`t` of s/v or b/v, with 0.020 in run 11 and 0.98 in run 12");
+        told("2 ratios: the threads of a server waited");
+        told("s/v under `t`, with 0.020 in run 11 and 0.98 in run 12");
     }
 
     #[test]

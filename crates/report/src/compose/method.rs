@@ -7,7 +7,7 @@ use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 type Term = (&'static str, &'static str);
 
 /// Of servers under load.
-const SERVERS: [Term; 5] = [
+const SERVERS: [Term; 6] = [
     (
         "CPU a request",
         "Processor time of all the server's processes, shared among its right answers: the median of the rounds. It suffers least from other work on the machine.",
@@ -16,6 +16,11 @@ const SERVERS: [Term; 5] = [
         "± interval",
         "The interval of that median by the sign test, at 95 %; the whole range where there are fewer than six rounds, which of three holds the median three times in four. A ratio is the median of the ratios within \
          rounds, so that a slow moment hits both sides. Where it lies unevenly about its figure, the two limits stand in brackets instead.",
+    ),
+    (
+        "Context switches a request",
+        "Of all the server’s threads but a virtual machine’s compilers, shared among its right answers: voluntary ones are waits for a request, for another thread or for a lock; involuntary \
+         ones are preemptions and yields. A round in which a thread ended has none.",
     ),
     (
         "p50, p99, p99.9",

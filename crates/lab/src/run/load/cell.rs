@@ -134,7 +134,8 @@ fn once(
         let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
         round.foreign_ns = Some(foreign_ns.max(0.0));
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
-        round.switches = to.switches.since(&from.switches);
+        let switches = to.switches.as_ref().zip(from.switches.as_ref());
+        round.switches = switches.and_then(|(to, from)| to.since(from));
     }
     let held = Tree::of(server.process()).held();
     (round.pss_bytes, round.peak_bytes, round.threads) =
@@ -166,27 +167,25 @@ struct Edge {
     cpu_ns: u64,
     compiling_ns: u64,
     busy_ns: u64,
-    switches: SwitchesSoFar,
+    switches: Option<SwitchesSoFar>,
 }
 
 impl Edge {
     /// Clocks are read next to the load: a look at hundreds of threads takes a while, in which others go on.
     fn now(tree: &Tree, compilers: &mut Compilers, processors: &[usize], is_first: bool) -> Edge {
-        let before = is_first.then(|| tree.switches());
-        let edge = Edge {
+        let switches = |compilers: &Compilers| tree.switches(|thread| compilers.knows(thread));
+        let before = is_first.then(|| switches(compilers)).flatten();
+        let mut edge = Edge {
             at: Instant::now(),
             cpu_ns: tree.cpu_ns(),
             compiling_ns: compilers.known_used_ns(),
             busy_ns: busy_ns(processors),
-            switches: before.unwrap_or_default(),
+            switches: before,
         };
-        match is_first {
-            true => edge,
-            false => Edge {
-                switches: tree.switches(),
-                ..edge
-            },
+        if !is_first {
+            edge.switches = switches(compilers);
         }
+        edge
     }
 }
 

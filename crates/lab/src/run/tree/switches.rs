@@ -3,25 +3,26 @@
 use super::{Tree, field, text};
 use crate::record::ContextSwitches;
 use std::collections::HashMap;
+use std::path::Path;
 
 /// Context switches of threads so far, thread by thread.
 #[derive(Debug, Default)]
 pub(in crate::run) struct SwitchesSoFar(HashMap<i32, ContextSwitches>);
 
 impl Tree {
-    /// Those of all threads that live now.
-    pub(in crate::run) fn switches(&self) -> SwitchesSoFar {
-        let threads = self.threads().into_iter();
-        SwitchesSoFar(
-            threads
-                .filter_map(|id| Some((id, of_thread(id)?)))
-                .collect(),
-        )
+    /// Those of all threads that live now, without some; `None` where one that is there cannot be read.
+    pub(in crate::run) fn switches(&self, without: impl Fn(i32) -> bool) -> Option<SwitchesSoFar> {
+        let threads = self.threads().into_iter().filter(|id| !without(*id));
+        let each = threads.filter_map(|id| match of_thread(id) {
+            None if !is_there(id) => None,
+            told => Some(told.map(|told| (id, told))),
+        });
+        Some(SwitchesSoFar(each.collect::<Option<_>>()?))
     }
 }
 
 impl SwitchesSoFar {
-    /// Those since an earlier look. `None` where a thread has ended meanwhile, which took along what it had since.
+    /// Those since an earlier look. `None` where a thread has ended meanwhile, which took along what it had since. What threads had that began and ended between both is not seen.
     pub(in crate::run) fn since(&self, earlier: &SwitchesSoFar) -> Option<ContextSwitches> {
         let ended = earlier.0.keys().any(|id| !self.0.contains_key(id));
         let mut since = ContextSwitches::default();
@@ -35,8 +36,16 @@ impl SwitchesSoFar {
     }
 }
 
-fn of_thread(id: i32) -> Option<ContextSwitches> {
-    let status = text(&format!("/proc/{id}/status"))?;
+fn status_of(thread: i32) -> String {
+    format!("/proc/{thread}/status")
+}
+
+fn is_there(thread: i32) -> bool {
+    Path::new(&status_of(thread)).exists()
+}
+
+fn of_thread(thread: i32) -> Option<ContextSwitches> {
+    let status = text(&status_of(thread))?;
     Some(ContextSwitches {
         voluntary: field(&status, "voluntary_ctxt_switches:")?,
         involuntary: field(&status, "nonvoluntary_ctxt_switches:")?,
@@ -76,9 +85,11 @@ mod tests {
         for _ in 0..20 {
             std::thread::sleep(Duration::from_micros(100));
         }
-        assert!(voluntary() >= before + 20);
-        let all = Tree::of(std::process::id()).switches();
-        assert!(all.0.contains_key(&own));
-        assert!(of_thread(i32::MAX).is_none());
+        // One that is preempted on its way to sleep, for longer than it would have slept, does not.
+        assert!(voluntary() >= before + 10);
+        let tree = Tree::of(std::process::id());
+        let has = |without: fn(i32) -> bool| tree.switches(without).unwrap().0.contains_key(&own);
+        assert!(has(|_| false) && !has(|_| true));
+        assert!(of_thread(i32::MAX).is_none() && !is_there(i32::MAX));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Note, Unit, Weight};
 use crate::number;
-use antiphon_lab::{Agreement, Apart, SlicesDiffer};
+use antiphon_lab::{Agreement, Apart, SlicesDiffer, WaitsDiffer};
 use std::collections::BTreeSet;
 
 /// All of that.
@@ -129,29 +129,29 @@ fn apart(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
     })
 }
 
-/// Servers that had to be woken for requests in the one run, and not in the other.
+/// Servers that waited for requests in the one run, and not in the other.
 fn waited(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
-    let all = agreements.iter().filter_map(|of| Some((of, of.waited?)));
-    let all: Vec<(&Agreement, (f64, f64))> = all.collect();
-    let apart = |(first, second): (f64, f64)| (first - second).abs();
-    let (most, (first, second)) = all
+    let all = agreements
         .iter()
-        .max_by(|a, b| apart(a.1).total_cmp(&apart(b.1)))?;
+        .filter_map(|of| Some((of, of.waited.as_ref()?)));
+    let all: Vec<(&Agreement, &WaitsDiffer)> = all.collect();
+    let (of, most) = all
+        .iter()
+        .max_by(|(_, one), (_, other)| one.by().total_cmp(&other.by()))?;
     let times = |waits: f64| number::significant(waits, 2);
     let text = format!(
-        "{}: a server waited, and was woken, another number of times a request in the one run than in the other, so that figures differ in kind: to be woken is part of what \
-         a request costs. Farthest apart is `{}` of {} or {}, with {} in run {} and {} in run {}",
+        "{}: the threads of a server waited, and were woken, another number of times a request in the one run than in the other, so that figures differ in kind: to be woken is \
+         part of what a request costs. Farthest apart is {} under `{}`, with {} in run {} and {} in run {}",
         number::counted(all.len(), "ratio"),
-        most.identity.test,
-        most.identity.subject,
-        most.base,
-        times(*first),
+        most.subject,
+        of.identity.test,
+        times(most.a_request.0),
         runs.0,
-        times(*second),
+        times(most.a_request.1),
         runs.1
     );
     Some(Note {
-        mend: "measure again, for longer, or take loads over more connections, which leave a server no time to wait".into(),
+        mend: "measure again, for longer; a closed loop over many connections to a server that has a processor of its own mostly leaves it no time to wait".into(),
         ..Note::new(Weight::Warning, "servers under load", text)
     })
 }

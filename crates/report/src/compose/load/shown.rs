@@ -117,7 +117,7 @@ pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
     let waits = Shown {
         title: WAITS,
         unit: Unit::Count,
-        of: Of::Median(|round| round.waits().map(thousandths)),
+        of: Of::Median(|round| round.voluntary().map(thousandths)),
     };
     let titles = [
         PROCESSOR_TIME,
@@ -172,14 +172,14 @@ const REST: [Shown; 11] = [
         of: Of::Median(|round| Some(round.threads as f64)),
     },
     Shown {
-        title: "Voluntary switches",
+        title: "Voluntary switches a request",
         unit: Unit::Count,
-        of: Of::Median(|round| round.waits().map(thousandths)),
+        of: Of::Median(|round| round.voluntary().map(thousandths)),
     },
     Shown {
         title: "Involuntary",
         unit: Unit::Count,
-        of: Of::Median(|round| round.preemptions().map(thousandths)),
+        of: Of::Median(|round| round.involuntary().map(thousandths)),
     },
     Shown {
         title: "Sent late by, p99",

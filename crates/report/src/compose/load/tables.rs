@@ -19,8 +19,8 @@ const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram
                          what each round says, in which a pause in fewer than half of the rounds does not show.";
 
 /// What is added where the server's context switches are shown.
-const SWITCHES: &str = " A server that waits for each request has one a request, and what it takes to be woken is part of its cost; one that always finds another request has \
-                        none. Which of both it is over few connections is a race with the generator: where rounds differ in it, costs do.";
+const SWITCHES: &str = " To the thousandth: how often the server’s threads wait, for a request, for each other or for a lock. What it takes to be woken is part of what a request costs, \
+                        so where rounds differ in it over few connections, as a server and a generator race, costs do.";
 
 /// The tables of a group under one policy and placement.
 pub(super) fn blocks(

@@ -24,8 +24,8 @@ const FIGURES: [Figure; 13] = [
     ("load_pss", "bytes", |round| Some(round.pss_bytes as f64)),
     ("load_peak", "bytes", |round| Some(round.peak_bytes as f64)),
     ("load_threads", "", |round| Some(round.threads as f64)),
-    ("load_voluntary", "", LoadRound::waits),
-    ("load_involuntary", "", LoadRound::preemptions),
+    ("load_voluntary_switches", "", LoadRound::voluntary),
+    ("load_involuntary_switches", "", LoadRound::involuntary),
     ("load_generator_share", "", |round| {
         Some(round.generator_share)
     }),
