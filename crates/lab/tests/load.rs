@@ -212,17 +212,14 @@ fn servers_are_measured_and_their_failures_are_results() {
 }
 
 /// On one processor with its client, which waits for each answer.
-const IN_TURNS: &str = r#"
+const IN_TURNS: &str = concat!(
+    r#"
 name = "turns"
 title = "In turns"
 subjects = ["served/v"]
-[quick]
-seconds_per_row = 0.01
-relative_half_width = 0.5
-[full]
-seconds_per_row = 0.01
-relative_half_width = 0.1
-[[group]]
+"#,
+    include_str!("common/small_sizes.toml"),
+    r#"[[group]]
 id = "one"
 title = "One"
 runs = ["other.same"]
@@ -234,7 +231,8 @@ connections = "1"
 path = "/"
 body = "hello"
 seconds = 0.1
-"#;
+"#
+);
 
 #[test]
 fn a_server_in_turns_with_its_client_leaves_the_processor_for_each_request() {

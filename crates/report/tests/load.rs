@@ -832,10 +832,10 @@ fn processors_that_were_moved_are_told_of_once() {
     );
 }
 
-/// The first server waits before each request in two rounds of three, and is never preempted.
-fn woken() -> RunRecord {
+/// The first server waits so often in its rounds of a thousand requests, and is never preempted.
+fn waits(voluntary: [u64; 3]) -> RunRecord {
     let mut run = run();
-    for (round, voluntary) in of(&mut run, 2).rounds.iter_mut().zip([990, 1000, 20]) {
+    for (round, voluntary) in of(&mut run, 2).rounds.iter_mut().zip(voluntary) {
         round.switches = Some(ContextSwitches {
             voluntary,
             involuntary: 0,
@@ -851,7 +851,7 @@ fn how_often_servers_are_woken_has_a_table() {
         all.find(|table| table.title.contains("context switches"))
     };
     assert_eq!(titled(&run()), None);
-    let table = titled(&woken()).expect("it was counted");
+    let table = titled(&waits([990, 1000, 20])).expect("it was counted");
     let Cell::Figure(waits) = &table.rows[0].cells[1] else {
         panic!("no figure in {:?}", table.rows[0]);
     };
@@ -863,17 +863,8 @@ fn how_often_servers_are_woken_has_a_table() {
 
 #[test]
 fn a_server_that_waited_more_often_in_one_run_is_named() {
-    // The server that others are compared with.
-    let with = |voluntary| {
-        let mut run = run();
-        for round in &mut of(&mut run, 2).rounds {
-            round.switches = Some(ContextSwitches {
-                voluntary,
-                involuntary: 0,
-            });
-        }
-        run
-    };
+    // It is the one that others are compared with.
+    let with = |voluntary| waits([voluntary; 3]);
     let waited = |first: &RunRecord, second: &RunRecord| -> Vec<WaitsDiffer> {
         let all = agreements(first, second).into_iter();
         all.filter_map(|of| of.waited).collect()
@@ -890,7 +881,7 @@ fn a_server_that_waited_more_often_in_one_run_is_named() {
 
 #[test]
 fn every_figure_is_exported() {
-    let text = csv::runs(&[woken(), moved()]).unwrap();
+    let text = csv::runs(&[waits([1000; 3]), moved()]).unwrap();
     for figure in [
         "load_cpu",
         "load_per_second",
