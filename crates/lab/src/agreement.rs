@@ -2,7 +2,8 @@
 //! the same test, in the one run and in the other.
 
 use crate::record::{
-    Apart, Costs, Identity, LoadRound, Outcome, ResultRecord, RunRecord, Starts, original_of,
+    Apart, Costs, Identity, LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord, Starts,
+    original_of,
 };
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
@@ -48,10 +49,7 @@ pub struct WaitsDiffer {
 
 impl WaitsDiffer {
     fn of(first: &ResultRecord, second: &ResultRecord) -> Option<WaitsDiffer> {
-        let waits = |result: &ResultRecord| match &result.outcome {
-            Outcome::Load(load) => Some(load.told(LoadRound::voluntary)?.value),
-            _ => None,
-        };
+        let waits = |result: &ResultRecord| Some(result.load()?.told(LoadRound::voluntary)?.value);
         let differ = WaitsDiffer {
             subject: first.identity.subject.clone(),
             a_request: (waits(first)?, waits(second)?),
@@ -171,10 +169,7 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
             let (again, _) = self::ratio(of_again, to_again)?;
             let both = [(of, of_again), (to, to_again)];
             let in_both = |what| (says(of, what), says(of_again, what));
-            let polls = |result: &ResultRecord| match &result.outcome {
-                Outcome::Load(load) => load.polls(),
-                _ => false,
-            };
+            let polls = |result: &ResultRecord| result.load().is_some_and(LoadOutcome::polls);
             Some(Agreement {
                 identity: of.identity.clone(),
                 base: to.identity.subject.clone(),

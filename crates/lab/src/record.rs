@@ -181,6 +181,14 @@ impl ResultRecord {
         }
     }
 
+    /// What a server did under a load; `None` of all else.
+    pub fn load(&self) -> Option<&LoadOutcome> {
+        match &self.outcome {
+            Outcome::Load(load) => Some(load),
+            _ => None,
+        }
+    }
+
     /// How far apart its processors were; `None` where that was not read.
     pub fn apart(&self) -> Option<Apart> {
         Apart::of(self.distances())

@@ -295,17 +295,22 @@ impl LoadRound {
 
     /// Processor time of the server a request, ns.
     pub fn cpu_ns(&self) -> f64 {
-        self.server_cpu_ns as f64 / (self.answered as f64).max(1.0)
+        self.a_request(self.server_cpu_ns)
     }
 
     /// Voluntary context switches of the server a request: how often its threads waited. `None` where they are not known.
     pub fn voluntary(&self) -> Option<f64> {
-        Some(self.switches?.voluntary as f64 / (self.answered as f64).max(1.0))
+        Some(self.a_request(self.switches?.voluntary))
     }
 
     /// Its involuntary ones.
     pub fn involuntary(&self) -> Option<f64> {
-        Some(self.switches?.involuntary as f64 / (self.answered as f64).max(1.0))
+        Some(self.a_request(self.switches?.involuntary))
+    }
+
+    /// What a right answer has of all.
+    fn a_request(&self, all: u64) -> f64 {
+        all as f64 / (self.answered as f64).max(1.0)
     }
 
     /// Whether the generator told of single connections: who does not know the longest wait does not know whose it was.

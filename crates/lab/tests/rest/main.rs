@@ -109,7 +109,7 @@ fn goes_on_after_a_stop(server: &Server) {
     one.send(GET).greeting();
 }
 
-/// What it writes to them then is an error, which ends no server that does not let it.
+/// Clients break off while it stands still. What it writes to them then is an error, and a signal that ends whoever does not ignore it (SIGPIPE).
 fn outlives_who_breaks_off(server: &Server) {
     let mut served: Vec<Connection> = (0..TIMES).map(|_| server.connect()).collect();
     for one in &mut served {

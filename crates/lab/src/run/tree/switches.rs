@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Context switches of threads so far, thread by thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::run) struct SwitchesSoFar(HashMap<i32, ContextSwitches>);
 
 impl Tree {

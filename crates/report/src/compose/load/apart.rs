@@ -1,6 +1,5 @@
 //! Rounds in which the processors of server and generator were near to each other, beside others in which they were far.
 
-use super::outcome;
 use crate::compose::figure::range;
 use crate::compose::view::RunColumn;
 use crate::document::{Note, Unit, Weight};
@@ -9,7 +8,7 @@ use antiphon_lab::{Apart, ResultRecord};
 
 /// What is said of it, once for all loads under one policy and placement; nothing where they stayed where they were.
 pub(super) fn note(results: &[&ResultRecord]) -> Option<Note> {
-    let loads = results.iter().filter_map(|of| outcome(of));
+    let loads = results.iter().filter_map(|of| of.load());
     let seen = Apart::of(loads.flat_map(|load| load.distances()));
     let apart = seen.filter(Apart::is_of_both_kinds)?;
     let text = format!(

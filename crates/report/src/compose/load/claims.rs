@@ -1,6 +1,6 @@
 //! Which of the claims about servers hold in this run: the words come from the figures.
 
-use super::{LIMITED, is_limited, marks, outcome, starved};
+use super::{LIMITED, is_limited, marks, starved};
 use crate::compose::cold::{self, NOT_WARM};
 use crate::compose::results_of;
 use crate::compose::verdict::{self, Fate, Limits};
@@ -144,7 +144,7 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         false => vec![ours, find(&claim.against)?],
     };
     // A side without a figure leaves nothing to try.
-    let loads: Option<Vec<&LoadOutcome>> = sides.iter().map(|side| outcome(side)).collect();
+    let loads: Option<Vec<&LoadOutcome>> = sides.iter().map(|side| side.load()).collect();
     let loads = loads?;
     let is_cold =
         needs_warmth(claim.quantity) && sides.iter().any(|side| cold::is_server_cold(view, side));

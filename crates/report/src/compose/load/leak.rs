@@ -1,6 +1,5 @@
 //! Servers that hold more memory after each round than before it.
 
-use super::outcome;
 use crate::compose::view::View;
 use crate::compose::{cold, growth};
 use crate::document::{Note, Unit, Weight};
@@ -18,7 +17,7 @@ type Server<'r> = (&'r str, &'r str, bool);
 pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     let mut servers: Vec<(Server, Vec<&LoadOutcome>)> = Vec::new();
     for result in results {
-        let Some(load) = outcome(result) else {
+        let Some(load) = result.load() else {
             continue;
         };
         let of = &result.identity;

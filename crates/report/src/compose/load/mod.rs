@@ -20,7 +20,7 @@ use super::{Kind, cold, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{Freeze, Latencies, LoadOutcome, LoadRound, Outcome, ResultRecord};
+use antiphon_lab::{Freeze, Latencies, LoadOutcome, LoadRound, ResultRecord};
 use std::collections::HashMap;
 
 /// A group's tables and plots, for each policy and placement; nothing where it has no loads.
@@ -55,7 +55,7 @@ pub fn sections(view: &View) -> Vec<Section> {
         .run
         .results
         .iter()
-        .filter(|result| outcome(result).is_some())
+        .filter(|result| result.load().is_some())
         .collect();
     let sections = [
         claims::section(view),
@@ -67,19 +67,11 @@ pub fn sections(view: &View) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// What came out of a load; `None` if nothing did.
-fn outcome(result: &ResultRecord) -> Option<&LoadOutcome> {
-    match &result.outcome {
-        Outcome::Load(load) => Some(load),
-        _ => None,
-    }
-}
-
 /// Latencies of loads under one policy and placement, by subject and test: put together once, since histograms of many rounds take long.
 type Waits = HashMap<(String, String), Latencies>;
 
 fn waits(results: &[&ResultRecord]) -> Waits {
-    let of = |result: &&ResultRecord| Some((key(result), outcome(result)?.latencies()));
+    let of = |result: &&ResultRecord| Some((key(result), result.load()?.latencies()));
     results.iter().filter_map(of).collect()
 }
 
@@ -122,7 +114,7 @@ fn is_disturbed(load: &LoadOutcome) -> bool {
 
 /// What weakens a figure of a load, in a word or two each; `beside` are the results that it may be held against.
 fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Mark> {
-    let Some(load) = outcome(result) else {
+    let Some(load) = result.load() else {
         return Vec::new();
     };
     let starves = starved::is_servers(starved::whose(result, beside));
@@ -150,7 +142,7 @@ fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Ma
 fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     let mut notes = Vec::new();
     for result in results {
-        let Some(load) = outcome(result) else {
+        let Some(load) = result.load() else {
             continue;
         };
         let about = format!(

@@ -1,6 +1,6 @@
 //! How much of a difference is noise: servers that were started twice, as a share of themselves.
 
-use super::{conditions, outcome};
+use super::conditions;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table, Unit};
 use crate::number;
@@ -41,7 +41,7 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
 }
 
 fn is_twice(result: &ResultRecord) -> bool {
-    outcome(result).is_some_and(|load| !load.again.is_empty())
+    result.load().is_some_and(|load| !load.again.is_empty())
 }
 
 fn table(
@@ -72,7 +72,7 @@ fn table(
     let share = |subject: &str, test: &str| {
         here.iter()
             .find(|result| result.identity.subject == subject && result.identity.test == test)
-            .and_then(|result| outcome(result)?.ratio_to_itself(of))
+            .and_then(|result| result.load()?.ratio_to_itself(of))
     };
     // Turned, so that a table of few servers and many loads is not wide.
     let row = |test: &&ResultRecord| Row {
@@ -103,7 +103,7 @@ fn table(
 fn floor(results: &[&ResultRecord], of: fn(&LoadRound) -> f64) -> String {
     let off: Vec<f64> = results
         .iter()
-        .filter_map(|result| Some((outcome(result)?.ratio_to_itself(of)?.value - 1.0).abs()))
+        .filter_map(|result| Some((result.load()?.ratio_to_itself(of)?.value - 1.0).abs()))
         .collect();
     let most = off.iter().copied().reduce(f64::max);
     let (Some(median), Some(most)) = (median_interval(&off), most) else {

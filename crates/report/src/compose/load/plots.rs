@@ -1,6 +1,6 @@
 //! Plots of loads: over concurrency and over parts of a server's capacity, and memory as a row a server.
 
-use super::{Waits, conditions, leak, outcome, wait};
+use super::{Waits, conditions, leak, wait};
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
@@ -94,7 +94,7 @@ fn plot(
 ) -> Option<Plot> {
     let (mut series, mut asleep): (Vec<(bool, Series)>, _) = (Vec::new(), "");
     for result in results {
-        let (Some(load), Some(latencies)) = (outcome(result), wait(waits, result)) else {
+        let (Some(load), Some(latencies)) = (result.load(), wait(waits, result)) else {
             continue;
         };
         let task = &load.task;
@@ -209,8 +209,9 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
     // A later load of a server takes the place of an earlier one.
     let mut last: Vec<(&str, &LoadOutcome)> = Vec::new();
     for result in results {
-        let Some(load) =
-            outcome(result).filter(|_| RunColumn::of(&result.identity).conditions() == conditions)
+        let Some(load) = result
+            .load()
+            .filter(|_| RunColumn::of(&result.identity).conditions() == conditions)
         else {
             continue;
         };

@@ -1,6 +1,6 @@
 //! Whether other generators agree with ours, which measured the same load on the same server beside them.
 
-use super::{in_most_rounds, is_disturbed, outcome};
+use super::{in_most_rounds, is_disturbed};
 use crate::compose::spent::DISTURBED;
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::View;
@@ -41,9 +41,11 @@ const COMPARED: [Compared; 2] = [
 
 /// The section; `None` where no other generator measured beside ours.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
-    let rivals = results
-        .iter()
-        .filter(|result| outcome(result).is_some_and(|load| load.task.by != Generator::Antiphon));
+    let rivals = results.iter().filter(|result| {
+        result
+            .load()
+            .is_some_and(|load| load.task.by != Generator::Antiphon)
+    });
     let rows: Vec<Row> = rivals
         .filter_map(|rival| Some((*rival, beside(view, rival, results)?)))
         .flat_map(|(rival, ours)| {
@@ -70,11 +72,11 @@ fn beside<'r>(
     rival: &ResultRecord,
     results: &[&'r ResultRecord],
 ) -> Option<&'r ResultRecord> {
-    let task = &outcome(rival)?.task;
+    let task = &rival.load()?.task;
     let is_same = |other: &&&ResultRecord| {
         let (own, of) = (&rival.identity, &other.identity);
         (&own.subject, &own.policy, &own.placement) == (&of.subject, &of.policy, &of.placement)
-            && outcome(other).is_some_and(|load| {
+            && other.load().is_some_and(|load| {
                 let ours = antiphon_lab::LoadTask {
                     by: task.by,
                     seconds: task.seconds,
@@ -91,7 +93,7 @@ fn beside<'r>(
 }
 
 fn row(view: &View, rival: &ResultRecord, ours: &ResultRecord, of: &Compared) -> Option<Row> {
-    let (rival_load, our_load) = (outcome(rival)?, outcome(ours)?);
+    let (rival_load, our_load) = (rival.load()?, ours.load()?);
     let share = rival_load.ratio(our_load, of.of)?;
     let fate = fate(rival_load, share, of);
     let word = rival_load.task.by.word();

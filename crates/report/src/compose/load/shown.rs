@@ -112,13 +112,17 @@ const fn first(titles: [&'static str; 5]) -> [Shown; 5] {
     ]
 }
 
-/// Those that have a table each, over all loads of a group.
-pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
-    let waits = Shown {
-        title: WAITS,
+/// How often the server's threads wait, under this title.
+const fn waits(title: &'static str) -> Shown {
+    Shown {
+        title,
         unit: Unit::Count,
         of: Of::Median(|round| round.voluntary().map(thousandths)),
-    };
+    }
+}
+
+/// Those that have a table each, over all loads of a group.
+pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
     let titles = [
         PROCESSOR_TIME,
         "Requests a second",
@@ -126,7 +130,7 @@ pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
         "Latency, 99 %",
         "Latency, 99.9 %",
     ];
-    first(titles).into_iter().chain([waits])
+    first(titles).into_iter().chain([waits(WAITS)])
 }
 
 /// Those of the table of everything.
@@ -171,11 +175,7 @@ const REST: [Shown; 11] = [
         unit: Unit::Count,
         of: Of::Median(|round| Some(round.threads as f64)),
     },
-    Shown {
-        title: "Voluntary switches a request",
-        unit: Unit::Count,
-        of: Of::Median(|round| round.voluntary().map(thousandths)),
-    },
+    waits("Voluntary switches a request"),
     Shown {
         title: "Involuntary",
         unit: Unit::Count,

@@ -1,6 +1,5 @@
 //! Starved connections: how many rounds had them, and whether it was the server that let them wait, or the machine.
 
-use super::outcome;
 use crate::compose::view::RunColumn;
 use crate::document::{Unit, Weight};
 use crate::number;
@@ -25,7 +24,7 @@ pub(super) enum Whose {
 
 /// Whom it tells of, if a result has starved connections; `results` are those that it may be held against.
 pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<Whose> {
-    let load = outcome(result)?;
+    let load = result.load()?;
     let rounds: BTreeSet<u32> = starved_rounds(load).collect();
     if rounds.is_empty() {
         return None;
@@ -69,7 +68,7 @@ fn others<'r>(
         let column = RunColumn::of(&other.identity);
         column.subject != own.subject && column.conditions() == own.conditions()
     });
-    others.filter_map(|other| outcome(other))
+    others.filter_map(|other| other.load())
 }
 
 /// What is to be said of it.

@@ -1,7 +1,7 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
 use super::shown::{Of, Shown, in_full, over_loads};
-use super::{Waits, marks, noise, outcome, wait};
+use super::{Waits, marks, noise, wait};
 use crate::compose::cold;
 use crate::compose::figure::range;
 use crate::compose::view::View;
@@ -34,7 +34,7 @@ pub(super) fn blocks(
     let tests = in_order(results, |result| result.identity.test.clone());
     let has = |shown: &Shown| {
         let mut figures = results.iter().filter_map(|result| {
-            let load = outcome(result)?;
+            let load = result.load()?;
             shown.figure(load, wait(waits, result)?)
         });
         figures.any(|figure| figure.value > 0.0)
@@ -80,7 +80,7 @@ fn of_one_load(
 ) -> Table {
     let base = subjects
         .iter()
-        .find_map(|subject| outcome(find(results, subject, test)?));
+        .find_map(|subject| find(results, subject, test)?.load());
     let is_part = base.is_some_and(|load| load.task.percent_of_closed.is_some());
     let has = |shown: &Shown| is_part || !shown.is_of_parts();
     let in_full: Vec<Shown> = in_full().filter(has).collect();
@@ -90,7 +90,7 @@ fn of_one_load(
             .iter()
             .map(|shown| cell(view, results, Some(result), waits, shown))
             .collect();
-        let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
+        let ratio = base.and_then(|base| result.load()?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
             1,
             ratio.map_or(Cell::Empty, |ratio| {
@@ -107,7 +107,7 @@ fn of_one_load(
     });
     let loads = subjects
         .iter()
-        .filter_map(|subject| Some((subject.as_str(), outcome(find(results, subject, test)?)?)));
+        .filter_map(|subject| Some((subject.as_str(), find(results, subject, test)?.load()?)));
     let noise = noise::sentence(loads);
     let mut columns: Vec<Column> = in_full
         .iter()
@@ -165,7 +165,7 @@ fn cell(
     if let Outcome::Absent { reason, listed, .. } = &result.outcome {
         return Cell::absent(reason, *listed);
     }
-    let (Some(load), Some(latencies)) = (outcome(result), wait(waits, result)) else {
+    let (Some(load), Some(latencies)) = (result.load(), wait(waits, result)) else {
         return Cell::Empty;
     };
     let Some(interval) = shown.figure(load, latencies) else {

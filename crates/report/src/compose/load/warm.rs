@@ -1,6 +1,5 @@
 //! How servers became warm: the curve that is in no figure, and whether the rule held.
 
-use super::outcome;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{
     Axis, AxisUnit, Block, Drawn, Note, Plot, Point, Section, Series, Unit, Weight,
@@ -15,7 +14,7 @@ const RULE: &str = "After each start a server answers 16 connections in slices u
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let warmed: Vec<(&ResultRecord, &[WarmUp])> = results
         .iter()
-        .filter_map(|result| Some((*result, outcome(result)?.warm_ups.as_slice())))
+        .filter_map(|result| Some((*result, result.load()?.warm_ups.as_slice())))
         .filter(|(_, warm_ups)| !warm_ups.is_empty())
         .collect();
     let plot = plot(view, &warmed, "request", "server")?;
