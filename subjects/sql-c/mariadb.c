@@ -24,6 +24,7 @@ struct statement {
 
 const char *const sql_columns = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER";
 const char *const sql_parameter = "?";
+const char *const sql_first = "LIMIT";
 const char *const sql_no_result = "DO 1";
 
 const char *sql_error(const struct connection *connection)

@@ -19,6 +19,7 @@ struct statement {
 
 const char *const sql_columns = "id SERIAL PRIMARY KEY, value INTEGER";
 const char *const sql_parameter = "$1";
+const char *const sql_first = "LIMIT";
 const char *const sql_no_result = "SET statement_timeout TO 0";
 
 const char *sql_error(const struct connection *connection)

@@ -83,7 +83,7 @@ static void prepare_prepared(uint64_t wanted)
 {
     prepare_database();
     rows = wanted;
-    snprintf(text, sizeof text, "SELECT * FROM %s LIMIT %s", rows_table, sql_parameter);
+    snprintf(text, sizeof text, "SELECT * FROM %s %s %s", rows_table, sql_first, sql_parameter);
     statement = sql_prepare(own, text);
     must(statement);
 }

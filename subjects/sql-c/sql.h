@@ -33,6 +33,10 @@ bool sql_query(struct connection *connection, const char *text, uint64_t rows, u
 
 /* The same, prepared once with one parameter, written as sql_parameter. */
 extern const char *const sql_parameter;
+
+/* How it asks for so many rows from the first on, the parameter behind it. SQLite's newer libraries prepare a statement anew whenever the parameter of its
+ * LIMIT is bound, so that nothing would be told of a prepared one. */
+extern const char *const sql_first;
 struct statement *sql_prepare(struct connection *connection, const char *text);
 bool sql_do_prepared(struct statement *statement, uint64_t parameter, uint64_t rows);
 bool sql_query_prepared(struct statement *statement, uint64_t parameter, uint64_t rows, uint64_t *sum);

@@ -18,6 +18,7 @@ struct statement {
 
 const char *const sql_columns = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER";
 const char *const sql_parameter = "?";
+const char *const sql_first = "WHERE id <=";
 const char *const sql_no_result = "PRAGMA query_only = OFF";
 
 const char *sql_error(const struct connection *connection)

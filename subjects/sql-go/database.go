@@ -14,7 +14,8 @@ type connection interface {
 	Exec(text string, rows int64) error
 	// Query reads every column of every row as a number and adds them up.
 	Query(text string, rows int) (uint64, error)
-	// Prepare keeps a statement with one parameter, written as in the variable parameter.
+	// Prepare keeps a statement with one parameter, written as in the constant parameter. One that queries asks for so many rows from the first on by the
+	// constant first: newer libraries of SQLite prepare a statement anew whenever the parameter of its LIMIT is bound.
 	Prepare(text string) (statement, error)
 	Close() error
 }

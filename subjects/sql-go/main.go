@@ -1,5 +1,5 @@
-// Measured holds the tests of databases for Go: database/sql with mattn's driver for SQLite, pgx for PostgreSQL, go-sql-driver for MariaDB. The
-// database is built in by its tag.
+// Measured holds the tests of databases for Go: database/sql with mattn's or modernc's driver for SQLite, pgx, also behind database/sql, or lib/pq for
+// PostgreSQL, go-sql-driver for MariaDB. The database and the driver are built in by their tags.
 package main
 
 import (
@@ -124,7 +124,7 @@ func prepared(rows int) kit.Test {
 		if err != nil {
 			return nil, err
 		}
-		statement, err := on.Prepare("SELECT * FROM " + rowsTable() + " LIMIT " + parameter)
+		statement, err := on.Prepare("SELECT * FROM " + rowsTable() + " " + first + " " + parameter)
 		return preparedQuery{statement: statement, rows: rows}, err
 	}
 	return kit.Test{Name: fmt.Sprintf("prepared.%d", rows), Work: fmt.Sprintf("sql.rows.%d", rows), Prepare: prepare}

@@ -13,6 +13,7 @@ import (
 const (
 	columns   = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER"
 	parameter = "?"
+	first     = "LIMIT"
 	noResult  = "DO 1"
 )
 

@@ -2,17 +2,14 @@
 
 package main
 
-import (
-	"fmt"
+import "fmt"
 
-	_ "github.com/mattn/go-sqlite3"
-)
-
-// SQLite by the system's library with the tag libsqlite3, else by the driver's own.
+// What all drivers of SQLite are given: mattn's in mattn.go, or modernc's in modernc.go, under its tag.
 
 const (
 	columns   = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"
 	parameter = "?"
+	first     = "WHERE id <="
 	noResult  = "PRAGMA query_only = OFF"
 )
 
@@ -21,12 +18,10 @@ func connect() (connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Each connection has one goroutine at a time, so the library need not lock it for every call, as this driver has it do by itself.
-	return open("sqlite3", "file:"+file+"?_busy_timeout=10000&_synchronous=FULL&_mutex=no")
+	return open(driver, "file:"+file+"?_busy_timeout=10000"+options)
 }
 
-// settle sets the journal's mode, which belongs to the file. That each commit is written through is asked for in connect: left alone, this
-// driver does not do so.
+// settle sets the journal's mode, which belongs to the file. That each commit is written through is the library's default, or asked for in connect.
 func settle(on connection) error {
 	one := on.(standard)
 	for pragma, wanted := range map[string]string{"journal_mode = wal": "wal", "synchronous": "2"} {

@@ -1,4 +1,4 @@
-//go:build sqlite || mariadb
+//go:build sqlite || mariadb || pq || stdlib
 
 package main
 

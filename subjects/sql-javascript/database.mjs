@@ -1,6 +1,6 @@
 // The process's own connection and its tables.
 
-import { columns, connect, settle } from "./driver.mjs";
+import { connect, settle, words } from "./driver.mjs";
 import { rowsTable } from "./told.mjs";
 
 const ROWS_MOST = 1000;
@@ -22,7 +22,7 @@ export async function own() {
 async function fill(connection) {
   const table = rowsTable();
   await connection.execute(`DROP TABLE IF EXISTS ${table}`, 0);
-  await connection.execute(`CREATE TABLE ${table} (${columns})`, 0);
+  await connection.execute(`CREATE TABLE ${table} (${words.columns})`, 0);
   await connection.execute("BEGIN", 0);
   for (let key = 1; key <= ROWS_MOST; key++) {
     await connection.execute(`INSERT INTO ${table} (id, value) VALUES (${key}, ${(7919 * key) % 10007})`, 1);

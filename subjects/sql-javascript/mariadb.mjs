@@ -1,13 +1,10 @@
 // MariaDB by its own connector for Node: statements as text, prepared ones by the binary protocol.
 
 import { createConnection } from "mariadb";
-import { added, expect, told } from "./told.mjs";
+import { added, expect, server } from "./told.mjs";
 
-export { style } from "./promises.mjs";
-
-export const columns = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER";
-export const parameter = "?";
-export const noResult = "DO 1";
+export { settle, style } from "./promises.mjs";
+export { mariadb as words } from "./words.mjs";
 
 class Connection {
   constructor(client) {
@@ -54,17 +51,5 @@ class Statement {
 }
 
 export async function connect() {
-  const client = await createConnection({
-    host: told("HOST"),
-    port: Number(told("PORT")),
-    user: told("USER"),
-    password: told("PASSWORD"),
-    database: told("NAME"),
-    ssl: false,
-    rowsAsArray: true,
-  });
-  return new Connection(client);
+  return new Connection(await createConnection({ ...server(), ssl: false, rowsAsArray: true }));
 }
-
-/** The server has confirmed its settings. */
-export function settle() {}

@@ -1,13 +1,10 @@
 // PostgreSQL by pg: statements as text by the simple protocol, prepared ones by the extended one, numbers as text.
 
 import pg from "pg";
-import { added, expect, told } from "./told.mjs";
+import { added, expect, server } from "./told.mjs";
 
-export { style } from "./promises.mjs";
-
-export const columns = "id SERIAL PRIMARY KEY, value INTEGER";
-export const parameter = "$1";
-export const noResult = "SET statement_timeout TO 0";
+export { settle, style } from "./promises.mjs";
+export { postgresql as words } from "./words.mjs";
 
 class Connection {
   #prepared = 0;
@@ -65,17 +62,7 @@ class Statement {
 }
 
 export async function connect() {
-  const client = new pg.Client({
-    host: told("HOST"),
-    port: Number(told("PORT")),
-    user: told("USER"),
-    password: told("PASSWORD"),
-    database: told("NAME"),
-    ssl: false,
-  });
+  const client = new pg.Client({ ...server(), ssl: false });
   await client.connect();
   return new Connection(client);
 }
-
-/** The server has confirmed its settings. */
-export function settle() {}

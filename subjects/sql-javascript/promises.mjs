@@ -13,6 +13,9 @@ const times = async (iterations, once) => {
   return sum;
 };
 
+/** A server has confirmed its settings. */
+export function settle() {}
+
 /** An operation of several steps; it gives `done`. */
 const inTurn = (steps, done) => async () => {
   for (const step of steps) await step();
@@ -37,12 +40,19 @@ class Clients {
     await own();
     const clients = new Clients();
     try {
-      while (clients.#connections.length < many) clients.#connections.push(await connect());
+      while (clients.#connections.length < many) await clients.#open();
     } catch (error) {
       await clients.close();
       throw error;
     }
     return clients;
+  }
+
+  /** Some drivers connect when they are first asked. */
+  async #open() {
+    const connection = await connect();
+    this.#connections.push(connection);
+    await connection.query(this.#text, ROWS);
   }
 
   async #each(does) {

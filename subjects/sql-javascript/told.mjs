@@ -11,6 +11,15 @@ export function told(name) {
   return value;
 }
 
+/** Where the server is, and as whom one connects, by the names that all drivers have for it. */
+export const server = () => ({
+  host: told("HOST"),
+  port: Number(told("PORT")),
+  user: told("USER"),
+  password: told("PASSWORD"),
+  database: told("NAME"),
+});
+
 /** Of known values, never changed. */
 export const rowsTable = () => `${told("TABLE")}_rows`;
 

@@ -2,7 +2,7 @@
 
 import { frame } from "./kit/kit.mjs";
 import { own } from "./database.mjs";
-import { columns, parameter, style } from "./driver.mjs";
+import { style, words } from "./driver.mjs";
 import { nothing, writtenTable } from "./told.mjs";
 
 const TOGETHER = 10; // inserts that are one operation of the transactions' tests
@@ -21,10 +21,10 @@ class Writing {
     const writing = new Writing();
     const on = (writing.#on = await own());
     const table = writing.#table;
-    const create = `CREATE TABLE ${table} (${columns})`;
+    const create = `CREATE TABLE ${table} (${words.columns})`;
     await on.execute(`DROP TABLE IF EXISTS ${table}`, 0);
     await on.execute(create, 0);
-    const prepared = await on.prepare(`INSERT INTO ${table} (value) VALUES (${parameter})`);
+    const prepared = await on.prepare(`INSERT INTO ${table} (value) VALUES (${words.parameter})`);
     const insert = `INSERT INTO ${table} (value) VALUES (1)`;
     writing.prepared = prepared;
     writing.#once = style.inTurn(statements({ on, table, create, prepared, insert: () => on.execute(insert, 1) }), done);

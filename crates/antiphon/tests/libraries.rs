@@ -8,38 +8,47 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-/// The subject of web servers.
-fn servers() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects/rest-ada-libraries")
+/// The subjects of the project.
+fn subjects() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    folder.canonicalize().unwrap()
 }
 
 #[test]
 fn a_missing_library_is_a_gap_with_the_line_that_gets_it() {
     let place = Place::new();
-    let subject = servers().canonicalize().unwrap();
-    let link = place.path("subjects/rest-ada-libraries");
-    std::os::unix::fs::symlink(&subject, link).unwrap();
     let libraries = [
-        ("ews", "ews.gpr", "ews"),
-        ("aws", "aws.gpr", "aws"),
-        ("asf", "servletada_aws.gpr", "asf"),
-        ("asf-over-ews", "servletada_ews.gpr", "asf"),
+        ("rest-ada-libraries", "ews", "ews.gpr", "ews"),
+        ("rest-ada-libraries", "aws", "aws.gpr", "aws"),
+        ("rest-ada-libraries", "asf", "servletada_aws.gpr", "asf"),
+        (
+            "rest-ada-libraries",
+            "asf-over-ews",
+            "servletada_ews.gpr",
+            "asf",
+        ),
+        ("sql-ada", "sqlite-ado", "ado_sqlite.gpr", "ado"),
+        ("sql-ada", "postgresql-ado", "ado_postgresql.gpr", "ado"),
+        ("sql-ada", "mariadb-ado", "ado_mysql.gpr", "ado"),
     ];
-    for (variant, project, library) in libraries {
-        let variant = format!("rest-ada-libraries/{variant}");
+    for (name, variant, project, library) in libraries {
+        let subject = subjects().join(name);
+        let link = place.path(&format!("subjects/{name}"));
+        if !link.exists() {
+            std::os::unix::fs::symlink(&subject, link).unwrap();
+        }
+        let variant = format!("{name}/{variant}");
         let mut command = place.command(&["measure", "small", "--quick", "--subjects", &variant]);
         let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
         let left_out = format!(
             "{variant} is left out: `{variant}` needs `gnatmake` and `gprbuild` and `{project}`"
         );
         let line = format!(
-            "then `sh {}/get.sh $HOME/ada-web {library} && export GPR_PROJECT_PATH=",
+            "then `sh {}/../ada/get-libraries.sh $HOME/ada-web {library} && export GPR_PROJECT_PATH=",
             subject.display()
         );
-        ran.fails(
-            3,
-            &[&left_out, "`apt install gnat gprbuild` as root", &line],
-        );
+        // What it is linked with may be missing, too.
+        ran.fails(3, &[&left_out, "`apt install gnat gprbuild", &line]);
     }
 }
 
@@ -95,13 +104,13 @@ fn what_gets_the_libraries_names_what_it_does_not_know() {
     let prefix = folder.path().join("prefix");
     let get = |arguments: &[&str]| {
         let mut command = Command::new("sh");
-        command.arg(servers().join("get.sh"));
+        command.arg(subjects().join("ada/get-libraries.sh"));
         if !arguments.is_empty() {
             command.arg(&prefix).args(arguments);
         }
         Ran::of(command.output().unwrap())
     };
-    get(&[]).fails(2, &["usage: get.sh PREFIX"]);
+    get(&[]).fails(2, &["usage: get-libraries.sh PREFIX"]);
     get(&["ews", "awz"]).fails(2, &["no library `awz`", "usage"]);
     assert!(!prefix.exists());
 }

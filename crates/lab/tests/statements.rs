@@ -4,8 +4,11 @@ mod common;
 
 use antiphon_lab::Services;
 use antiphon_lab::build::Built;
+use antiphon_lab::suite::Suite;
 use antiphon_measure::Role;
-use common::databases::{LIMIT, behind_its_back, database, for_each_build, start, told};
+use common::databases::{
+    LIMIT, behind_its_back, database, for_each_build, start, those_sent, told,
+};
 use std::path::{Path, PathBuf};
 
 const ITERATIONS: u64 = 3;
@@ -38,13 +41,14 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
     let of = services.environment(built).unwrap();
     let log = (database == "postgresql").then(|| log(&of));
     let mut session = start(built, &of);
-    for (test, is_prepared) in [
+    let tests = [
         ("rows.10", false),
         ("prepared.10", true),
         ("transaction.each", false),
         ("insert.prepared", true),
         ("insert", false),
-    ] {
+    ];
+    for (test, is_prepared) in those_sent(&mut session, tests, |(test, _)| test) {
         let mut slice = || {
             let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
             slice.unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
@@ -86,7 +90,8 @@ fn isolates_as_is_recorded(built: &Built, services: &Services) {
     let of = services.environment(built).unwrap();
     let table = told(&of, "ANTIPHON_SQL_TABLE");
     let mut session = start(built, &of);
-    for test in ["insert", "insert.prepared", "transaction.one"] {
+    let tests = ["insert", "insert.prepared", "transaction.one"];
+    for test in those_sent(&mut session, tests, |test| test) {
         let mut slice = || {
             let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
             slice.unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
@@ -111,9 +116,25 @@ fn for_each_server(act: impl Fn(&Built, &Services)) {
     });
 }
 
-/// In a full run seven languages and a twin have sixteen connections open, and one of their own, under each of two placements.
+/// How many subjects of a database a full run of a suite has, twins among them.
+fn subjects(suite: &str, database: &str) -> usize {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../suites")
+        .join(suite);
+    let (suite, _) = Suite::load(&suite).unwrap();
+    let all = suite
+        .subjects(false)
+        .into_iter()
+        .chain(suite.measured_twice(false));
+    let is_over = |name: &String| {
+        name.split_once('/')
+            .is_some_and(|(_, variant)| variant.starts_with(database))
+    };
+    all.filter(is_over).count()
+}
+
+/// In a full run each subject has sixteen connections open, and one of its own, under each of two placements.
 fn takes_as_many_as_a_run_opens(built: &Built, services: &Services) {
-    const OPEN: u32 = 2 * (7 + 1) * (16 + 1);
     let database = database(built);
     let ask = match database {
         "postgresql" => "SHOW max_connections",
@@ -121,8 +142,14 @@ fn takes_as_many_as_a_run_opens(built: &Built, services: &Services) {
     };
     let of = services.environment(built).unwrap();
     let most = behind_its_back(database, &of, ask);
-    let most: u32 = most.trim().parse().unwrap();
-    assert!(most >= OPEN, "{database}: {most}");
+    let most: usize = most.trim().parse().unwrap();
+    for suite in ["sql.toml", "drivers.toml"] {
+        let open = 2 * subjects(suite, database) * (16 + 1);
+        assert!(
+            most >= open && open > 0,
+            "{suite} {database}: {most}, {open}"
+        );
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ package body Kit.Registry is
          when Latency_Test => (Latency_Test, null, null, 1, null),
          when Series_Test  => (Series_Test, null, null, 1, null));
 
-   procedure Add_Absent (Name, Kind, Reason : String) is
+   procedure Add_Absent (Name, Kind, Reason : String; Work : String := "") is
       Its_Kind : constant Test_Kind := Kind_Of (Kind);
    begin
       if Reason = "" then
@@ -61,11 +61,11 @@ package body Kit.Registry is
            (Kind          => Its_Kind,
             Name_Length   => Name'Length,
             Unit_Length   => 0,
-            Work_Length   => 0,
+            Work_Length   => Work'Length,
             Absent_Length => Reason'Length,
             Name          => Name,
             Arg_Unit      => "",
-            Work          => "",
+            Work          => Work,
             Absent        => Reason,
             Action        => No_Actions (Its_Kind)));
    end Add_Absent;

@@ -43,7 +43,7 @@ package Kit.Registry is
 
    procedure Add (Name, Arg_Unit : String; Action : Actions; Work : String := "");
 
-   procedure Add_Absent (Name, Kind, Reason : String);
+   procedure Add_Absent (Name, Kind, Reason : String; Work : String := "");
 
    function Find (Name : String) return Natural;
    --  Index in Tests, 0 if there is none of this name

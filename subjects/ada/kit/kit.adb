@@ -67,9 +67,9 @@ package body Kit is
           One_Turn => One_Turn));
    end Register_Series;
 
-   procedure Register_Absent (Name, Kind, Reason : String) is
+   procedure Register_Absent (Name, Kind, Reason : String; Work : String := "") is
    begin
-      Registry.Add_Absent (Name, Kind, Reason);
+      Registry.Add_Absent (Name, Kind, Reason, Work);
    end Register_Absent;
 
    function Now return Nanoseconds is

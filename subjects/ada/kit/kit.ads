@@ -78,7 +78,7 @@ package Kit is
 
    --  Tests that cannot run here ------------------------------------------------------------------------------------
 
-   procedure Register_Absent (Name, Kind, Reason : String);
+   procedure Register_Absent (Name, Kind, Reason : String; Work : String := "");
 
    --  For tests and the threads they start --------------------------------------------------------------------------
 

@@ -1,18 +1,9 @@
---  A database as the tests see it: a body over GNATCOLL, and one over libmariadb. All raise Laboratory.Failed with the
---  words of the database, or if other rows come than were wanted
+--  A connection to a database as the tests see it: a body over GNATCOLL, one over libmariadb and one over ADO. All
+--  raise Laboratory.Failed with the words of the database, or if other rows come than were wanted
 
 with Kit; use type Kit.Checksum;
 
 package Driver is
-
-   function Columns return String;
-   --  Of CREATE TABLE: a key that counts by itself, and a value
-
-   function Parameter return String;
-   --  As it stands in a prepared statement
-
-   function No_Result return String;
-   --  The cheapest statement that has none
 
    type Connection is private;
 
@@ -21,9 +12,6 @@ package Driver is
    function Connect return Connection;
 
    procedure Close (On : in out Connection);
-
-   procedure Settle (On : Connection);
-   --  Sees that the database keeps the settings that costs are compared under; the servers have confirmed theirs
 
    procedure Query (On : Connection; Text : String; Wanted : Natural; Sum : in out Kit.Checksum);
    --  A query of so many rows: adds every column of each
@@ -39,6 +27,9 @@ package Driver is
 
    procedure Roll_Back (On : Connection);
    --  If a transaction was left open
+
+   function Why_Not_Prepared return String;
+   --  Why nothing can be prepared; empty where it can
 
    type Statement is private;
 

@@ -1,3 +1,4 @@
+with Database;
 with Laboratory;
 
 package body Sql is
@@ -18,7 +19,7 @@ package body Sql is
    begin
       if Its_Own = Driver.Not_Connected then
          Its_Own := Driver.Connect;
-         Driver.Settle (Its_Own);
+         Database.Settle (Its_Own);
       end if;
       if not Filled then
          Fill;
@@ -36,7 +37,7 @@ package body Sql is
       Value : Natural;
    begin
       Driver.Run (Its_Own, "DROP TABLE IF EXISTS " & Table);
-      Driver.Run (Its_Own, "CREATE TABLE " & Table & " (" & Driver.Columns & ")");
+      Driver.Run (Its_Own, "CREATE TABLE " & Table & " (" & Database.Columns & ")");
       Driver.Start_Transaction (Its_Own);
       for Key in 1 .. Rows_Most loop
          --  The same in all languages

@@ -1,4 +1,5 @@
 with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
+with Database;              use Database;
 with Driver;                use Driver;
 with Kit;                   use type Kit.Checksum, Kit.Iterations;
 with Laboratory;            use Laboratory;
@@ -54,7 +55,7 @@ package body Sql_Reading is
    begin
       Prepare_Connect (Arg);
       Rows := Wanted;
-      Prepared := Prepare (Sql.Own, "SELECT * FROM " & Rows_Table & " LIMIT " & Parameter);
+      Prepared := Prepare (Sql.Own, "SELECT * FROM " & Rows_Table & " " & First & " " & Parameter);
    end Prepare_Prepared;
 
    procedure Finish_Prepared (Arg : Kit.Argument) is
@@ -138,9 +139,14 @@ package body Sql_Reading is
 
       procedure Register_Prepared (Name : String; Prepare : Kit.Hook) is
       begin
-         Kit.Register_Frame
-           ("prepared." & Name, Sql.Nothing'Access, Query_Prepared'Access, Prepare,
-            Finish => Finish_Prepared'Access, Work => "sql.rows." & Name);
+         if Why_Not_Prepared = "" then
+            Kit.Register_Frame
+              ("prepared." & Name, Sql.Nothing'Access, Query_Prepared'Access, Prepare,
+               Finish => Finish_Prepared'Access, Work => "sql.rows." & Name);
+         else
+            Kit.Register_Absent
+              ("prepared." & Name, "frame", Why_Not_Prepared, Work => "sql.rows." & Name);
+         end if;
       end Register_Prepared;
 
    begin

@@ -1,4 +1,5 @@
 with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
+with Database;              use Database;
 with Driver;                use Driver;
 with Kit;                   use type Kit.Checksum, Kit.Iterations;
 with Laboratory;            use Laboratory;
@@ -41,7 +42,9 @@ package body Sql_Writing is
       Insert_Text := To_Unbounded_String ("INSERT INTO " & Table & " (value) VALUES (1)");
       Run (Connection, "DROP TABLE IF EXISTS " & Table);
       Run (Connection, To_String (Create_Text));
-      Prepared := Driver.Prepare (Connection, "INSERT INTO " & Table & " (value) VALUES (" & Parameter & ")");
+      if Why_Not_Prepared = "" then
+         Prepared := Driver.Prepare (Connection, "INSERT INTO " & Table & " (value) VALUES (" & Parameter & ")");
+      end if;
       Written := 0;
    end Prepare;
 
@@ -133,7 +136,11 @@ package body Sql_Writing is
 
    begin
       Register ("insert", Inserts'Access, "sql.insert");
-      Register ("insert.prepared", Prepared_Inserts'Access, "sql.insert");
+      if Why_Not_Prepared = "" then
+         Register ("insert.prepared", Prepared_Inserts'Access, "sql.insert");
+      else
+         Kit.Register_Absent ("insert.prepared", "frame", Why_Not_Prepared, Work => "sql.insert");
+      end if;
       Register ("transaction.one", Transactions'Access, "sql.transaction");
       Register ("transaction.each", Singles'Access, "sql.transaction");
       Register ("drop_create", Drop_Create'Access, "sql.drop_create");

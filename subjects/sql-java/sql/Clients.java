@@ -21,7 +21,7 @@ final class Clients implements Frames {
     /** What every client does next. */
     private record Order(long iterations, boolean queries) {}
 
-    private final String text = Reading.limited(Integer.toString(ROWS));
+    private final String text = Reading.limited(ROWS);
     private final List<Client> clients = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final CyclicBarrier begin;

@@ -25,8 +25,9 @@ final class Database {
         return value;
     }
 
-    static Driver driver() throws SQLException {
-        return Driver.valueOf(told("DATABASE").toUpperCase(Locale.ROOT));
+    /** The variant's. */
+    static Driver driver() {
+        return Driver.valueOf(System.getProperty("sql.driver").toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
     /** Of known values, never changed. */

@@ -6,10 +6,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** What differs by database: how one connects, and a few words of SQL. */
+/** What differs by driver and database: how one connects, and a few words of SQL. A variant has one, by its name. */
 enum Driver {
     /** By sqlite-jdbc, which holds a SQLite of its own. */
-    SQLITE("INTEGER PRIMARY KEY AUTOINCREMENT", "PRAGMA query_only = OFF") {
+    SQLITE("INTEGER PRIMARY KEY AUTOINCREMENT", "WHERE id <=", "PRAGMA query_only = OFF") {
         /**
          * SQLITE_OPEN_READWRITE, _CREATE and _NOMUTEX: each connection has one thread, so the library need not lock it for every call, as it does
          * unless it is told. The driver's own lock of a connection stays, by {@code synchronized}.
@@ -38,7 +38,7 @@ enum Driver {
     },
 
     /** Statements as text by the simple protocol, prepared ones by the extended one from their first use on. */
-    POSTGRESQL("SERIAL PRIMARY KEY", "SET statement_timeout TO 0") {
+    POSTGRESQL("SERIAL PRIMARY KEY", "LIMIT", "SET statement_timeout TO 0") {
         @Override
         Connection connect() throws SQLException {
             return server("postgresql", "sslmode=disable&gssEncMode=disable&preferQueryMode=extendedForPrepared&prepareThreshold=1");
@@ -46,22 +46,47 @@ enum Driver {
     },
 
     /** Statements as text, prepared ones by the binary protocol, which this driver has to be told. */
-    MARIADB("INTEGER PRIMARY KEY AUTO_INCREMENT", "DO 1") {
+    MARIADB("INTEGER PRIMARY KEY AUTO_INCREMENT", "LIMIT", "DO 1") {
         @Override
         Connection connect() throws SQLException {
             return server("mariadb", "sslMode=disable&useServerPrepStmts=true");
+        }
+    },
+
+    /**
+     * By MySQL's own driver, which is told the same. Left alone, each connection asks how the server is set, and sets {@code autocommit}, which is set:
+     * one that caches the former, and trusts what it knows of its session, is spared both.
+     */
+    MARIADB_MYSQL(MARIADB) {
+        @Override
+        Connection connect() throws SQLException {
+            return server("mysql", "sslMode=DISABLED&useServerPrepStmts=true&useLocalSessionState=true&cacheServerConfiguration=true");
         }
     };
 
     /** Columns of {@code CREATE TABLE}: a key that counts by itself, and a value. */
     final String columns;
 
+    /**
+     * How a prepared statement asks for so many rows, the parameter behind it: newer libraries of SQLite prepare one anew whenever the parameter of its LIMIT
+     * is bound.
+     */
+    final String first;
+
     /** The cheapest statement that has no result. */
     final String noResult;
 
-    Driver(String key, String noResult) {
+    Driver(String key, String first, String noResult) {
         this.columns = "id " + key + ", value INTEGER";
+        this.first = first;
         this.noResult = noResult;
+    }
+
+    /** Another one of the same database. */
+    Driver(Driver other) {
+        this.columns = other.columns;
+        this.first = other.first;
+        this.noResult = other.noResult;
     }
 
     abstract Connection connect() throws SQLException;

@@ -19,7 +19,7 @@ final class Reading {
         tests.add(Test.frame("select.1", argument -> new Query("SELECT 1", 1)).work("sql.select.1"));
         for (int rows : new int[] {1, 10, 50, 100, 200, 500, 1000}) {
             String name = "rows." + rows;
-            tests.add(Test.frame(name, argument -> new Query(limited(Integer.toString(rows)), rows)).work("sql." + name));
+            tests.add(Test.frame(name, argument -> new Query(limited(rows), rows)).work("sql." + name));
         }
         for (int rows : new int[] {1, 10, 100, 1000}) {
             tests.add(Test.frame("prepared." + rows, argument -> new Prepared(rows)).work("sql.rows." + rows));
@@ -27,8 +27,8 @@ final class Reading {
         return tests;
     }
 
-    static String limited(String limit) throws SQLException {
-        return "SELECT * FROM " + Database.rowsTable() + " LIMIT " + limit;
+    static String limited(int rows) throws SQLException {
+        return "SELECT * FROM " + Database.rowsTable() + " LIMIT " + rows;
     }
 
     /** Connect, SELECT 1, close. */
@@ -80,7 +80,8 @@ final class Reading {
 
     /** A query that is prepared once, with its rows as the parameter. */
     private static final class Prepared extends Repeated {
-        private final PreparedStatement statement = Database.own().prepareStatement(limited("?"));
+        private final PreparedStatement statement =
+                Database.own().prepareStatement("SELECT * FROM " + Database.rowsTable() + " " + Database.driver().first + " ?");
         private final int rows;
 
         Prepared(int rows) throws SQLException {

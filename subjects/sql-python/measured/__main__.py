@@ -1,4 +1,4 @@
-"""Databases from Python by the DB-API: sqlite3 of the standard library, psycopg, MariaDB Connector/Python."""
+"""Databases from Python by the DB-API, with the driver that the build has chosen."""
 
 import kit
 

@@ -7,7 +7,7 @@ import functools
 import threading
 
 import kit
-from measured import database
+from measured import database, driver
 
 ROWS = 10
 
@@ -16,7 +16,7 @@ class Client:
     """A connection, and what its thread did in the last slice."""
 
     def __init__(self):
-        self.connection = database.driver().connect()
+        self.connection = driver.connect()
         self.total = 0
         self.error = None
 

@@ -1,18 +1,12 @@
 """The process's own connection and its tables."""
 
 import functools
-import importlib
 
 import kit
+from measured import driver
 from measured.told import told
 
 ROWS_MOST = 1000
-
-
-@functools.cache
-def driver():
-    """The module of the database that is measured."""
-    return importlib.import_module(f"measured.{told('DATABASE')}")
 
 
 def rows_table():
@@ -28,14 +22,14 @@ def written_table():
 @functools.cache
 def own():
     """Open from the first preparation on, so that SQLite's file never loses its last user, which would make it tidy up."""
-    connection = driver().connect()
-    driver().settle(connection)
-    driver().lengthen_log(connection)
+    connection = driver.connect()
+    driver.settle(connection)
+    driver.lengthen_log(connection)
     table = rows_table()
     # The row with key k holds 7919 k mod 10007, in all languages.
     cursor = connection.cursor()
     cursor.execute(f"DROP TABLE IF EXISTS {table}")
-    cursor.execute(f"CREATE TABLE {table} ({driver().COLUMNS})")
+    cursor.execute(f"CREATE TABLE {table} ({driver.COLUMNS})")
     cursor.execute("BEGIN")
     for key in range(1, ROWS_MOST + 1):
         cursor.execute(f"INSERT INTO {table} (id, value) VALUES ({key}, {7919 * key % 10007})")
@@ -54,7 +48,7 @@ def query(cursor, text, wanted, *parameters):
     """Every column of every row, added up."""
     total = rows = 0
     cursor.execute(text, *parameters)
-    for row in cursor:
+    for row in driver.rows(cursor):
         for column in row:
             total += column
         rows += 1

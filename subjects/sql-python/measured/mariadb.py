@@ -1,25 +1,15 @@
 """MariaDB by its own connector: statements as text, prepared ones by the binary protocol."""
 
 import mariadb
-from measured.told import told
+from measured.of_mariadb import address
 
-COLUMNS = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER"
 PARAMETER = "?"
-NO_RESULT = "DO 1"
+WHY_UNPREPARED = None
 
 
 def connect():
     """Without transactions that nobody asked for, which this driver would open."""
-    return mariadb.connect(
-        host=told("HOST"),
-        port=int(told("PORT")),
-        user=told("USER"),
-        password=told("PASSWORD"),
-        database=told("NAME"),
-        autocommit=True,
-        ssl=False,
-        ssl_verify_cert=False,
-    )
+    return mariadb.connect(**address(), autocommit=True, ssl=False, ssl_verify_cert=False)
 
 
 connect_preparing = connect
@@ -28,11 +18,3 @@ connect_preparing = connect
 def preparing_cursor(connection):
     """A statement is prepared at its first use."""
     return connection.cursor(prepared=True, binary=True)
-
-
-def settle(connection):
-    """The server has confirmed its settings."""
-
-
-def lengthen_log(connection):
-    """The server makes its log longer ahead of commits."""

@@ -3,7 +3,7 @@
 import functools
 
 import kit
-from measured import database
+from measured import database, driver
 
 
 class Connect:
@@ -15,7 +15,7 @@ class Connect:
     control = staticmethod(database.nothing)
 
     def test(self, iterations):
-        connect = database.driver().connect
+        connect = driver.connect
         total = 0
         for _ in range(iterations):
             connection = connect()
@@ -35,7 +35,7 @@ class NoResult:
     control = staticmethod(database.nothing)
 
     def test(self, iterations):
-        cursor, text, total = self._cursor, database.driver().NO_RESULT, 0
+        cursor, text, total = self._cursor, driver.NO_RESULT, 0
         for _ in range(iterations):
             cursor.execute(text)
             total += 1
@@ -72,9 +72,9 @@ class Prepared:
     def __init__(self, rows, _):
         database.own()
         self._rows = rows
-        self._connection = database.driver().connect_preparing()
-        self._cursor = database.driver().preparing_cursor(self._connection)
-        self._text = f"SELECT * FROM {database.rows_table()} LIMIT {database.driver().PARAMETER}"
+        self._connection = driver.connect_preparing()
+        self._cursor = driver.preparing_cursor(self._connection)
+        self._text = f"SELECT * FROM {database.rows_table()} {driver.FIRST} {driver.PARAMETER}"
 
     control = staticmethod(database.nothing)
 
@@ -102,7 +102,12 @@ TESTS = [
         for count in (1, 10, 50, 100, 200, 500, 1000)
     ),
     *(
-        kit.Frame(f"prepared.{count}", functools.partial(Prepared, count), work=f"sql.rows.{count}")
+        kit.Frame(
+            f"prepared.{count}",
+            functools.partial(Prepared, count),
+            work=f"sql.rows.{count}",
+            absent=driver.WHY_UNPREPARED,
+        )
         for count in (1, 10, 100, 1000)
     ),
 ]

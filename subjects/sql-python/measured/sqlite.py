@@ -2,12 +2,10 @@
 
 import sqlite3
 
-import kit
 from measured.told import told
 
-COLUMNS = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"
 PARAMETER = "?"
-NO_RESULT = "PRAGMA query_only = OFF"
+WHY_UNPREPARED = None
 
 
 def connect():
@@ -25,17 +23,3 @@ def connect_preparing():
 def preparing_cursor(connection):
     """Of a connection that prepares."""
     return connection.cursor()
-
-
-def settle(connection):
-    """The journal's mode belongs to the file; that each commit is written through is the library's default."""
-    for pragma, wanted in (("journal_mode = wal", "wal"), ("synchronous", 2)):
-        found = connection.execute(f"PRAGMA {pragma}").fetchone()[0]
-        if found != wanted:
-            raise kit.Failed(f"PRAGMA {pragma} gives {found} in place of {wanted}")
-
-
-def lengthen_log(connection):
-    """As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the processor."""
-    connection.execute("CREATE TABLE filler AS SELECT zeroblob(8388608) AS zeros")
-    connection.execute("DROP TABLE filler")

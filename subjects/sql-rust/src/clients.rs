@@ -71,7 +71,10 @@ impl Clients {
             let connection = Connection::open()?;
             let (text, answer) = (text.clone(), answer.clone());
             let (orders, taken) = channel();
-            let thread = start_partner(move || serve(&connection, &text, &taken, &answer))?;
+            let thread = start_partner(move || {
+                serve(&connection, &text, &taken, &answer);
+                let _ = connection.close(); // nobody asks any more
+            })?;
             Ok(Client { orders, thread })
         };
         let clients = (0..many).map(start).collect::<Result<_, Failure>>()?;

@@ -1,7 +1,8 @@
-//! The process's own connection and its tables. Each database has a file with the same `Connection` and `Statement`, which call their
+//! The process's own connection and its tables. Each driver has a file with the same `Connection` and `Statement`, which call their
 //! library as one does by hand.
 
-use crate::driver::{COLUMNS, Connection};
+use crate::dialect::{COLUMNS, settle};
+use crate::driver::Connection;
 use antiphon_kit::{Failure, increment};
 use std::cell::Cell;
 
@@ -46,7 +47,7 @@ pub fn own() -> Result<&'static Connection, Failure> {
         return Ok(own);
     }
     let connection = Connection::open()?;
-    connection.settle()?;
+    settle(&connection)?;
     fill(&connection)?;
     let own: &'static Connection = Box::leak(Box::new(connection));
     OWN.set(Some(own));

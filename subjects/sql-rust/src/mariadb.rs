@@ -6,10 +6,6 @@ use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, OptsBuilder, QueryResult, from_value_opt};
 use std::cell::RefCell;
 
-pub const COLUMNS: &str = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER";
-pub const PARAMETER: &str = "?";
-pub const NO_RESULT: &str = "DO 1";
-
 pub struct Connection(RefCell<Conn>);
 
 pub struct Statement<'a> {
@@ -32,11 +28,6 @@ impl Connection {
 
     /// A connection says good-bye when it is dropped.
     pub fn close(self) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    /// The server has confirmed its settings.
-    pub fn settle(&self) -> Result<(), Failure> {
         Ok(())
     }
 

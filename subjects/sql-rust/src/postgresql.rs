@@ -6,10 +6,6 @@ use postgres::types::Type;
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use std::cell::RefCell;
 
-pub const COLUMNS: &str = "id SERIAL PRIMARY KEY, value INTEGER";
-pub const PARAMETER: &str = "$1";
-pub const NO_RESULT: &str = "SET statement_timeout TO 0";
-
 pub struct Connection(RefCell<Client>);
 
 pub struct Statement<'a> {
@@ -41,11 +37,6 @@ impl Connection {
 
     pub fn close(self) -> Result<(), Failure> {
         self.0.into_inner().close().map_err(failed)
-    }
-
-    /// The server has confirmed its settings.
-    pub fn settle(&self) -> Result<(), Failure> {
-        Ok(())
     }
 
     fn simple(&self, text: &str) -> Result<Vec<SimpleQueryMessage>, Failure> {

@@ -1,7 +1,8 @@
 //! Connections and queries.
 
 use crate::database::{nothing, own, rows_table};
-use crate::driver::{Connection, NO_RESULT, PARAMETER, Statement};
+use crate::dialect::{FIRST, NO_RESULT, PARAMETER};
+use crate::driver::{Connection, Statement};
 use antiphon_kit::{Failure, Frames, Test, increment};
 
 pub fn tests() -> impl Iterator<Item = Test> {
@@ -97,7 +98,7 @@ struct Prepared {
 
 impl Prepared {
     fn of(rows: u32) -> Result<Self, Failure> {
-        let text = format!("SELECT * FROM {} LIMIT {PARAMETER}", rows_table()?);
+        let text = format!("SELECT * FROM {} {FIRST} {PARAMETER}", rows_table()?);
         let statement = own()?.prepare(&text)?;
         Ok(Prepared { statement, rows })
     }

@@ -6,10 +6,6 @@ use rusqlite::Rows;
 use std::cell::RefCell;
 use std::time::Duration;
 
-pub const COLUMNS: &str = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER";
-pub const PARAMETER: &str = "?";
-pub const NO_RESULT: &str = "PRAGMA query_only = OFF";
-
 pub struct Connection(rusqlite::Connection);
 
 pub struct Statement<'a> {
@@ -26,28 +22,6 @@ impl Connection {
 
     pub fn close(self) -> Result<(), Failure> {
         self.0.close().map_err(|(_, error)| Failure::from(error))
-    }
-
-    /// The journal's mode belongs to the file; that each commit is written through is the library's default.
-    pub fn settle(&self) -> Result<(), Failure> {
-        let answer = |row: &rusqlite::Row<'_>| row.get(0);
-        let mode: String = self.0.query_row("PRAGMA journal_mode = wal", [], answer)?;
-        let answer = |row: &rusqlite::Row<'_>| row.get(0);
-        let synchronous: u32 = self.0.query_row("PRAGMA synchronous", [], answer)?;
-        if mode == "wal" && synchronous == 2 {
-            return self.lengthen_log();
-        }
-        let found = format!("journal_mode {mode}, synchronous {synchronous}");
-        Err(Failure(format!("{found} in place of wal, 2")))
-    }
-
-    /// As long as it becomes before it is written over: a commit that makes it longer uses twice as much of the processor.
-    fn lengthen_log(&self) -> Result<(), Failure> {
-        self.execute(
-            "CREATE TABLE filler AS SELECT zeroblob(8388608) AS zeros",
-            0,
-        )?;
-        self.execute("DROP TABLE filler", 0)
     }
 
     pub fn execute(&self, text: &str, rows: u64) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! Statements that write. What was written is counted after each slice, untimed.
 
 use crate::database::{nothing, own, written_table};
-use crate::driver::{COLUMNS, Connection, PARAMETER, Statement};
+use crate::dialect::{COLUMNS, PARAMETER};
+use crate::driver::{Connection, Statement};
 use antiphon_kit::{Failure, Frames, Test, increment};
 
 /// Inserts that are one operation of the transactions' tests.

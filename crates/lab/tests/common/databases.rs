@@ -1,6 +1,7 @@
 //! Subjects over databases: their builds, started as the laboratory starts them, and what a database tells of them.
 
 use antiphon_lab::build::{BuildError, Built, Cache};
+use antiphon_lab::protocol::TestInfo;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::{Launch, Session};
 use std::path::Path;
@@ -10,12 +11,18 @@ use std::time::Duration;
 
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// Does something with every build of a subject over a database that this machine has what it takes for.
+/// Does something with every build of a subject over a database that this machine has what it takes for; of one subject alone while it is worked on, if
+/// `ANTIPHON_TEST_SUBJECT` names it.
 pub fn for_each_build(mut act: impl FnMut(&Built)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let (subjects, _) = Subject::discover(&folder);
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
+    let only = std::env::var("ANTIPHON_TEST_SUBJECT").ok();
+    let is_asked = |name: &str| match &only {
+        Some(only) => name == only,
+        None => name.starts_with("sql-"),
+    };
+    for subject in subjects.iter().filter(|subject| is_asked(&subject.name)) {
         builds(subject, &cache).iter().for_each(&mut act);
     }
 }
@@ -54,6 +61,29 @@ fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
         Err(error) => panic!("{error}\n{}", error.last_words()),
     };
     subject.variants.iter().filter_map(build).collect()
+}
+
+/// Whether a driver that sends no prepared statements says so of a test, as some do that have no word for them.
+pub fn is_not_sent(test: &TestInfo) -> bool {
+    let asks = ["prepared.", "insert.prepared"];
+    let why = test.absent.as_deref().unwrap_or_default();
+    let is_prepared = asks.iter().any(|asked| test.name.starts_with(asked));
+    is_prepared && why.contains("no prepared statements")
+}
+
+/// Those of some tests that a subject's driver can do.
+pub fn those_sent<T>(
+    session: &mut Session<'_>,
+    all: impl IntoIterator<Item = T>,
+    name: fn(&T) -> &str,
+) -> Vec<T> {
+    let listed = session.list().unwrap().tests;
+    let is_sent = |of: &T| {
+        let mut tests = listed.iter();
+        let test = tests.find(|test| test.name == name(of));
+        !is_not_sent(test.unwrap_or_else(|| panic!("{} is not listed", name(of))))
+    };
+    all.into_iter().filter(is_sent).collect()
 }
 
 /// Starts a subject as the laboratory does, where it is told that its database is.

@@ -24,9 +24,7 @@ package body Driver is
 
    procedure Add (Cursor : in out Forward_Cursor; Wanted : Natural; Sum : in out Kit.Checksum);
 
-   function Columns return String renames Described.Columns;
-   function Parameter return String renames Described.Parameter;
-   function No_Result return String renames Described.No_Result;
+   function Why_Not_Prepared return String is ("");
 
    -----------------------------
    -- Begin_Nothing_By_Itself --
@@ -58,15 +56,6 @@ package body Driver is
       Free (On.Handle);
       Free (On);
    end Close;
-
-   ------------
-   -- Settle --
-   ------------
-
-   procedure Settle (On : Connection) is
-   begin
-      Described.Settle (On.Handle);
-   end Settle;
 
    -----------
    -- Check --

@@ -1,18 +1,19 @@
-# Gets web libraries of Ada and builds them for the subject beside: `get.sh PREFIX LIBRARY...`, each `ews`, `aws` or `asf` (which takes the
-# other two with it). They are installed below PREFIX; then set GPR_PROJECT_PATH=PREFIX/share/gpr.
+# Gets libraries of Ada that Debian does not package, and builds them for the subjects that are measured with them:
+# `get-libraries.sh PREFIX LIBRARY...`, each `ews`, `aws`, `asf` (which takes the other two with it) or `ado`. They are installed below
+# PREFIX; then set GPR_PROJECT_PATH=PREFIX/share/gpr.
 #
-# The versions are those that were seen to work with GNAT 12 and Debian 12's gnatcoll and xmlada; they are built optimized, which AWS is not
-# unless it is told to. Of AWS what a server needs is built: neither tools nor encryption.
+# The versions are those that were seen to work with GNAT 12 and Debian 12's gnatcoll and xmlada; they are built optimized, which AWS and ADO
+# are not unless they are told to. Of AWS what a server needs is built: neither tools nor encryption.
 set -e
-usage="usage: get.sh PREFIX ews|aws|asf..."
+usage="usage: get-libraries.sh PREFIX ews|aws|asf|ado..."
 [ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
 prefix=$1
 shift
 for wanted; do
-    case $wanted in ews | aws | asf) ;; *) echo "get.sh: there is no library \`$wanted\`; $usage" >&2; exit 2 ;; esac
+    case $wanted in ews | aws | asf | ado) ;; *) echo "get-libraries.sh: there is no library \`$wanted\`; $usage" >&2; exit 2 ;; esac
 done
 for command in git make gcc gprbuild gprinstall; do
-    command -v "$command" >/dev/null || { echo "get.sh: \`$command\` is missing: apt install git make gcc gnat gprbuild" >&2; exit 1; }
+    command -v "$command" >/dev/null || { echo "get-libraries.sh: \`$command\` is missing: apt install git make gcc gnat gprbuild" >&2; exit 1; }
 done
 mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
@@ -29,7 +30,7 @@ found() {
 
 # Says which Debian package is missing and ends, unless project file $1 is found.
 must_have() {
-    found "$1" || { echo "get.sh: $1.gpr was not found: apt install $2 (Debian 12's name)" >&2; exit 1; }
+    found "$1" || { echo "get-libraries.sh: $1.gpr was not found: apt install $2 (Debian 12's name)" >&2; exit 1; }
 }
 
 # The sources of tag $2 of https://github.com/$1 in folder $3.
@@ -40,7 +41,7 @@ source_of() {
 # Builds and installs project $1 in folder $2 with the switches that follow. Parts of one library share configurations, which are not
 # installed, so that the library's sources in $from come before what is installed.
 install_of() {
-    echo "get.sh: $1"
+    echo "get-libraries.sh: $1"
     (
         export GPR_PROJECT_PATH="$from:$GPR_PROJECT_PATH"
         project=$1
@@ -63,22 +64,28 @@ aws() {
     source_of AdaCore/aws v23.0.0 "$work/aws"
     rmdir "$work/aws/templates_parser" 2>/dev/null || true
     source_of AdaCore/templates-parser v23.0.0 "$work/aws/templates_parser"
-    echo "get.sh: aws"
+    echo "get-libraries.sh: aws"
     cd "$work/aws"
     options="SOCKET=std XMLADA=false LAL=false LDAP=false DEBUG=false ENABLE_SHARED=false prefix=$prefix"
     make --quiet setup $options >log 2>&1 && make --quiet build-lib-native install-lib-native $options >>log 2>&1 || { tail -n 20 log >&2; exit 1; }
 }
 
-asf() {
+# What the libraries of Ada Server Faces' author stand on.
+util() {
     must_have xmlada libxmlada-schema12-dev
-    for part in util:2.8.2 el:1.8.7 security:1.5.1 servlet:1.8.1; do
-        source_of "stcarrez/ada-${part%:*}" "${part#*:}" "$work/${part%:*}"
-    done
+    source_of stcarrez/ada-util 2.8.2 "$work/util"
     from=$work/util
     for part in core base sys; do
         install_of "utilada_$part" "$from" -XUTIL_BUILD=distrib
     done
     install_of utilada_xml "$from/xml" -XUTIL_BUILD=distrib
+}
+
+asf() {
+    util
+    for part in el:1.8.7 security:1.5.1 servlet:1.8.1; do
+        source_of "stcarrez/ada-${part%:*}" "${part#*:}" "$work/${part%:*}"
+    done
     install_of utilada_aws "$from/aws" -XUTIL_BUILD=distrib
     from=$work/el
     install_of elada "$from" -XEL_BUILD=distrib
@@ -90,11 +97,25 @@ asf() {
     install_of servletada_ews "$from/ews" -XSERVLET_BUILD=distrib
 }
 
+# Ada Database Objects: over SQLite (as it is, not SQLCipher), PostgreSQL and MariaDB, whose own libraries programs are linked with.
+ado() {
+    source_of stcarrez/ada-ado 2.5.0 "$work/ado"
+    from=$work/ado
+    install_of ado "$from" -XADO_BUILD=distrib
+    install_of ado_sqlite "$from/sqlite" -XADO_BUILD=distrib -XADO_USE_SQLCIPHER=no
+    install_of ado_postgresql "$from/postgresql" -XADO_BUILD=distrib
+    (cd "$from/mysql" && sh ./alire-setup.sh)
+    install_of ado_mysql "$from/mysql" -XADO_BUILD=distrib
+}
+
 for wanted; do
-    if [ "$wanted" = asf ]; then
-        found ews || (ews)
-        found aws || (aws)
-    fi
+    case $wanted in
+        asf)
+            found ews || (ews)
+            found aws || (aws)
+            ;;
+        ado) found utilada_xml || (util) ;;
+    esac
     ("$wanted")
 done
-echo "get.sh: now export GPR_PROJECT_PATH=$prefix/share/gpr"
+echo "get-libraries.sh: now export GPR_PROJECT_PATH=$prefix/share/gpr"

@@ -36,11 +36,7 @@ package body Driver is
 
    procedure Execute (Its : Statement; Argument : Integer);
 
-   function Columns return String is ("id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER");
-
-   function Parameter return String is ("?");
-
-   function No_Result return String is ("DO 1");
+   function Why_Not_Prepared return String is ("");
 
    -------------
    -- Failing --
@@ -100,8 +96,6 @@ package body Driver is
       Libmariadb.Close (On.Handle);
       Free (On);
    end Close;
-
-   procedure Settle (On : Connection) is null;
 
    ---------------------
    -- Text statements --
