@@ -3,14 +3,14 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
-SUITES ?= features rendezvous models layer shared-data rest sql
+SUITES ?= features rendezvous models layer shared-data rest sql drivers
 LIBRARIES = $(or $(CARGO_TARGET_DIR),target)/release
 ANTIPHON = $(LIBRARIES)/antiphon
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 LIBPANDA = libpanda.so.$(firstword $(subst ., ,$(VERSION)))
 
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
-# Databases are started by their tests and by `antiphon measure sql`. Debian's package of PostgreSQL also starts a server of the machine's own, which nothing here uses.
+# Databases are started by their tests and by `antiphon measure sql drivers`. Debian's package of PostgreSQL also starts a server of the machine's own, which nothing here uses.
 DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev /usr/share/gpr/gnatcoll_postgres.gpr=libgnatcoll-postgres3-dev pip3=python3-pip python3-config=python3-dev curl=curl javac=default-jdk-headless node=nodejs npm=npm psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev
 # Servers in C, C++, Java, JavaScript and Python, which tests start, too; and what `antiphon measure rest` needs beside them: Java's libraries, and other generators of load.
 SERVERS = javac=default-jdk-headless node=nodejs pip3=python3-pip /usr/include/event2/http.h=libevent-dev /usr/include/boost/beast.hpp=libboost-dev
@@ -18,7 +18,7 @@ REST = $(SERVERS) mvn=maven wrk=wrk ab=apache2-utils siege=siege
 NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind
 JAVA = javac=default-jdk-headless
 RUN_NEEDS = $(sort $(NEEDS) $(if $(filter models shared-data,$(SUITES)),$(JAVA)) $(if $(filter layer,$(SUITES)),$(RIVALS)) \
-  $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql,$(SUITES)),$(DATABASES)))
+  $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql drivers,$(SUITES)),$(DATABASES)))
 # Whether a machine has an ssh server is its owner's matter, unless nothing would start it.
 SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
 TEST_NEEDS = $(sort $(NEEDS) $(RIVALS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))

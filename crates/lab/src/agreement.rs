@@ -5,6 +5,7 @@ use crate::record::{
     Apart, Costs, Identity, LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord, Starts,
     original_of,
 };
+use crate::suite::{Compare, Suite};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
 /// Servers whose threads wait so much oftener a request in one run than in another are measured in two states: to be woken costs about as much as to answer.
@@ -229,23 +230,44 @@ pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
 
 /// The results that are compared with another, each with that.
 fn beside_base(run: &RunRecord) -> impl Iterator<Item = (&ResultRecord, &ResultRecord)> {
-    let beside = |of| Some((of, base(run, of)?));
+    let bases = Bases::of(run);
+    let beside = move |of| {
+        let base = bases.base(of)?;
+        (base.identity != of.identity).then_some((of, base))
+    };
     run.results.iter().filter_map(beside)
 }
 
-/// The first result of the same test, argument, policy and placement that uses the same database, if that is not the result itself.
-fn base<'r>(run: &'r RunRecord, of: &ResultRecord) -> Option<&'r ResultRecord> {
-    let same = |result: &&ResultRecord| {
-        let (a, b) = (&result.identity, &of.identity);
+/// What the results of a run are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Bases<'r> {
+    run: &'r RunRecord,
+    compare: Compare,
+}
+
+impl<'r> Bases<'r> {
+    /// As the run's suite says.
+    pub fn of(run: &'r RunRecord) -> Self {
+        // A suite that cannot be read any more says nothing else than most do.
+        let suite = Suite::parse(&run.suite, &run.suite_toml);
+        let compare = suite.map(|suite| suite.compare).unwrap_or_default();
+        Bases { run, compare }
+    }
+
+    /// The first result of the same test, argument, policy and placement that uses the same database, which may be the result itself.
+    pub fn base(&self, of: &ResultRecord) -> Option<&'r ResultRecord> {
         let conditions =
             |identity: &Identity| (identity.policy.clone(), identity.placement.clone());
-        (&a.test, a.arg) == (&b.test, b.arg)
-            && conditions(a) == conditions(b)
-            && server(result) == server(of)
-            && ratio(of, result).is_some()
-    };
-    let base = run.results.iter().find(same)?;
-    (base.identity != of.identity).then_some(base)
+        let same = |result: &&ResultRecord| {
+            let (a, b) = (&result.identity, &of.identity);
+            (&a.test, a.arg) == (&b.test, b.arg)
+                && conditions(a) == conditions(b)
+                && server(result) == server(of)
+                && self.compare.allows(&b.subject, &a.subject)
+                && ratio(of, result).is_some()
+        };
+        self.run.results.iter().find(same)
+    }
 }
 
 /// The database server of a result.

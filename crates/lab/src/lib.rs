@@ -22,8 +22,8 @@ pub mod subject;
 pub mod suite;
 
 pub use agreement::{
-    Agreed, Agreement, Compared, Measured, SlicesDiffer, StartsOf, WANTED, WaitsDiffer, agreements,
-    compared, starts,
+    Agreed, Agreement, Bases, Compared, Measured, SlicesDiffer, StartsOf, WANTED, WaitsDiffer,
+    agreements, compared, starts,
 };
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};

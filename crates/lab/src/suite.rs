@@ -1,5 +1,6 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
+mod compare;
 mod curve;
 mod except;
 mod load;
@@ -10,6 +11,7 @@ mod published;
 mod read;
 mod savings;
 
+pub use compare::Compare;
 pub use curve::{Curve, CurveColumn, CurveUnit, Rate};
 pub use except::Exception;
 pub use load::{ServerClaim, ServerQuantity, Servers};
@@ -43,6 +45,8 @@ pub struct Suite {
     pub only_full: Vec<String>,
     /// Whether processor time and memory, the database's included, are measured beside frames.
     pub costs: bool,
+    /// Beside which other subject the costs of one are told.
+    pub compare: Compare,
     /// Sizes of a quick run.
     pub quick: Sizes,
     /// Sizes of a full run.

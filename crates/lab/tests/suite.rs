@@ -2,8 +2,9 @@
 
 use antiphon_lab::Patterns;
 use antiphon_lab::subject::{Subject, select};
-use antiphon_lab::suite::{ModelColumn, Placed, PublishedValue, RowKind, Suite, fill};
+use antiphon_lab::suite::{Compare, ModelColumn, Placed, PublishedValue, RowKind, Suite, fill};
 use antiphon_measure::RunFigure;
+use std::collections::HashSet;
 use std::path::Path;
 
 fn features() -> Suite {
@@ -296,6 +297,11 @@ fn each_fault_names_its_place_and_mend() {
             "[[group.row]]\ntest = \"call.inter\"\nlabel = \"x\"\n[[published]]",
             "another row has the test `call.inter`",
         ),
+        (
+            "title = \"S\"",
+            "title = \"S\"\ncompare = \"variant\"",
+            "s.toml:4:11: `compare`: costs are not compared by `variant`; did you mean `variants`?",
+        ),
         ("name = \"s\"", "name = \"s", "s.toml:2:"),
     ];
     for (from, to, expected) in cases {
@@ -469,6 +475,36 @@ fn programs_of(suite: &str) -> Vec<(String, usize, usize)> {
         }
     }
     programs
+}
+
+/// Whoever reads that a driver costs so much of another wants to know that one from `sql`.
+#[test]
+fn the_suite_of_drivers_compares_each_with_the_one_that_sql_measures_its_language_by() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (subjects, _) = Subject::discover(&home.join("subjects"));
+    let load = |name: &str| {
+        let suite = Suite::load(&home.join("suites").join(name));
+        suite.unwrap_or_else(|error| panic!("{error}")).0
+    };
+    let (drivers, sql) = (load("drivers.toml"), load("sql.toml"));
+    assert_eq!(drivers.compare, Compare::Variants);
+    let mut usual = HashSet::new();
+    let mut others = 0;
+    for name in &drivers.subjects {
+        let (subject, variant) = select(&subjects, name).unwrap_or_else(|e| panic!("{e}"));
+        if usual.insert((&subject.name, variant.service)) {
+            assert!(sql.subjects.contains(name), "{name} is the first");
+        } else {
+            assert!(!sql.subjects.contains(name), "{name} is not the first");
+            others += 1;
+        }
+    }
+    assert!(others >= usual.len(), "a database with no other driver");
+    for row in drivers.groups.iter().flat_map(|group| &group.rows) {
+        for instance in row.instances(false) {
+            assert!(sql.find(&instance.test).is_some(), "{}", instance.test);
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::suite::{
-    self, Argument, Curve, Instance, Models, Profile, Published, RowKind, Savings, Servers, Suite,
+    self, Argument, Compare, Curve, Instance, Models, Profile, Published, RowKind, Savings,
+    Servers, Suite,
 };
 use antiphon_lab::{Faults, RunRecord};
 
@@ -14,6 +15,8 @@ pub struct Layout {
     pub title: String,
     /// What it measures.
     pub text: String,
+    /// Beside which other subject costs are told.
+    pub compare: Compare,
     /// Groups in order.
     pub groups: Vec<Group>,
     /// Published tables in order.
@@ -116,6 +119,7 @@ impl Layout {
         Layout {
             title: suite.title.clone(),
             text: one_line(&suite.text),
+            compare: suite.compare,
             groups: suite.groups.iter().map(group).collect(),
             published: suite.published.clone(),
             savings: suite.savings.clone(),

@@ -27,15 +27,20 @@ fn run(times: &[(&str, f64)]) -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
     for (test, times) in times {
-        for (subject, ns) in [(C, 1e3), (GO, 1e3 * times)] {
-            let identity = identity(test, subject, "other", "same");
-            let frame = Outcome::Frame(Box::new(estimate(ns, 1.0)));
-            let mut result = result(identity, frame);
-            result.costs = Some(costs(ns));
-            run.results.push(result);
-        }
+        add(&mut run, test, &[(C, 1e3), (GO, 1e3 * times)]);
     }
     run
+}
+
+/// What a test costs each of several subjects, ns.
+fn add(run: &mut RunRecord, test: &str, costs_ns: &[(&str, f64)]) {
+    for (subject, ns) in costs_ns {
+        let identity = identity(test, subject, "other", "same");
+        let frame = Outcome::Frame(Box::new(estimate(*ns, 1.0)));
+        let mut result = result(identity, frame);
+        result.costs = Some(costs(*ns));
+        run.results.push(result);
+    }
 }
 
 /// The groups and figures of Go's only row.
@@ -132,4 +137,63 @@ fn two_runs_agree_on_the_whole_where_one_operation_does_not() {
     };
     assert_eq!(table.columns[1].title, "run 8");
     assert!(table.rows[0].place.starts_with(GO), "{:?}", table.rows);
+}
+
+#[test]
+fn drivers_are_compared_within_their_language_and_operation_by_operation() {
+    let mut run = empty_run();
+    run.suite_toml = include_str!("../../../suites/drivers.toml").to_owned();
+    let each = [
+        ("sql-go/postgresql", 1e3),
+        ("sql-go/postgresql-pq", 2e3),
+        ("sql-python/postgresql", 8e3),
+        ("sql-python/postgresql-psycopg2", 4e3),
+    ];
+    add(&mut run, "select.1", &each);
+    add(&mut run, "rows.1", &each[..2]);
+    add(&mut run, "rows.100", &each);
+    let document = compose(&run);
+    let all = tables(section(&document, "typical"));
+    let [typical, single] = &all[..] else {
+        panic!("{all:?}")
+    };
+    // Of two operations nothing typical is told.
+    let about = |table: &Table| {
+        let rows = table.rows.iter();
+        rows.map(|row| (row.label.clone(), row.place.clone()))
+            .collect::<Vec<_>>()
+    };
+    let to = |subject: &str, base: &str| (subject.to_owned(), format!("as a ratio to {base}"));
+    let (pq, psycopg2) = (
+        to("sql-go/postgresql-pq", "sql-go/postgresql"),
+        to("sql-python/postgresql-psycopg2", "sql-python/postgresql"),
+    );
+    assert_eq!(about(typical), std::slice::from_ref(&pq));
+    assert_eq!(about(single), [pq, psycopg2]);
+    let shown = |row: usize| {
+        let cells = single.rows[row].cells.iter();
+        let ratios = cells.map(|cell| match cell {
+            Cell::Figure(figure) => Some(figure.value),
+            _ => None,
+        });
+        ratios.collect::<Vec<_>>()
+    };
+    assert_eq!(shown(0), [Some(2.0), Some(2.0), Some(2.0)]);
+    assert_eq!(shown(1), [Some(0.5), None, Some(0.5)]);
+    // The same in the table of everything: the usual driver is what its ratio is to.
+    let mut full = document.sections.iter().flat_map(tables);
+    let title = "Queries: processor time, memory and threads";
+    let full = full.find(|table| table.title == title).unwrap();
+    let of = full
+        .columns
+        .iter()
+        .position(|column| column.title == "both, as a ratio to the first");
+    let ratio = |row: usize| match &full.rows[row].cells[of.unwrap()] {
+        Cell::Figure(figure) => figure.value,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        [ratio(0), ratio(1), ratio(2), ratio(3)],
+        [1.0, 2.0, 1.0, 0.5]
+    );
 }

@@ -17,7 +17,7 @@ use crate::protocol::TestInfo;
 use crate::record::{Absence, Outcome, ResultRecord, WarmUp};
 use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
-use crate::suite::{Sizes, Suite};
+use crate::suite::{Compare, Sizes, Suite};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -35,6 +35,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) sizes: Sizes,
     /// Subjects that are measured twice; servers among them are started twice.
     pub(super) twins: Vec<String>,
+    pub(super) compare: Compare,
     pub(super) shown: Shown,
     pub(super) items: Vec<Item>,
     /// By subject and name.
@@ -176,6 +177,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             quick: options.quick,
             sizes,
             twins: suite.measured_twice(options.quick),
+            compare: suite.compare,
             shown: Shown::of(suite),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),

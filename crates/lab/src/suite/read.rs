@@ -9,8 +9,8 @@ mod row;
 mod savings;
 mod tables;
 
-use super::{Group, Placed, Row, Sizes, Suite};
-use crate::document::{Document, Faults, Item, Section};
+use super::{Compare, Group, Placed, Row, Sizes, Suite};
+use crate::document::{Document, Faults, Item, Section, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ten years, s: what the command line takes at most, and times of it can be counted on in nanoseconds.
@@ -40,6 +40,7 @@ fn read_suite(top: Section<'_>) -> Suite {
             .get("costs")
             .and_then(|item| item.boolean())
             .unwrap_or_default(),
+        compare: compare(&top),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
         groups,
@@ -140,6 +141,22 @@ fn among(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<Strin
         named.push(name);
     }
     named
+}
+
+fn compare(top: &Section<'_>) -> Compare {
+    let Some(item) = top.get("compare") else {
+        return Compare::default();
+    };
+    let word = item.string().unwrap_or_default();
+    let found = Compare::ALL.into_iter().find(|known| known.word() == word);
+    found.unwrap_or_else(|| {
+        let known = Compare::ALL.into_iter().map(Compare::word);
+        item.fault(
+            format!("costs are not compared by `{word}`"),
+            did_you_mean(&word, known),
+        );
+        Compare::default()
+    })
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {

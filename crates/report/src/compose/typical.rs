@@ -1,16 +1,19 @@
 //! What subjects cost beside the first one over a whole group of operations.
 
+mod operations;
+
 use super::cold;
 use super::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Table, Unit};
 use crate::number;
+use antiphon_lab::suite::Compare;
 use antiphon_lab::{Compared, Identity, compared, typical};
 use antiphon_measure::Interval;
 
 /// Fewer ratios have nothing in common that one of them does not say.
 const LEAST: usize = 3;
 
-const PROSE: &str = "How many times the processor time of the first subject (over the same database, where there is one) a subject needs over a group of operations: the median of \
+const PROSE: &str = "How many times the processor time of the first subject (over the same database, where there is one; in some suites of the first variant of the same subject) a subject needs over a group of operations: the median of \
                      the geometric means of any two of their ratios (Hodges and Lehmann, of logarithms), with limits that follow from theirs. One operation that is unlike the others \
                      draws it little, so two runs agree in it more closely than in single ratios.";
 
@@ -69,11 +72,9 @@ fn over<T>(view: &View, all: impl IntoIterator<Item = (Identity, String, T)>) ->
 
 /// The section; `None` where no group has so many ratios.
 pub fn section(view: &View) -> Option<Section> {
-    let all = compared(view.run).into_iter();
-    let all = over(
-        view,
-        all.map(|of: Compared| (of.identity, of.base, of.ratio)),
-    );
+    let single = compared(view.run);
+    let told = |of: &Compared| (of.identity.clone(), of.base.clone(), of.ratio);
+    let all = over(view, single.iter().map(told));
     let mut places: Vec<&Place> = Vec::new();
     for of in &all {
         if !places.contains(&&of.place) {
@@ -91,7 +92,10 @@ pub fn section(view: &View) -> Option<Section> {
         rows: rows(view, &all, &places),
         folded: false,
     };
-    let blocks = vec![Block::Prose { text: PROSE.into() }, Block::Table(table)];
+    let mut blocks = vec![Block::Prose { text: PROSE.into() }, Block::Table(table)];
+    if view.layout.compare == Compare::Variants {
+        blocks.push(Block::Table(operations::table(view, &single)));
+    }
     Some(Section {
         id: "typical".into(),
         title: "Processor time on the whole".into(),
@@ -125,15 +129,20 @@ fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
             all.iter().find(fits)
         };
         let cell = |place| find(place).map_or(Cell::Empty, |of| cell(view, of));
-        Row {
-            label: subject.to_owned(),
-            place: format!("as a ratio to {base}"),
-            kind: RowKind::Derived,
-            subject: view.colour(subject),
-            cells: places.iter().map(cell).collect(),
-        }
+        self::row(view, subject, base, places.iter().map(cell).collect())
     };
     pairs.into_iter().map(row).collect()
+}
+
+/// A row of what a subject costs beside another.
+fn row(view: &View, subject: &str, base: &str, cells: Vec<Cell>) -> Row {
+    Row {
+        label: subject.to_owned(),
+        place: format!("as a ratio to {base}"),
+        kind: RowKind::Derived,
+        subject: view.colour(subject),
+        cells,
+    }
 }
 
 fn cell(view: &View, of: &Over<Interval>) -> Cell {

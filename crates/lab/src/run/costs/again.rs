@@ -21,7 +21,7 @@ const WORTH_OF_ALL: f64 = 3.0;
 /// Where the run's time is not limited: more starts take at most this part of what it took without them.
 const PART_OF_RUN: f64 = 0.5;
 
-/// A subject in a test, and the first subject of that test with the same database.
+/// A subject in a test, and the first subject of that test with the same database that it is compared with.
 struct Pair {
     position: usize,
     base: usize,
@@ -83,7 +83,11 @@ fn pairs(engine: &Engine<'_, '_>) -> Vec<Pair> {
         let own = costs(position)?;
         let item = &engine.items[position];
         let is_base = |other: &usize| {
-            is_same_test(item, &engine.items[*other])
+            let with = &engine.items[*other];
+            is_same_test(item, with)
+                && engine
+                    .compare
+                    .allows(&item.identity.subject, &with.identity.subject)
                 && costs(*other).is_some_and(|base| database(base) == database(own))
         };
         let base = (0..engine.items.len()).find(is_base)?;

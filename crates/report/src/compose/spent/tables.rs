@@ -7,7 +7,7 @@ use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{CostRound, Costs, HeldAfter, ResultRecord};
+use antiphon_lab::{Bases, CostRound, Costs, HeldAfter, ResultRecord};
 use antiphon_measure::Interval;
 
 type Of = fn(&CostRound) -> Option<f64>;
@@ -18,7 +18,8 @@ const CAPTION: &str = "Test less control, by the processes' own clocks: the whol
 
 /// What stands below the table of everything.
 const IN_FULL: &str = "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory is since \
-                       the process started. The server’s is for all its clients together. Shares are taken within rounds.";
+                       the process started. The server’s is for all its clients together. Ratios are to the first subject \
+                       over the same database (in some suites, to the first variant of the same subject), and are taken within rounds.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
@@ -127,7 +128,7 @@ fn figure(result: &ResultRecord, of: Of) -> Option<Figure> {
     Some(figure)
 }
 
-/// Everything, a row a test and subject; shares are of the first subject in the same test.
+/// Everything, a row a test and subject.
 fn in_full(
     view: &View,
     group: &Group,
@@ -138,26 +139,25 @@ fn in_full(
         "CPU of the subject",
         "of the server",
         "of both",
-        "both, as a share of the first",
+        "both, as a ratio to the first",
         "Memory after",
         "Largest resident",
         "Threads",
         "Server’s memory after",
         "Server’s threads",
     ];
+    let bases = Bases::of(view.run);
     let mut rows = Vec::new();
     for test in tests {
         let of_test = results
             .iter()
             .filter(|result| (result.identity.test.as_str(), result.identity.arg) == *test);
-        let of_test: Vec<&ResultRecord> = of_test.copied().collect();
-        let first = of_test.first().and_then(|result| costs(result));
-        rows.extend(of_test.iter().map(|result| Row {
+        rows.extend(of_test.map(|result| Row {
             label: view.label(&result.identity),
             place: RunColumn::of(&result.identity).name(),
             kind: RowKind::Measured,
             subject: view.colour(&result.identity.subject),
-            cells: cells(result, first),
+            cells: cells(result, bases.base(result)),
         }));
     }
     Table {
@@ -170,7 +170,7 @@ fn in_full(
     }
 }
 
-fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
+fn cells(result: &ResultRecord, base: Option<&ResultRecord>) -> Vec<Cell> {
     let Some(costs) = costs(result) else {
         return Vec::new();
     };
@@ -189,7 +189,7 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
         marked(
             result,
             cell(
-                first.and_then(|first| costs.ratio(first, of_both)),
+                base.and_then(|base| costs.ratio(base.costs.as_ref()?, of_both)),
                 Unit::Ratio,
             ),
         ),

@@ -1,0 +1,49 @@
+//! What a suite compares the costs of its subjects with.
+
+/// Beside which other subject the costs of one are told. Where operations use a database it is always one over the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compare {
+    /// The first one of all, as languages are compared.
+    #[default]
+    Subjects,
+    /// The first variant of the same subject, as ways of one language are.
+    Variants,
+}
+
+impl Compare {
+    /// All of them.
+    pub(super) const ALL: [Compare; 2] = [Compare::Subjects, Compare::Variants];
+
+    /// Its word in suite files.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Compare::Subjects => "subjects",
+            Compare::Variants => "variants",
+        }
+    }
+
+    /// Whether a subject may be compared with another; both as `name/variant`.
+    pub fn allows(self, of: &str, with: &str) -> bool {
+        match self {
+            Compare::Subjects => true,
+            Compare::Variants => name(of) == name(with),
+        }
+    }
+}
+
+/// The subject's name, without its variant.
+fn name(subject: &str) -> &str {
+    subject.split_once('/').map_or(subject, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_compared_within_their_subject() {
+        assert!(Compare::Subjects.allows("sql-ada/sqlite", "sql-c/sqlite"));
+        assert!(Compare::Variants.allows("sql-go/postgresql-pq", "sql-go/postgresql"));
+        assert!(!Compare::Variants.allows("sql-go/postgresql", "sql-c/postgresql"));
+    }
+}
