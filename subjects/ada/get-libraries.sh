@@ -73,7 +73,7 @@ aws() {
 # What the libraries of Ada Server Faces' author stand on.
 util() {
     must_have xmlada libxmlada-schema12-dev
-    source_of stcarrez/ada-util 2.8.2 "$work/util"
+    [ -d "$work/util" ] || source_of stcarrez/ada-util 2.8.2 "$work/util"
     from=$work/util
     for part in core base sys; do
         install_of "utilada_$part" "$from" -XUTIL_BUILD=distrib

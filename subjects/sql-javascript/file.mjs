@@ -6,10 +6,10 @@ export { style } from "./waiting.mjs";
 export { sqlite as words } from "./words.mjs";
 
 export class Connection {
-  /** `prepared(database, text)` gives a statement whose rows are arrays, if it has any. */
-  constructor(database, prepared) {
+  /** `arrays(statement)` has a statement give its rows as arrays. */
+  constructor(database, arrays) {
     this.database = database;
-    this.prepared = prepared;
+    this.arrays = arrays;
   }
 
   execute(text, rows) {
@@ -18,11 +18,13 @@ export class Connection {
   }
 
   query(text, rows) {
-    return added(this.prepared(this.database, text).all(), rows);
+    return added(this.arrays(this.database.prepare(text)).all(), rows);
   }
 
+  /** better-sqlite3 knows whether a statement has rows, and does not take that word of one without. */
   prepare(text) {
-    return new Statement(this.prepared(this.database, text));
+    const statement = this.database.prepare(text);
+    return new Statement(statement.reader === false ? statement : this.arrays(statement));
   }
 
   close() {

@@ -6,10 +6,9 @@ import { told } from "./told.mjs";
 
 export { settle, style, words } from "./file.mjs";
 
-export const connect = () => new Connection(new DatabaseSync(told("FILE"), { timeout: 10_000 }), prepared);
+export const connect = () => new Connection(new DatabaseSync(told("FILE"), { timeout: 10_000 }), arrays);
 
-function prepared(database, text) {
-  const statement = database.prepare(text);
+function arrays(statement) {
   statement.setReturnArrays(true);
   return statement;
 }

@@ -6,9 +6,6 @@ import { told } from "./told.mjs";
 
 export { settle, style, words } from "./file.mjs";
 
-export const connect = () => new Connection(new Database(told("FILE"), { timeout: 10_000 }), prepared);
+export const connect = () => new Connection(new Database(told("FILE"), { timeout: 10_000 }), arrays);
 
-function prepared(database, text) {
-  const statement = database.prepare(text);
-  return statement.reader ? statement.raw() : statement;
-}
+const arrays = (statement) => statement.raw();

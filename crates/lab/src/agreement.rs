@@ -1,5 +1,5 @@
-//! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
-//! the same test, in the one run and in the other.
+//! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to what it is
+//! compared with in the same test (the first subject, or its first variant: the suite's key `compare`), in the one run and in the other.
 
 use crate::record::{
     Apart, Costs, Identity, LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord, Starts,

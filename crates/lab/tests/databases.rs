@@ -55,7 +55,7 @@ const BATCH: BatchRequest = BatchRequest {
 };
 
 fn check(session: &mut Session, test: &TestInfo, subject: &str) {
-    if is_not_sent(test) {
+    if is_not_sent(subject, test) {
         return;
     }
     let name = &test.name;
@@ -239,7 +239,7 @@ fn fails_without_tables(built: &Built, services: &Services) {
         slice.map_err(|error| error.to_string())
     };
     let written = format!("{}_written", self::told(&told, "ANTIPHON_SQL_TABLE"));
-    for test in those_sent(&mut session, WRITING, |test| test) {
+    for test in those_sent(subject, &mut session, WRITING, |test| test) {
         // Also after the test before has failed, maybe in the midst of a transaction.
         slice(&mut session, test).unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
         lose(&written);
@@ -252,7 +252,7 @@ fn fails_without_tables(built: &Built, services: &Services) {
     let read = written.replace("_written", "_rows");
     slice(&mut session, "rows.10").unwrap();
     lose(&read);
-    for test in those_sent(&mut session, READING, |test| test) {
+    for test in those_sent(subject, &mut session, READING, |test| test) {
         is_named(slice(&mut session, test).expect_err(subject), test, &read);
         let batch = session.batch(test, None, &BATCH, LIMIT);
         is_named(batch.expect_err(subject).to_string(), test, &read);

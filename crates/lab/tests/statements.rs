@@ -48,7 +48,7 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
         ("insert.prepared", true),
         ("insert", false),
     ];
-    for (test, is_prepared) in those_sent(&mut session, tests, |(test, _)| test) {
+    for (test, is_prepared) in those_sent(subject, &mut session, tests, |(test, _)| test) {
         let mut slice = || {
             let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
             slice.unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
@@ -91,7 +91,7 @@ fn isolates_as_is_recorded(built: &Built, services: &Services) {
     let table = told(&of, "ANTIPHON_SQL_TABLE");
     let mut session = start(built, &of);
     let tests = ["insert", "insert.prepared", "transaction.one"];
-    for test in those_sent(&mut session, tests, |test| test) {
+    for test in those_sent(subject, &mut session, tests, |test| test) {
         let mut slice = || {
             let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
             slice.unwrap_or_else(|error| panic!("{subject} {test}: {error}"));

@@ -152,6 +152,12 @@ fn drivers_are_compared_within_their_language_and_operation_by_operation() {
     add(&mut run, "select.1", &each);
     add(&mut run, "rows.1", &each[..2]);
     add(&mut run, "rows.100", &each);
+    let mut two = run.clone();
+    two.results.retain(|of| of.identity.test != "rows.1");
+    let alone = compose(&two);
+    let alone = tables(section(&alone, "typical"));
+    assert_eq!(alone.len(), 1, "of two operations: {alone:?}");
+    assert_eq!(alone[0].rows.len(), 2);
     let document = compose(&run);
     let all = tables(section(&document, "typical"));
     let [typical, single] = &all[..] else {

@@ -79,6 +79,7 @@ package Kit is
    --  Tests that cannot run here ------------------------------------------------------------------------------------
 
    procedure Register_Absent (Name, Kind, Reason : String; Work : String := "");
+   --  Work groups it with the tests of others that do the same, as that of a test which is there
 
    --  For tests and the threads they start --------------------------------------------------------------------------
 

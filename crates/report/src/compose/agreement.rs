@@ -230,7 +230,7 @@ fn document(
     let tables = [
         Table {
             title: "Differences of ratios, as parts of them".into(),
-            caption: "Ratios of processor time an operation, of each subject to the first one in the same test and with the same database.".into(),
+            caption: "Ratios of processor time an operation, of each subject to the first one in the same test and with the same database, or to its first variant where variants are compared.".into(),
             corner: "Measured".into(),
             columns,
             rows: by_kind.collect(),

@@ -30,7 +30,7 @@ pub fn section(view: &View) -> Option<Section> {
     ];
     let table = Table {
         title: "How far starts differ".into(),
-        caption: "Ratios of processor time to the first subject of the same test. How starts differ is their standard deviation, as a part of the ratio; the last \
+        caption: "Ratios of processor time to the first subject of the same test, or to the first variant where variants are compared. How starts differ is their standard deviation, as a part of the ratio; the last \
                   column counts ratios of which two runs like this one differ by no more than that nine times in ten."
             .into(),
         corner: "Subject".into(),

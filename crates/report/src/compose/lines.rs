@@ -7,7 +7,8 @@ use crate::document::{
 };
 use crate::layout::{Group, Sweep};
 use crate::number;
-use antiphon_lab::{ResultRecord, original_of};
+use antiphon_lab::suite::Compare;
+use antiphon_lab::{Bases, ResultRecord, original_of};
 use antiphon_measure::{Interval, Line, farthest, line};
 
 /// One sweep of one column, measured.
@@ -113,23 +114,41 @@ fn written(of: &Interval) -> String {
 }
 
 /// One plot of all; or one of each variant, where each is that of several subjects, such as a database that all languages use: they are then to be compared
-/// with each other, and what another database costs would make them lines at the bottom.
+/// with each other, and what another database costs would make them lines at the bottom. Where variants are compared, one of each that others are compared with.
 fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot> {
-    let mut by_variant: Vec<(&str, Vec<&(RunColumn, Measured)>)> = Vec::new();
+    let within = view.layout.compare == Compare::Variants;
+    let bases = Bases::of(view.run);
+    let key = |column: &RunColumn| match within {
+        true => base(view, bases, sweep, column),
+        false => variant(column).to_owned(),
+    };
+    let mut groups: Vec<(String, Vec<&(RunColumn, Measured)>)> = Vec::new();
     for one in all {
-        let variant = variant(&one.0);
-        match by_variant.iter_mut().find(|(known, _)| *known == variant) {
-            Some((_, of_variant)) => of_variant.push(one),
-            None => by_variant.push((variant, vec![one])),
+        let key = key(&one.0);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((key, vec![one])),
         }
     }
-    if by_variant.len() == 1 || !by_variant.iter().all(|(_, of)| has_several(of)) {
+    if groups.len() == 1 || !(within || groups.iter().all(|(_, of)| has_several(of))) {
         let all: Vec<_> = all.iter().collect();
         return vec![plot(view, sweep.label.clone(), &all)];
     }
-    let plot =
-        |(variant, of): &(&str, Vec<_>)| plot(view, format!("{}: {variant}", sweep.label), of);
-    by_variant.iter().map(plot).collect()
+    let plot = |(key, of): &(String, Vec<_>)| plot(view, format!("{}: {key}", sweep.label), of);
+    groups.iter().map(plot).collect()
+}
+
+/// The subject that one is compared with; itself if that is not told.
+fn base(view: &View, bases: Bases, sweep: &Sweep, column: &RunColumn) -> String {
+    let mut results = sweep
+        .points
+        .iter()
+        .filter_map(|(_, test)| view.find(test, column));
+    let base = results.find_map(|result| bases.base(result));
+    base.map_or_else(
+        || column.subject.clone(),
+        |base| base.identity.subject.clone(),
+    )
 }
 
 fn has_several(of: &[&(RunColumn, Measured)]) -> bool {

@@ -1,4 +1,4 @@
-//! What subjects cost beside the first one over a whole group of operations.
+//! What subjects cost beside what they are compared with, over a whole group of operations.
 
 mod operations;
 
@@ -7,7 +7,7 @@ use super::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Table, Unit};
 use crate::number;
 use antiphon_lab::suite::Compare;
-use antiphon_lab::{Compared, Identity, compared, typical};
+use antiphon_lab::{Compared, Identity, ResultRecord, compared, typical};
 use antiphon_measure::Interval;
 
 /// Fewer ratios have nothing in common that one of them does not say.
@@ -70,36 +70,42 @@ fn over<T>(view: &View, all: impl IntoIterator<Item = (Identity, String, T)>) ->
     found
 }
 
-/// The section; `None` where no group has so many ratios.
+/// The section; `None` where there is nothing to tell.
 pub fn section(view: &View) -> Option<Section> {
     let single = compared(view.run);
     let told = |of: &Compared| (of.identity.clone(), of.base.clone(), of.ratio);
     let all = over(view, single.iter().map(told));
+    let mut tables: Vec<Table> = table(view, &all).into_iter().collect();
+    if view.layout.compare == Compare::Variants && !single.is_empty() {
+        tables.push(operations::table(view, &single));
+    }
+    if tables.is_empty() {
+        return None;
+    }
+    let prose = Block::Prose { text: PROSE.into() };
+    let tables = tables.into_iter().map(Block::Table);
+    Some(Section {
+        id: "typical".into(),
+        title: "Processor time on the whole".into(),
+        blocks: std::iter::once(prose).chain(tables).collect(),
+    })
+}
+
+/// The table of groups; `None` where none has so many ratios.
+fn table(view: &View, all: &[Over<Interval>]) -> Option<Table> {
     let mut places: Vec<&Place> = Vec::new();
-    for of in &all {
+    for of in all {
         if !places.contains(&&of.place) {
             places.push(&of.place);
         }
     }
-    if places.is_empty() {
-        return None;
-    }
-    let table = Table {
+    (!places.is_empty()).then(|| Table {
         title: "Typical ratios of processor time".into(),
         caption: "Where a database’s server has a part, it is included. The evidence of a figure names the least and the largest ratio of its operations.".into(),
         corner: "Subject".into(),
         columns: places.iter().map(|place| heading(view, place)).collect(),
-        rows: rows(view, &all, &places),
+        rows: rows(view, all, &places),
         folded: false,
-    };
-    let mut blocks = vec![Block::Prose { text: PROSE.into() }, Block::Table(table)];
-    if view.layout.compare == Compare::Variants {
-        blocks.push(Block::Table(operations::table(view, &single)));
-    }
-    Some(Section {
-        id: "typical".into(),
-        title: "Processor time on the whole".into(),
-        blocks,
     })
 }
 
@@ -111,16 +117,24 @@ fn heading(view: &View, place: &Place) -> Column {
     }
 }
 
-/// A row for each subject and what it is compared with, in order of appearance.
-fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for of in all {
-        let pair = (of.subject.as_str(), of.base.as_str());
+/// Each subject and what it is compared with, in order of colour.
+fn pairs<'p>(
+    view: &View,
+    all: impl Iterator<Item = (&'p str, &'p str)>,
+) -> Vec<(&'p str, &'p str)> {
+    let mut pairs = Vec::new();
+    for pair in all {
         if !pairs.contains(&pair) {
             pairs.push(pair);
         }
     }
     pairs.sort_by_key(|(subject, _)| view.colour(subject));
+    pairs
+}
+
+/// A row for each subject and what it is compared with.
+fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
+    let pairs = pairs(view, all.iter().map(|of| (&*of.subject, &*of.base)));
     let row = |(subject, base): (&str, &str)| {
         let find = |place: &&Place| {
             let fits = |of: &&Over<Interval>| {
@@ -184,16 +198,24 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
     Cell::Figure(Box::new(figure))
 }
 
+/// Whether two results are of the same operation, under the same policy and placement.
+fn is_same(one: &Identity, other: &Identity) -> bool {
+    (&one.test, one.arg, &one.policy, &one.placement)
+        == (&other.test, other.arg, &other.policy, &other.placement)
+}
+
+/// The results of a ratio's two sides.
+fn sides<'v>(view: &View<'v>, of: &Identity, base: &str) -> impl Iterator<Item = &'v ResultRecord> {
+    view.run.results.iter().filter(move |result| {
+        let other = &result.identity;
+        is_same(other, of) && [of.subject.as_str(), base].contains(&other.subject.as_str())
+    })
+}
+
 /// Whether a side of a ratio was not warm.
 fn is_cold(view: &View, of: &Identity, base: &str) -> bool {
-    let mut results = view.run.results.iter();
-    results.any(|result| {
-        let other = &result.identity;
-        (&other.test, other.arg, &other.policy, &other.placement)
-            == (&of.test, of.arg, &of.policy, &of.placement)
-            && [of.subject.as_str(), base].contains(&other.subject.as_str())
-            && (cold::is_subject_cold(result) || cold::is_server_cold(view, result))
-    })
+    let is_cold = |result| cold::is_subject_cold(result) || cold::is_server_cold(view, result);
+    sides(view, of, base).any(is_cold)
 }
 
 /// A typical ratio in two runs.

@@ -19,7 +19,7 @@ const CAPTION: &str = "Test less control, by the processes' own clocks: the whol
 /// What stands below the table of everything.
 const IN_FULL: &str = "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory is since \
                        the process started. The server’s is for all its clients together. Ratios are to the first subject \
-                       over the same database (in some suites, to the first variant of the same subject), and are taken within rounds.";
+                       over the same database, where there is one (in some suites, to the first variant of the same subject), and are taken within rounds.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
