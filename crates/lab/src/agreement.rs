@@ -246,24 +246,25 @@ pub struct Bases<'r> {
 }
 
 impl<'r> Bases<'r> {
-    /// As the run's suite says.
+    /// As the run's suite says, whose text it reads.
     pub fn of(run: &'r RunRecord) -> Self {
         // A suite that cannot be read any more says nothing else than most do.
         let suite = Suite::parse(&run.suite, &run.suite_toml);
-        let compare = suite.map(|suite| suite.compare).unwrap_or_default();
+        Self::by(run, suite.map(|suite| suite.compare).unwrap_or_default())
+    }
+
+    /// The same where it is known what the suite says.
+    pub fn by(run: &'r RunRecord, compare: Compare) -> Self {
         Bases { run, compare }
     }
 
     /// The first result of the same test, argument, policy and placement that uses the same database, which may be the result itself.
     pub fn base(&self, of: &ResultRecord) -> Option<&'r ResultRecord> {
-        let conditions =
-            |identity: &Identity| (identity.policy.clone(), identity.placement.clone());
         let same = |result: &&ResultRecord| {
-            let (a, b) = (&result.identity, &of.identity);
-            (&a.test, a.arg) == (&b.test, b.arg)
-                && conditions(a) == conditions(b)
+            let (own, other) = (&of.identity, &result.identity);
+            own.is_beside(other)
                 && server(result) == server(of)
-                && self.compare.allows(&b.subject, &a.subject)
+                && self.compare.allows(&own.subject, &other.subject)
                 && ratio(of, result).is_some()
         };
         self.run.results.iter().find(same)

@@ -126,6 +126,14 @@ pub struct Identity {
     pub placement: String,
 }
 
+impl Identity {
+    /// Whether another result is of the same operation, under the same policy and placement, whatever its subject.
+    pub fn is_beside(&self, other: &Identity) -> bool {
+        (&self.test, self.arg, &self.policy, &self.placement)
+            == (&other.test, other.arg, &other.policy, &other.placement)
+    }
+}
+
 /// What the name of a subject's twin ends with.
 const TWIN: &str = " (again)";
 

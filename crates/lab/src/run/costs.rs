@@ -60,16 +60,7 @@ pub(super) fn after(
 }
 
 fn is_same_test(a: &Item, b: &Item) -> bool {
-    let test = |item: &Item| {
-        let identity = item.identity.clone();
-        (
-            identity.test,
-            identity.arg,
-            identity.policy,
-            identity.placement,
-        )
-    };
-    b.task == Task::Frame && test(a) == test(b)
+    b.task == Task::Frame && a.identity.is_beside(&b.identity)
 }
 
 /// Whether a frame has a figure of this start, and no costs yet.

@@ -144,19 +144,27 @@ fn among(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<Strin
 }
 
 fn compare(top: &Section<'_>) -> Compare {
-    let Some(item) = top.get("compare") else {
-        return Compare::default();
-    };
-    let word = item.string().unwrap_or_default();
-    let found = Compare::ALL.into_iter().find(|known| known.word() == word);
-    found.unwrap_or_else(|| {
-        let known = Compare::ALL.into_iter().map(Compare::word);
-        item.fault(
-            format!("costs are not compared by `{word}`"),
-            did_you_mean(&word, known),
-        );
-        Compare::default()
-    })
+    let found = top.get("compare").and_then(|item| {
+        let is_unknown = |word: &str| format!("costs are not compared by `{word}`");
+        one_of(&item, &Compare::ALL, Compare::word, is_unknown)
+    });
+    found.unwrap_or_default()
+}
+
+/// One of a few things by its word; else a fault, with the nearest word.
+fn one_of<T: Copy>(
+    item: &Item<'_>,
+    all: &[T],
+    word: fn(T) -> &'static str,
+    is_unknown: impl Fn(&str) -> String,
+) -> Option<T> {
+    let asked = item.string()?;
+    let found = all.iter().copied().find(|known| word(*known) == asked);
+    if found.is_none() {
+        let words = all.iter().map(|known| word(*known));
+        item.fault(is_unknown(&asked), did_you_mean(&asked, words));
+    }
+    found
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {

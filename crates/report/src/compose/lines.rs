@@ -8,7 +8,7 @@ use crate::document::{
 use crate::layout::{Group, Sweep};
 use crate::number;
 use antiphon_lab::suite::Compare;
-use antiphon_lab::{Bases, ResultRecord, original_of};
+use antiphon_lab::{ResultRecord, original_of};
 use antiphon_measure::{Interval, Line, farthest, line};
 
 /// One sweep of one column, measured.
@@ -117,9 +117,8 @@ fn written(of: &Interval) -> String {
 /// with each other, and what another database costs would make them lines at the bottom. Where variants are compared, one of each that others are compared with.
 fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot> {
     let within = view.layout.compare == Compare::Variants;
-    let bases = Bases::of(view.run);
     let key = |column: &RunColumn| match within {
-        true => base(view, bases, sweep, column),
+        true => base(view, sweep, column),
         false => variant(column).to_owned(),
     };
     let mut groups: Vec<(String, Vec<&(RunColumn, Measured)>)> = Vec::new();
@@ -139,12 +138,12 @@ fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot>
 }
 
 /// The subject that one is compared with; itself if that is not told.
-fn base(view: &View, bases: Bases, sweep: &Sweep, column: &RunColumn) -> String {
+fn base(view: &View, sweep: &Sweep, column: &RunColumn) -> String {
     let mut results = sweep
         .points
         .iter()
         .filter_map(|(_, test)| view.find(test, column));
-    let base = results.find_map(|result| bases.base(result));
+    let base = results.find_map(|result| view.bases().base(result));
     base.map_or_else(
         || column.subject.clone(),
         |base| base.identity.subject.clone(),

@@ -198,17 +198,11 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
     Cell::Figure(Box::new(figure))
 }
 
-/// Whether two results are of the same operation, under the same policy and placement.
-fn is_same(one: &Identity, other: &Identity) -> bool {
-    (&one.test, one.arg, &one.policy, &one.placement)
-        == (&other.test, other.arg, &other.policy, &other.placement)
-}
-
 /// The results of a ratio's two sides.
 fn sides<'v>(view: &View<'v>, of: &Identity, base: &str) -> impl Iterator<Item = &'v ResultRecord> {
     view.run.results.iter().filter(move |result| {
         let other = &result.identity;
-        is_same(other, of) && [of.subject.as_str(), base].contains(&other.subject.as_str())
+        of.is_beside(other) && [of.subject.as_str(), base].contains(&other.subject.as_str())
     })
 }
 

@@ -3,7 +3,7 @@
 use super::figure::standing;
 use crate::document::Standing;
 use crate::layout::{LabelledTest, Layout};
-use antiphon_lab::{Identity, Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{Bases, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Estimate, FindingKind, Interval};
 
 /// A run with the arrangement of its suite.
@@ -57,6 +57,11 @@ impl<'a> View<'a> {
             layout,
             subjects,
         }
+    }
+
+    /// What its results are compared with.
+    pub fn bases(&self) -> Bases<'a> {
+        Bases::by(self.run, self.layout.compare)
     }
 
     /// The colour of a subject.

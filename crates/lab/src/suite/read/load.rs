@@ -2,8 +2,8 @@
 
 use super::models::{known, run};
 use super::row::templates;
-use super::{Tests, identified, limits};
-use crate::document::{Item, Section, did_you_mean};
+use super::{Tests, identified, limits, one_of};
+use crate::document::{Item, Section};
 use crate::record::Generator;
 use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
 use antiphon_load::Load;
@@ -137,21 +137,11 @@ fn numbers(item: &Item<'_>, each: &Matrix, what: &str, most: usize) -> String {
 }
 
 fn by(section: &Section<'_>) -> Generator {
-    let Some(item) = section.get("by") else {
-        return Generator::Antiphon;
-    };
-    let word = item.string().unwrap_or_default();
-    let found = Generator::ALL
-        .into_iter()
-        .find(|known| known.word() == word);
-    found.unwrap_or_else(|| {
-        let known = Generator::ALL.iter().map(|known| known.word());
-        item.fault(
-            format!("`{word}` is no generator"),
-            did_you_mean(&word, known),
-        );
-        Generator::Antiphon
-    })
+    let found = section.get("by").and_then(|item| {
+        let is_unknown = |word: &str| format!("`{word}` is no generator");
+        one_of(&item, &Generator::ALL, Generator::word, is_unknown)
+    });
+    found.unwrap_or(Generator::Antiphon)
 }
 
 /// What is claimed of servers under load (rows of kind `load`), or of subjects (`frame`).
@@ -247,16 +237,8 @@ fn quantity(section: &Section<'_>, kind: &str) -> ServerQuantity {
         _ => ServerQuantity::OF_FRAMES.as_slice(),
     };
     let found = section.require("quantity").and_then(|item| {
-        let word = item.string()?;
-        let found = all.iter().copied().find(|known| known.word() == word);
-        if found.is_none() {
-            let words = all.iter().map(|known| known.word());
-            item.fault(
-                format!("`{word}` is nothing that is claimed here"),
-                did_you_mean(&word, words),
-            );
-        }
-        found
+        let is_unknown = |word: &str| format!("`{word}` is nothing that is claimed here");
+        one_of(&item, all, ServerQuantity::word, is_unknown)
     });
     found.unwrap_or(ServerQuantity::Cpu)
 }

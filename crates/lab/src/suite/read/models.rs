@@ -1,6 +1,6 @@
 //! The tables of execution models of a suite.
 
-use super::{Tests, identified, limits, parse_placed};
+use super::{Tests, identified, limits, one_of, parse_placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Model, ModelClaim, ModelColumn, Models, Placed};
 use antiphon_measure::RunFigure;
@@ -125,16 +125,8 @@ fn column(
 }
 
 fn model(section: &Section<'_>) -> Option<Model> {
-    let item = section.get("model")?;
-    let word = item.string()?;
-    let found = MODELS.into_iter().find(|model| model.word() == word);
-    if found.is_none() {
-        item.fault(
-            format!("`{word}` is no model"),
-            did_you_mean(&word, MODELS.iter().map(|model| model.word())),
-        );
-    }
-    found
+    let is_unknown = |word: &str| format!("`{word}` is no model");
+    one_of(&section.get("model")?, &MODELS, Model::word, is_unknown)
 }
 
 pub(super) fn subject(section: &Section<'_>, subjects: &[String]) -> String {

@@ -7,7 +7,7 @@ use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{Bases, CostRound, Costs, HeldAfter, ResultRecord};
+use antiphon_lab::{CostRound, Costs, HeldAfter, ResultRecord};
 use antiphon_measure::Interval;
 
 type Of = fn(&CostRound) -> Option<f64>;
@@ -146,7 +146,7 @@ fn in_full(
         "Server’s memory after",
         "Server’s threads",
     ];
-    let bases = Bases::of(view.run);
+    let bases = view.bases();
     let mut rows = Vec::new();
     for test in tests {
         let of_test = results

@@ -1,7 +1,7 @@
 //! The single ratios, operation by operation, where variants of a subject are compared: whoever chooses between drivers asks of one operation what
 //! another would ask of all.
 
-use super::{is_cold, is_same, pairs, sides};
+use super::{is_cold, pairs, sides};
 use crate::compose::view::{RunColumn, View};
 use crate::compose::{cold, spent};
 use crate::document::{Cell, Column, Figure, Table, Unit};
@@ -11,7 +11,7 @@ use antiphon_lab::{Compared, Identity};
 pub(super) fn table(view: &View, all: &[Compared]) -> Table {
     let mut operations: Vec<&Identity> = Vec::new();
     for of in all {
-        if !operations.iter().any(|known| is_same(known, &of.identity)) {
+        if !operations.iter().any(|known| known.is_beside(&of.identity)) {
             operations.push(&of.identity);
         }
     }
@@ -23,7 +23,7 @@ pub(super) fn table(view: &View, all: &[Compared]) -> Table {
         let own = |of: &&Compared| of.identity.subject == *subject && of.base == *base;
         let own: Vec<&Compared> = all.iter().filter(own).collect();
         let cell = |operation: &&Identity| {
-            let found = own.iter().find(|of| is_same(&of.identity, operation));
+            let found = own.iter().find(|of| operation.is_beside(&of.identity));
             found.map_or(Cell::Empty, |of| cell(view, of))
         };
         super::row(view, subject, base, operations.iter().map(cell).collect())
