@@ -24,16 +24,16 @@ impl Compare {
 
     /// Whether a subject may be compared with another; both as `name/variant`.
     pub fn allows(self, of: &str, with: &str) -> bool {
+        self.common(of) == self.common(with)
+    }
+
+    /// What a subject, as `name/variant`, has in common with those it may be compared with: its name, or nothing.
+    pub fn common(self, subject: &str) -> &str {
         match self {
-            Compare::Subjects => true,
-            Compare::Variants => name(of) == name(with),
+            Compare::Subjects => "",
+            Compare::Variants => subject.split_once('/').map_or(subject, |(name, _)| name),
         }
     }
-}
-
-/// The subject's name, without its variant.
-fn name(subject: &str) -> &str {
-    subject.split_once('/').map_or(subject, |(name, _)| name)
 }
 
 #[cfg(test)]

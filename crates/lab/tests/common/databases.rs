@@ -4,29 +4,46 @@ use antiphon_lab::build::{BuildError, Built, Cache};
 use antiphon_lab::protocol::TestInfo;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::{Launch, Session};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Does something with every build of a subject over a database that this machine has what it takes for; of one subject alone while it is worked on, if
 /// `ANTIPHON_TEST_SUBJECT` names it.
-pub fn for_each_build(mut act: impl FnMut(&Built)) {
+pub fn for_each_build(act: impl FnMut(&Built)) {
+    static ALL: OnceLock<Vec<Built>> = OnceLock::new();
+    ALL.get_or_init(all_builds).iter().for_each(act);
+}
+
+/// The builds of all subjects that are asked for. Most use one processor, so several subjects are built at once.
+fn all_builds() -> Vec<Built> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let (subjects, _) = Subject::discover(&folder);
     let only = std::env::var("ANTIPHON_TEST_SUBJECT").ok();
-    let is_asked = |name: &str| match &only {
-        Some(only) => name == only,
-        None => name.starts_with("sql-"),
+    let is_asked = |subject: &&Subject| match &only {
+        Some(only) => subject.name == *only,
+        None => subject.name.starts_with("sql-"),
     };
-    let mut asked = subjects.iter().filter(|of| is_asked(&of.name)).peekable();
-    assert!(asked.peek().is_some(), "there is no subject {only:?}");
-    for subject in asked {
-        builds(subject, &cache).iter().for_each(&mut act);
-    }
+    let asked: Vec<&Subject> = subjects.iter().filter(is_asked).collect();
+    assert!(!asked.is_empty(), "there is no subject {only:?}");
+    let (next, built) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let builder = || {
+        while let Some(subject) = asked.get(next.fetch_add(1, Relaxed)) {
+            let builds = builds(subject, &cache);
+            built.lock().unwrap().insert(&subject.name, builds);
+        }
+    };
+    let builders = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..builders).for_each(|_| drop(scope.spawn(builder))));
+    let built = built.into_inner().unwrap();
+    built.into_values().flatten().collect()
 }
 
 /// The same with those over SQLite alone, whose database is a file.

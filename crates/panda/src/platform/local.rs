@@ -142,6 +142,10 @@ impl Platform for Local {
         Ok(Self::ends(seat.rank, &hub, queue))
     }
 
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
+    }
+
     fn send(&self, to: Rank, frame: Message) -> Flow {
         let from = self.rank;
         self.hub.put(to, Event::Frame { from, frame }, from)

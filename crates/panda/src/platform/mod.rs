@@ -80,6 +80,15 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// What is missing and what to do about it; peers by name.
     fn join(seat: &Seat) -> Result<(Self, Self::Inbox), JoinError>;
 
+    /// Opens a session over what was joined: see [`Session::over`]. All protocols are compiled for the platform where this is. A platform that has these words itself has
+    /// them compiled with it, and not anew with each program.
+    ///
+    /// # Errors
+    /// The system starts no more threads.
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
+    }
+
     /// Bytes of the longest frame that this process sends in this session.
     fn largest(&self) -> usize {
         Self::LARGEST

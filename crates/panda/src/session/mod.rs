@@ -135,6 +135,19 @@ impl Session {
         seat: &Seat,
         silence: Duration,
     ) -> Result<Self, Error> {
+        platform.open(inbox, seat, silence)
+    }
+
+    /// The same, for [`Platform::open`]: compiles the protocols for a platform.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_protocols<P: Platform>(
+        platform: P,
+        inbox: P::Inbox,
+        seat: &Seat,
+        silence: Duration,
+    ) -> Result<Self, Error> {
         let since_epoch = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();

@@ -31,9 +31,10 @@
 //! ```
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_fiber::{ManyServers, Outcome, Run, RunError, StackError, Threads as _};
+use antiphon_fiber::{ManyServers, Run, RunError, StackError, Threads as _};
 
 use crate::sim::Host;
 
@@ -125,16 +126,32 @@ pub unsafe fn run_on<T: Send + 'static>(
     processors: NonZeroUsize,
     main: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ThreadError> {
-    let run = Run::many(processors).stack_bytes(STACK_BYTES);
+    let value = Arc::new(parking_lot::Mutex::new(None));
+    let left = value.clone();
+    let main = Box::new(move || *left.lock() = Some(start::caught(main)));
     // SAFETY: the caller answers for it.
-    let outcome = unsafe { run.start(move || start::caught(main)) }?;
-    value_of(outcome)
+    unsafe { run_to_its_end(processors, main) }?;
+    let value = value.lock().take();
+    match value.expect("the first fiber has ended") {
+        Ok(value) => Ok(value),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
-fn value_of<T>(outcome: Outcome<Result<T, Panic>>) -> Result<T, ThreadError> {
+/// What is the same whatever the program does and returns.
+///
+/// # Safety
+/// As for [`run_on`].
+unsafe fn run_to_its_end(
+    processors: NonZeroUsize,
+    main: Box<dyn FnOnce() + Send>,
+) -> Result<(), ThreadError> {
+    let run = Run::many(processors).stack_bytes(STACK_BYTES);
+    // SAFETY: the caller answers for it.
+    let outcome = unsafe { run.start(main) }?;
     match outcome.value {
-        Some(Ok(Ok(value))) => Ok(value),
-        Some(Ok(Err(panic)) | Err(panic)) => std::panic::resume_unwind(panic),
+        Some(Ok(())) => Ok(()),
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
         None => {
             let waits = outcome.blocked.iter().filter_map(|fiber| fiber.wait);
             let waits: Vec<String> = waits

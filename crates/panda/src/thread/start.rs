@@ -87,11 +87,16 @@ impl Builder {
             has_ended: Condition::new(),
         });
         let left = packet.clone();
-        let run = move || {
+        self.launch(Box::new(move || {
             let result = caught(body);
             *left.result.lock() = Some(result);
             left.has_ended.broadcast();
-        };
+        }))?;
+        Ok(Handle { packet })
+    }
+
+    /// What is the same whatever the thread does: in one piece, lest each thread of a program be compiled with all of it.
+    fn launch(self, run: Box<dyn FnOnce() + Send>) -> Result<(), ThreadError> {
         if ManyServers::is_caller() {
             let birth = Birth {
                 name: self.name,
@@ -117,7 +122,7 @@ impl Builder {
             drop(builder.spawn(run).map_err(ThreadError::System)?);
             note_woken();
         }
-        Ok(Handle { packet })
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use antiphon_panda::sim::Simulation;
 use antiphon_panda::thread::Threads;
 use antiphon_panda::{Message, Session};
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -73,23 +74,33 @@ fn pair(make: Make) -> (Session, Session) {
 }
 
 /// Runs a program at all ranks; their results by rank.
-fn run<R: Serialize + DeserializeOwned + Send + 'static>(
+fn run<R: Serialize + DeserializeOwned>(
     make: Make,
     size: u32,
     program: impl Fn(Session) -> R + Send + Sync + 'static,
 ) -> Vec<R> {
+    let encoded = move |session| Message::of(&program(session)).unwrap().to_bytes();
+    let results = run_encoded(make, size, Arc::new(encoded)).into_iter();
+    let decoded = results.map(|result| Message::from(result).value().unwrap());
+    decoded.collect()
+}
+
+/// A program whose results are encoded. Whatever programs return, there is one type of them, so what runs them is compiled once.
+type Encoded = Arc<dyn Fn(Session) -> Bytes + Send + Sync>;
+
+fn run_encoded(make: Make, size: u32, program: Encoded) -> Vec<Bytes> {
     if let Some(simulation) = SIMULATION.get() {
+        let program = move |session| program(session);
         let run = simulation(size).run(program).expect("fibers");
         return run.values().unwrap_or_else(|failure| panic!("{failure}"));
     }
-    let program = Arc::new(program);
     let mut sessions = make(size);
     let kind = KIND.get();
     if sessions.len() < size as usize {
         let Some(own) = sessions.pop() else {
             return Vec::new();
         };
-        let part = move || run_part(&own, &*program);
+        let part = move || run_part(&own, &program);
         return antiphon_panda::thread::run(kind, part).expect("fibers");
     }
     let threads: Vec<_> = sessions
@@ -106,10 +117,7 @@ fn run<R: Serialize + DeserializeOwned + Send + 'static>(
 }
 
 /// Runs it at this process's rank, and learns the others' results from them.
-fn run_part<R: Serialize + DeserializeOwned>(
-    own: &Session,
-    program: &impl Fn(Session) -> R,
-) -> Vec<R> {
+fn run_part(own: &Session, program: &Encoded) -> Vec<Bytes> {
     let result = program(own.clone());
     let all = own.everyone().expect("a founder");
     let results = all.gather(0, &result).expect("all are here");

@@ -23,9 +23,9 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
     let columns = view.columns(results.iter().copied());
     let keys = keys(group, &results);
     let table = table(view, group, &results, &columns, &keys);
-    let plot = plot(view, group, &columns, &table);
+    let plots = plots(view, group, &columns, &table);
     let mut blocks = vec![Block::Table(table)];
-    blocks.extend(plot.map(Block::Plot));
+    blocks.extend(plots.into_iter().map(Block::Plot));
     blocks
 }
 
@@ -111,14 +111,44 @@ fn cell(result: Option<&ResultRecord>) -> Cell {
     }
 }
 
-fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Option<Plot> {
-    let drawn: Vec<&Row> = table.rows.iter().filter(|row| is_drawn(row)).collect();
-    let series: Vec<Series> = columns
+/// One plot of all columns; of those alone that are compared with each other, where variants are, since a few drivers of each language make no one plot.
+fn plots(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Vec<Plot> {
+    let mut of_each: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, column) in columns.iter().enumerate() {
+        let common = view.layout.compare.common(&column.subject);
+        match of_each.iter_mut().find(|(known, _)| *known == common) {
+            Some((_, indices)) => indices.push(index),
+            None => of_each.push((common, vec![index])),
+        }
+    }
+    let title = |common: &str| match common {
+        "" => format!("{}: costs with their intervals", group.title),
+        name => format!("{}: costs with their intervals, {name}", group.title),
+    };
+    let plot =
+        |(common, indices): (&str, Vec<usize>)| plot(view, title(common), columns, &indices, table);
+    of_each.into_iter().filter_map(plot).collect()
+}
+
+/// A plot of some columns of a table, by their indices.
+fn plot(
+    view: &View,
+    title: String,
+    columns: &[RunColumn],
+    indices: &[usize],
+    table: &Table,
+) -> Option<Plot> {
+    let has_point = |row: &&Row| {
+        let mut cells = indices.iter().map(|index| &row.cells[*index]);
+        cells.any(|cell| drawable(cell).is_some())
+    };
+    // An empty line tells nothing that the table does not.
+    let drawn: Vec<&Row> = table.rows.iter().filter(has_point).collect();
+    let series: Vec<Series> = indices
         .iter()
-        .enumerate()
-        .map(|(index, column)| Series {
-            name: column.name(),
-            subject: view.colour(&column.subject),
+        .map(|&index| Series {
+            name: columns[index].name(),
+            subject: view.colour(&columns[index].subject),
             shape: view.shape(columns, index),
             drawn: Drawn::Points,
             points: points(&drawn, index),
@@ -131,11 +161,11 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
         .collect();
     let (low, high) = extent(&costs)?;
     Some(Plot {
-        title: format!("{}: costs with their intervals", group.title),
+        title,
         description: format!(
             "{} of {} in {}, from {} to {}. The table above holds the same figures.",
             number::counted(costs.len(), "cost"),
-            number::counted(table.rows.len(), "operation"),
+            number::counted(drawn.len(), "operation"),
             number::counted(series.len(), "column"),
             number::quantity(crate::document::Unit::Nanoseconds, low),
             number::quantity(crate::document::Unit::Nanoseconds, high),
@@ -149,11 +179,6 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
         series,
         guides: Vec::new(),
     })
-}
-
-/// Whether a row has a point at all: an empty line tells nothing that the table does not.
-fn is_drawn(row: &Row) -> bool {
-    row.cells.iter().any(|cell| drawable(cell).is_some())
 }
 
 fn drawable(cell: &Cell) -> Option<&Figure> {

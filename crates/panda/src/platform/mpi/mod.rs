@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::tcp::{Tcp, TcpInbox};
 use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, Transfer, farewell};
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Fragment;
+use crate::session::Session;
 
 mod founder;
 mod later;
@@ -62,6 +64,10 @@ impl Platform for Mpi {
         let (tcp, inbox) = Tcp::join(seat)?;
         let mpi = Self(Side::Later(tcp));
         Ok((mpi, MpiInbox(End::Later(inbox.into()))))
+    }
+
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {

@@ -9,9 +9,11 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
+use crate::error::Error;
 use crate::message::{Header, Message};
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
+use crate::session::Session;
 
 mod crowd;
 mod inbox;
@@ -49,6 +51,10 @@ impl Platform for Shm {
     fn join(seat: &Seat) -> Result<(Self, ShmInbox), JoinError> {
         let (shared, inbox) = join::join(seat)?;
         Ok((Self { shared }, inbox))
+    }
+
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {

@@ -18,9 +18,11 @@ use super::handshake::is_hung_up;
 use super::meeting::{self, Contact, Found};
 use super::waiting::Bell;
 use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat, Transfer};
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
+use crate::session::Session;
 use calls::FOUNDER_WAIT;
 pub(super) use inbox::TcpInbox;
 use peer::Outbox;
@@ -116,6 +118,10 @@ impl Platform for Tcp {
         }
         await_founders(&mut inbox, seat, &contacts)?;
         Ok((tcp, inbox))
+    }
+
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
     }
 
     fn untaken(&self, to: Rank) -> usize {

@@ -7,9 +7,11 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Retransmit;
+use crate::session::Session;
 
 mod batch;
 mod faults;
@@ -53,6 +55,10 @@ impl Platform for Udp {
         let (shared, inbox) = join::join(seat)?;
         let has_left = Once::new();
         Ok((Self { shared, has_left }, inbox))
+    }
+
+    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, seat, silence)
     }
 
     fn largest(&self) -> usize {

@@ -123,10 +123,11 @@ impl<T: Send + 'static> Starter for Cast<T> {
             region: None,
         };
         let life = host.life;
-        host.spawn(birth, move || {
+        let body = move || {
             let result = caught(|| program(session, args));
             results.lock().insert(life, result);
-        })
+        };
+        host.spawn(birth, Box::new(body))
     }
 
     fn knows(&self, program: &OsStr) -> bool {
@@ -148,12 +149,17 @@ impl<T> Cast<T> {
             starter: None,
             secret: Secret([0; 16]),
         };
-        match self.kind {
-            Kind::Datagrams | Kind::Multicast => {
-                Session::simulated::<Retransmit, Sequencer>(host, &seat)
-            }
-            Kind::Streams => Session::simulated::<Through, Sequencer>(host, &seat),
-            Kind::Bus => Session::simulated::<Through, Bus>(host, &seat),
+        simulated(self.kind, host, &seat)
+    }
+}
+
+/// A session over the protocols of a kind of network, which are compiled here once, whatever programs return.
+fn simulated(kind: Kind, host: &Arc<Host>, seat: &Seat) -> Session {
+    match kind {
+        Kind::Datagrams | Kind::Multicast => {
+            Session::simulated::<Retransmit, Sequencer>(host, seat)
         }
+        Kind::Streams => Session::simulated::<Through, Sequencer>(host, seat),
+        Kind::Bus => Session::simulated::<Through, Bus>(host, seat),
     }
 }

@@ -301,7 +301,7 @@ impl Host {
     pub fn spawn(
         self: &Arc<Self>,
         birth: Birth,
-        body: impl FnOnce() + Send + 'static,
+        body: Box<dyn FnOnce() + Send>,
     ) -> Result<(), StackError> {
         self.inside.lock().threads += 1;
         let host = self.clone();

@@ -14,7 +14,7 @@ use crate::session::{SILENCE, Session};
 use crate::thread::{self, ThreadError};
 use cast::Cast;
 use host::Here;
-use hub::{Hub, Starter};
+use hub::{Counts, Hub, Starter};
 use outcome::Halted;
 
 mod cast;
@@ -163,14 +163,21 @@ impl Simulation {
 
     /// Runs what processes begin with, and what they start.
     fn play<T: Send + 'static>(self, cast: Cast<T>) -> Result<Outcome<T>, ThreadError> {
-        let seed = self.seed;
+        let (seed, results) = (self.seed, cast.results.clone());
+        let (counts, halted) = self.direct_all(Arc::new(cast))?;
+        let results = std::mem::take(&mut *results.lock());
+        Ok(Outcome::new(seed, counts, halted, results))
+    }
+
+    /// What is the same whatever programs return.
+    fn direct_all(self, cast: Arc<dyn Starter>) -> Result<(Counts, Halted), ThreadError> {
         // The clock of waits begins before the simulation's, whose times it counts.
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
         let _here = Here::begin();
         let network = self.network.clone();
-        let hub = Hub::new(self.size, network, seed, self.silence, self.limit);
-        let (results, of_hub) = (cast.results.clone(), hub.clone());
-        let main = move || self.direct(&of_hub, Arc::new(cast));
+        let hub = Hub::new(self.size, network, self.seed, self.silence, self.limit);
+        let of_hub = hub.clone();
+        let main = move || self.direct(&of_hub, cast);
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         let outcome = unsafe { run.start(main) }?;
@@ -181,8 +188,7 @@ impl Simulation {
         };
         let counts = hub.counts();
         hub.forget();
-        let results = std::mem::take(&mut *results.lock());
-        Ok(Outcome::new(seed, counts, halted, results))
+        Ok((counts, halted))
     }
 
     /// That the network can do what is to happen, and there are those to whom it does: the processes that it begins with, if no more can come.

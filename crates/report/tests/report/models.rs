@@ -1,13 +1,11 @@
 //! Tables of execution models: ratios to the fastest concurrent column, published rows beneath, conclusions judged by intervals, the plot.
 
-mod sample;
-
+use crate::sample::{drawn, empty_run, identity, result, section};
 use antiphon_lab::{Foreign, Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
-use antiphon_report::document::{AxisUnit, Block, Cell, Document, Plot, Table};
+use antiphon_report::document::{AxisUnit, Block, Cell, Document, Table};
 use antiphon_report::export::{csv, markdown, xlsx};
-use sample::{empty_run, identity, result, section};
 
 const SUITE: &str = concat!(
     r#"
@@ -15,7 +13,7 @@ name = "m"
 title = "M"
 subjects = ["sr/counted", "sr/sliced", "sr/cooperative"]
 "#,
-    include_str!("../../lab/tests/common/small_sizes.toml"),
+    include_str!("../../../lab/tests/common/small_sizes.toml"),
     r#"[[group]]
 id = "dp"
 title = "Philosophers"
@@ -176,12 +174,7 @@ fn shares_of_counters_stand_beside_published_ones_and_are_plotted() {
     let table = &tables(&document, "models-kept")[0];
     assert_eq!(value(&table.rows[0].cells[0]), 0.5);
     assert_eq!(value(&table.rows[1].cells[0]), 0.25);
-    let blocks = &section(&document, "models-kept").blocks;
-    let plot = blocks.iter().find_map(|block| match block {
-        Block::Plot(plot) => Some(plot),
-        _ => None,
-    });
-    let plot = plot.expect("the rows are numbers");
+    let plot = drawn(section(&document, "models-kept"))[0];
     let drawn: Vec<_> = plot
         .series
         .iter()
@@ -319,13 +312,7 @@ fn what_others_disturbed_is_marked_in_every_table_and_beside_verdicts() {
 #[test]
 fn the_plot_holds_today_s_and_the_published_ratios() {
     let document = compose(&run());
-    let mut blocks = section(&document, "models-six").blocks.iter();
-    let plot: &Plot = blocks
-        .find_map(|block| match block {
-            Block::Plot(plot) => Some(plot),
-            _ => None,
-        })
-        .expect("a plot");
+    let plot = drawn(section(&document, "models-six"))[0];
     let points: Vec<usize> = plot.series.iter().map(|s| s.points.len()).collect();
     assert_eq!(points, [2, 2]);
     assert_eq!(plot.series[0].points[0].y, 0.5);

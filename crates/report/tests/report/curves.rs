@@ -1,13 +1,12 @@
 //! Curves: cost against a number, and in multiples of what stands beside it.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::{empty_run, estimate, identity, result, section};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
 use antiphon_report::document::{AxisUnit, Block, Cell, Plot, Table, Unit};
 use antiphon_report::export::html;
-use sample::{empty_run, estimate, identity, result, section};
 
 const SUITE: &str = concat!(
     r#"
@@ -15,7 +14,7 @@ name = "m"
 title = "M"
 subjects = ["bare/v", "panda/v"]
 "#,
-    include_str!("../../lab/tests/common/small_sizes.toml"),
+    include_str!("../../../lab/tests/common/small_sizes.toml"),
     r#"[[group]]
 id = "trips"
 title = "Trips"

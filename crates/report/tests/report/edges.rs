@@ -1,13 +1,13 @@
 //! Runs at the edges: empty, huge, without figures, and with words and numbers that are none.
 
-mod sample;
-
+use crate::sample::{
+    empty_run, estimate, finding, identity, many_subjects, result, run, section, tables,
+};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::compose;
 use antiphon_report::document::Block;
 use antiphon_report::export::html;
-use sample::{empty_run, estimate, finding, identity, many_subjects, result, run, section, tables};
 
 #[test]
 fn what_a_subject_says_cannot_become_markup() {

@@ -1,16 +1,16 @@
 //! What was found elsewhere is neither confirmed nor denied by figures that do not tell.
 
-mod sample;
-
+use crate::sample::{
+    claim, drawn, empty_run, estimate, identity, result, round, section, tables, verdict,
+};
 use antiphon_lab::{
     CostRound, Costs, Foreign, Held, HeldAfter, Outcome, ResultRecord, RunRecord, ServerHeld,
 };
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell};
-use sample::{claim, empty_run, estimate, identity, result, round, section, tables, verdict};
 
-const SUITE: &str = include_str!("../../../suites/sql.toml");
+const SUITE: &str = include_str!("../../../../suites/sql.toml");
 const ROWS: [u32; 4] = [1, 10, 100, 1000];
 const ADA: &str = "sql-ada/sqlite";
 const JAVA: &str = "sql-java/sqlite";
@@ -83,12 +83,8 @@ fn the_largest_memory_of_a_server_of_several_processes_is_not_drawn() {
             result.costs = Some(after(held(4), Some(server)));
         }
         let document = compose(&run);
-        let blocks = section(&document, "spent-memory").blocks.iter();
-        let plot = blocks.filter_map(|block| match block {
-            Block::Plot(plot) => Some(plot),
-            _ => None,
-        });
-        let series = plot.flat_map(|plot| &plot.series);
+        let plots = drawn(section(&document, "spent-memory")).into_iter();
+        let series = plots.flat_map(|plot| &plot.series);
         series.map(|series| series.points.len()).collect::<Vec<_>>()
     };
     // Two subjects and the server: what they held, and their largest.

@@ -1,7 +1,7 @@
 //! Servers under load: tables by figure, plots over connections, memory, starved connections named, claims judged by paired rounds.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::{drawn, empty_run, identity, result, section};
 use antiphon_lab::{
     Absence, ClosedLoop, ContextSwitches, Freeze, Generator, LoadOutcome, LoadRound, LoadTask,
     Outcome, RunRecord, WaitsDiffer, WarmSlice, WarmUp, agreements,
@@ -10,7 +10,6 @@ use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Document, Figure, Note, Plot, Table, Unit, Weight};
 use antiphon_report::export::{csv, json, xlsx};
-use sample::{empty_run, identity, result, section};
 use std::collections::BTreeMap;
 
 const SUITE: &str = concat!(
@@ -19,7 +18,7 @@ name = "r"
 title = "R"
 subjects = ["ada/tasks", "java/grizzly"]
 "#,
-    include_str!("../../lab/tests/common/small_sizes.toml"),
+    include_str!("../../../lab/tests/common/small_sizes.toml"),
     r#"[[group]]
 id = "over"
 title = "Over concurrency"
@@ -151,14 +150,7 @@ fn tables(document: &Document, id: &str) -> Vec<Table> {
 }
 
 fn plots(document: &Document, id: &str) -> Vec<Plot> {
-    let plots = section(document, id)
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Plot(plot) => Some(plot.clone()),
-            _ => None,
-        });
-    plots.collect()
+    drawn(section(document, id)).into_iter().cloned().collect()
 }
 
 fn notes(document: &Document, id: &str) -> Vec<Note> {

@@ -1,14 +1,14 @@
 //! Costs over a number as a straight line: the table tells its parts, and the plot has a series for each subject.
 
-mod sample;
-
+use crate::sample::{
+    empty_run, estimate, finding, identity, interval, result, round, section, tables,
+};
 use antiphon_lab::{CostRound, Costs, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Figure, Standing, Table};
-use sample::{empty_run, estimate, finding, identity, interval, result, round, section, tables};
 
-const SUITE: &str = include_str!("../../../suites/sql.toml");
+const SUITE: &str = include_str!("../../../../suites/sql.toml");
 const ROWS: [u32; 7] = [1, 10, 50, 100, 200, 500, 1000];
 
 /// One subject costs 2300 ns and 85 ns a row; the other as much, but for a jump at 500 rows.

@@ -1,12 +1,11 @@
 //! Several runs in one document.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::{empty_run, estimate, identity, many_subjects, result};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::document::Section;
 use antiphon_report::export::{csv, html, json};
 use antiphon_report::{compose, compose_together};
-use sample::{empty_run, estimate, identity, many_subjects, result};
 
 const SMALL: &str = concat!(
     r#"
@@ -14,7 +13,7 @@ name = "small"
 title = "Small"
 text = "A suite of one row."
 "#,
-    include_str!("../../lab/tests/common/small_sizes.toml"),
+    include_str!("../../../lab/tests/common/small_sizes.toml"),
     r#"[[group]]
 id = "calls"
 title = "Calls"

@@ -1,16 +1,17 @@
 //! Figures of subjects that were not warm are marked, and decide no claim about their time.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::{
+    claim, empty_run, estimate, identity, result, round, section, tables, verdict,
+};
 use antiphon_lab::{
     CostRound, Costs, Held, HeldAfter, Outcome, ResultRecord, RunRecord, WarmSlice, WarmUp,
 };
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell};
-use sample::{claim, empty_run, estimate, identity, result, round, section, tables, verdict};
 
-const SUITE: &str = include_str!("../../../suites/sql.toml");
+const SUITE: &str = include_str!("../../../../suites/sql.toml");
 const ROWS: [u32; 4] = [1, 10, 100, 1000];
 const ADA: &str = "sql-ada/sqlite";
 const JAVA: &str = "sql-java/sqlite";

@@ -1,7 +1,9 @@
 //! The other formats: what is in them, and that a subject's words do no harm in any.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::{
+    compared::comparison, empty_run, estimate, finding, identity, parts, result, run,
+};
 use antiphon_lab::{CoreToCore, LiveRow, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
@@ -10,7 +12,6 @@ use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{compared::comparison, empty_run, estimate, finding, identity, parts, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {

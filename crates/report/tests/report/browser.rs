@@ -1,11 +1,10 @@
 //! The page in a browser: no errors, every plot drawn, nothing wider than a telephone, evidence and keys that work.
 //! Needs Chromium; without it each test says so and passes.
 
-mod sample;
-
+use crate::sample;
+use crate::sample::plots::{one, plotted, series};
 use antiphon_report::document::{AxisUnit, Block, Document, Drawn, Point};
 use antiphon_report::{compose, export::html};
-use sample::plots::{one, plotted, series};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,15 +1,13 @@
 //! The table of what was counted in whole programs: their own counters, and what is known of their memory.
 
-mod sample;
-
+use crate::sample::{empty_run, identity, result, section, tables};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
 use antiphon_report::document::{Cell, Table, Unit};
 use antiphon_report::export::{csv, html, markdown, xlsx};
-use sample::{empty_run, identity, result, section, tables};
 
-const SUITE: &str = include_str!("../../../suites/shared-data.toml");
+const SUITE: &str = include_str!("../../../../suites/shared-data.toml");
 const MIB: u64 = 1 << 20;
 
 /// A program of the group of writers among readers, whose runs the laboratory started when it held so much.

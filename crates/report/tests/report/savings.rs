@@ -1,12 +1,10 @@
 //! Comparisons of variants: tables with published rows, claims judged by intervals, the plot, and sizes.
 
-mod sample;
-
+use crate::sample::{drawn, empty_run, estimate, identity, result};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::compose;
-use antiphon_report::document::{AxisUnit, Block, Cell, Note, Plot, Row, Section, Table};
+use antiphon_report::document::{AxisUnit, Block, Cell, Note, Row, Section, Table};
 use antiphon_report::export::{markdown, xlsx};
-use sample::{empty_run, estimate, identity, result};
 
 const SUITE: &str = concat!(
     r#"
@@ -14,7 +12,7 @@ name = "s"
 title = "S"
 subjects = ["ada/O2", "ada/counted"]
 "#,
-    include_str!("../../lab/tests/common/small_sizes.toml"),
+    include_str!("../../../lab/tests/common/small_sizes.toml"),
     r#"[[group]]
 id = "g"
 title = "G"
@@ -105,16 +103,6 @@ fn tables(section: &Section) -> Vec<&Table> {
     blocks
         .filter_map(|block| match block {
             Block::Table(table) => Some(table),
-            _ => None,
-        })
-        .collect()
-}
-
-fn plots(section: &Section) -> Vec<&Plot> {
-    let blocks = section.blocks.iter();
-    blocks
-        .filter_map(|block| match block {
-            Block::Plot(plot) => Some(plot),
             _ => None,
         })
         .collect()
@@ -258,7 +246,7 @@ fn a_claim_holds_when_all_of_its_interval_does() {
 #[test]
 fn the_plot_has_a_series_a_variant() {
     let section = section();
-    let plot = plots(&section)[0];
+    let plot = drawn(&section)[0];
     let names: Vec<&str> = plot.series.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["general", "object"]);
     assert_eq!([plot.x.unit, plot.y.unit], [AxisUnit::Share; 2]);
@@ -281,7 +269,7 @@ fn sizes_have_a_table_and_a_plot_with_a_line_a_variant() {
     );
     near(numbers(&sizes.rows[1])[0], 0.25);
     near(numbers(&sizes.rows[1])[1], 0.1);
-    let plot = plots(&section)[1];
+    let plot = drawn(&section)[1];
     let lines: Vec<(&str, usize)> = plot
         .series
         .iter()

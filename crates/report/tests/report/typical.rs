@@ -1,13 +1,11 @@
 //! What a subject costs on the whole stands beside what each operation costs, and is compared between runs.
 
-mod sample;
-
+use crate::sample::{drawn, empty_run, estimate, identity, result, round, section, tables};
 use antiphon_lab::{CostRound, Costs, Outcome, RunRecord, agreements};
 use antiphon_report::document::{Block, Cell, Document, Figure, Table};
 use antiphon_report::{compose, compose_agreement};
-use sample::{empty_run, estimate, identity, result, round, section, tables};
 
-const SUITE: &str = include_str!("../../../suites/sql.toml");
+const SUITE: &str = include_str!("../../../../suites/sql.toml");
 const C: &str = "sql-c/sqlite";
 const GO: &str = "sql-go/sqlite";
 
@@ -142,7 +140,7 @@ fn two_runs_agree_on_the_whole_where_one_operation_does_not() {
 #[test]
 fn drivers_are_compared_within_their_language_and_operation_by_operation() {
     let mut run = empty_run();
-    run.suite_toml = include_str!("../../../suites/drivers.toml").to_owned();
+    run.suite_toml = include_str!("../../../../suites/drivers.toml").to_owned();
     let each = [
         ("sql-go/postgresql", 1e3),
         ("sql-go/postgresql-pq", 2e3),
@@ -201,5 +199,49 @@ fn drivers_are_compared_within_their_language_and_operation_by_operation() {
     assert_eq!(
         [ratio(0), ratio(1), ratio(2), ratio(3)],
         [1.0, 2.0, 1.0, 0.5]
+    );
+}
+
+#[test]
+fn drivers_costs_are_drawn_language_by_language() {
+    let mut run = empty_run();
+    run.suite_toml = include_str!("../../../../suites/drivers.toml").to_owned();
+    let each = [
+        ("sql-go/postgresql", 1e3),
+        ("sql-go/postgresql-pq", 2e3),
+        ("sql-python/postgresql", 8e3),
+        ("sql-python/postgresql-psycopg2", 4e3),
+    ];
+    add(&mut run, "select.1", &each);
+    add(&mut run, "rows.1", &each[..2]);
+    let document = compose(&run);
+    let plots = drawn(section(&document, "group-queries")).into_iter();
+    let plots: Vec<(&str, Vec<&str>, usize)> = plots
+        .map(|plot| {
+            let series = plot.series.iter().map(|series| &*series.name);
+            (&*plot.title, series.collect(), plot.categories.len())
+        })
+        .collect();
+    let of = |names: [&'static str; 2]| names.to_vec();
+    assert_eq!(
+        plots,
+        [
+            (
+                "Queries: costs with their intervals, sql-go",
+                of([
+                    "sql-go/postgresql · other, same",
+                    "sql-go/postgresql-pq · other, same"
+                ]),
+                2
+            ),
+            (
+                "Queries: costs with their intervals, sql-python",
+                of([
+                    "sql-python/postgresql · other, same",
+                    "sql-python/postgresql-psycopg2 · other, same"
+                ]),
+                1
+            ),
+        ]
     );
 }

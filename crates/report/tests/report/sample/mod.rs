@@ -1,5 +1,4 @@
 //! A realistic run of the features suite, from a fixed seed: every kind of outcome, every kind of finding.
-#![allow(dead_code)] // each test file uses a part
 
 pub mod compared;
 pub mod kinds;
@@ -8,11 +7,11 @@ pub mod plots;
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{CostRound, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 use antiphon_measure::*;
-use antiphon_report::document::{self, Block, Cell, Document, Section, Table};
+use antiphon_report::document::{self, Block, Cell, Document, Plot, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
 use std::collections::HashMap;
 
-pub const SUITE: &str = include_str!("../../../../suites/features.toml");
+pub const SUITE: &str = include_str!("../../../../../suites/features.toml");
 
 /// A small generator of numbers, the same on every machine (splitmix64).
 pub struct Noise(pub u64);
@@ -418,6 +417,16 @@ pub fn tables(section: &Section) -> Vec<&Table> {
             }
         })
         .collect()
+}
+
+/// The plots of a section.
+pub fn drawn(section: &Section) -> Vec<&Plot> {
+    let blocks = section.blocks.iter();
+    let plots = blocks.filter_map(|block| match block {
+        Block::Plot(plot) => Some(plot),
+        _ => None,
+    });
+    plots.collect()
 }
 
 /// A row about what was found elsewhere in the report of a run.

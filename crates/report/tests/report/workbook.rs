@@ -1,7 +1,7 @@
 //! Workbooks: a sheet a section, numbers as numbers, and room for every text.
 
-mod sample;
-
+use crate::sample::plots::{between, sheet};
+use crate::sample::{empty_run, estimate, identity, parts, result, run};
 use antiphon_lab::Outcome;
 use antiphon_measure::Interval;
 use antiphon_report::compose;
@@ -9,8 +9,6 @@ use antiphon_report::document::{
     Block, Cell, Column, Document, Fact, Figure, Row, RowKind, Section, Table, Unit,
 };
 use antiphon_report::export::xlsx;
-use sample::plots::{between, sheet};
-use sample::{empty_run, estimate, identity, parts, result, run};
 
 #[test]
 fn the_workbook_has_a_sheet_a_section_and_numbers_as_numbers() {

@@ -1,12 +1,10 @@
 //! Charts of workbooks: each plot as a chart of the workbook's own, over the cells that hold its points.
 
-mod sample;
-
+use crate::sample::plots::{between, charts, one, plotted, series, sheet};
+use crate::sample::{parts, run};
 use antiphon_report::compose;
 use antiphon_report::document::{AxisUnit, Block, Document, Drawn, Point, Series};
 use antiphon_report::export::xlsx;
-use sample::plots::{between, charts, one, plotted, series, sheet};
-use sample::{parts, run};
 
 #[test]
 fn every_plot_is_a_chart_also_where_tables_hold_its_figures() {

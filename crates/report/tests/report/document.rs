@@ -1,28 +1,11 @@
 //! What a run's document says: its structure, its counts, and the standing of its figures.
 
-mod sample;
-
+use crate::sample::{drawn, empty_run, estimate, finding, identity, result, run, section, tables};
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{CountedBy, FindingKind, InstructionCount};
-use antiphon_report::document::{
-    Block, Cell, Plot, RowKind, Section, Standing, Table, Unit, Weight,
-};
+use antiphon_report::document::{Block, Cell, Plot, RowKind, Standing, Table, Unit, Weight};
 use antiphon_report::export::html;
 use antiphon_report::{compose, number};
-use sample::{empty_run, estimate, finding, identity, result, run, section, tables};
-
-fn plots(section: &Section) -> Vec<&Plot> {
-    let blocks = section.blocks.iter();
-    blocks
-        .filter_map(|block| {
-            if let Block::Plot(plot) = block {
-                Some(plot)
-            } else {
-                None
-            }
-        })
-        .collect()
-}
 
 fn row<'t>(table: &'t Table, label: &str) -> &'t antiphon_report::document::Row {
     table
@@ -51,7 +34,7 @@ fn every_group_has_a_section_with_a_figure_and_every_row_is_shown() {
     ] {
         let section = section(&document, &format!("group-{id}"));
         assert!(!tables(section).is_empty(), "{id} has no table");
-        assert!(!plots(section).is_empty(), "{id} has no plot");
+        assert!(!drawn(section).is_empty(), "{id} has no plot");
     }
     let groups = document
         .sections
@@ -170,7 +153,7 @@ fn instructions_by_callgrind_stand_beside_every_cost_and_those_by_the_processor_
 #[test]
 fn every_line_of_a_plot_of_costs_has_a_point() {
     let document = compose(&run(true));
-    let plots: Vec<&Plot> = document.sections.iter().flat_map(plots).collect();
+    let plots: Vec<&Plot> = document.sections.iter().flat_map(drawn).collect();
     let of_costs: Vec<&&Plot> = plots
         .iter()
         .filter(|plot| plot.title.ends_with("costs with their intervals"))
@@ -228,7 +211,7 @@ fn an_error_withholds_its_figure_from_tables_plots_and_ranges() {
         panic!("no figure")
     };
     assert!(matches!(figure.standing, Standing::Withheld { .. }));
-    assert!(plots(calls).is_empty());
+    assert!(drawn(calls).is_empty());
     let published = tables(section(&document, "published"))[0];
     let today = published
         .rows

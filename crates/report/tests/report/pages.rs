@@ -1,7 +1,6 @@
 //! Writes the sample run in every format, for looking at: `cargo test -p antiphon-report --test pages -- --ignored --nocapture`.
 
-mod sample;
-
+use crate::sample;
 use antiphon_report::export::{csv, html, json, markdown, text, xlsx};
 use antiphon_report::{compose, compose_comparison};
 use std::path::Path;
