@@ -137,19 +137,27 @@ fn two_runs_agree_on_the_whole_where_one_operation_does_not() {
     assert!(table.rows[0].place.starts_with(GO), "{:?}", table.rows);
 }
 
-#[test]
-fn drivers_are_compared_within_their_language_and_operation_by_operation() {
+/// Two drivers of each of two languages, and what they cost.
+const DRIVERS: [(&str, f64); 4] = [
+    ("sql-go/postgresql", 1e3),
+    ("sql-go/postgresql-pq", 2e3),
+    ("sql-python/postgresql", 8e3),
+    ("sql-python/postgresql-psycopg2", 4e3),
+];
+
+/// Of the second operation Go's alone have a figure.
+fn of_drivers() -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = include_str!("../../../../suites/drivers.toml").to_owned();
-    let each = [
-        ("sql-go/postgresql", 1e3),
-        ("sql-go/postgresql-pq", 2e3),
-        ("sql-python/postgresql", 8e3),
-        ("sql-python/postgresql-psycopg2", 4e3),
-    ];
-    add(&mut run, "select.1", &each);
-    add(&mut run, "rows.1", &each[..2]);
-    add(&mut run, "rows.100", &each);
+    add(&mut run, "select.1", &DRIVERS);
+    add(&mut run, "rows.1", &DRIVERS[..2]);
+    run
+}
+
+#[test]
+fn drivers_are_compared_within_their_language_and_operation_by_operation() {
+    let mut run = of_drivers();
+    add(&mut run, "rows.100", &DRIVERS);
     let mut two = run.clone();
     two.results.retain(|of| of.identity.test != "rows.1");
     let alone = compose(&two);
@@ -204,17 +212,7 @@ fn drivers_are_compared_within_their_language_and_operation_by_operation() {
 
 #[test]
 fn drivers_costs_are_drawn_language_by_language() {
-    let mut run = empty_run();
-    run.suite_toml = include_str!("../../../../suites/drivers.toml").to_owned();
-    let each = [
-        ("sql-go/postgresql", 1e3),
-        ("sql-go/postgresql-pq", 2e3),
-        ("sql-python/postgresql", 8e3),
-        ("sql-python/postgresql-psycopg2", 4e3),
-    ];
-    add(&mut run, "select.1", &each);
-    add(&mut run, "rows.1", &each[..2]);
-    let document = compose(&run);
+    let document = compose(&of_drivers());
     let plots = drawn(section(&document, "group-queries")).into_iter();
     let plots: Vec<(&str, Vec<&str>, usize)> = plots
         .map(|plot| {
