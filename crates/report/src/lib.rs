@@ -14,6 +14,7 @@ pub mod comparison;
 mod compose;
 pub mod document;
 pub mod export;
+mod grouped;
 pub mod layout;
 pub mod number;
 

@@ -7,6 +7,7 @@ use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Drawn, Figure, Plot, Point, Row, RowKind, Series,
     Standing, Table,
 };
+use crate::grouped::grouped;
 use crate::layout::{Group, LabelledTest};
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
@@ -113,14 +114,10 @@ fn cell(result: Option<&ResultRecord>) -> Cell {
 
 /// One plot of all columns; of those alone that are compared with each other, where variants are, since a few drivers of each language make no one plot.
 fn plots(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Vec<Plot> {
-    let mut of_each: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (index, column) in columns.iter().enumerate() {
-        let common = view.layout.compare.common(&column.subject);
-        match of_each.iter_mut().find(|(known, _)| *known == common) {
-            Some((_, indices)) => indices.push(index),
-            None => of_each.push((common, vec![index])),
-        }
-    }
+    let numbered = columns.iter().enumerate();
+    let of_each = grouped(
+        numbered.map(|(index, column)| (view.layout.compare.common(&column.subject), index)),
+    );
     let title = |common: &str| match common {
         "" => format!("{}: costs with their intervals", group.title),
         name => format!("{}: costs with their intervals, {name}", group.title),

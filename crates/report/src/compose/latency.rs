@@ -5,6 +5,7 @@ use super::{Kind, of_kind};
 use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Drawn, Plot, Point, Row, RowKind, Series, Table, Unit,
 };
+use crate::grouped::grouped;
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{Distribution, LatencyEstimate};
@@ -40,18 +41,12 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
 
 /// The results of each test together, in order of appearance; none is empty.
 fn by_test<'a>(results: &[&'a ResultRecord]) -> Vec<Vec<&'a ResultRecord>> {
-    let key = |r: &ResultRecord| (r.identity.test.clone(), r.identity.arg);
-    let mut tests: Vec<Vec<&ResultRecord>> = Vec::new();
-    for result in results {
-        match tests
-            .iter_mut()
-            .find(|of_test| key(of_test[0]) == key(result))
-        {
-            Some(of_test) => of_test.push(result),
-            None => tests.push(vec![result]),
-        }
-    }
-    tests
+    let keyed = results.iter().map(|result| {
+        let identity = &result.identity;
+        ((&identity.test, identity.arg), *result)
+    });
+    let tests = grouped(keyed).into_iter().map(|(_, of_test)| of_test);
+    tests.collect()
 }
 
 fn table(view: &View, results: &[&ResultRecord]) -> Table {

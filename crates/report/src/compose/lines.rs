@@ -5,6 +5,7 @@ use super::view::{RunColumn, View};
 use crate::document::{
     Axis, AxisUnit, Block, Cell, Drawn, Plot, Point, Row, RowKind, Series, Table, Unit,
 };
+use crate::grouped::grouped;
 use crate::layout::{Group, Sweep};
 use crate::number;
 use antiphon_lab::suite::Compare;
@@ -121,14 +122,7 @@ fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot>
         true => base(view, sweep, column),
         false => variant(column).to_owned(),
     };
-    let mut groups: Vec<(String, Vec<&(RunColumn, Measured)>)> = Vec::new();
-    for one in all {
-        let key = key(&one.0);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(one),
-            None => groups.push((key, vec![one])),
-        }
-    }
+    let groups = grouped(all.iter().map(|one| (key(&one.0), one)));
     if groups.len() == 1 || !(within || groups.iter().all(|(_, of)| has_several(of))) {
         let all: Vec<_> = all.iter().collect();
         return vec![plot(view, sweep.label.clone(), &all)];

@@ -1,8 +1,7 @@
 //! Figures of subjects that were not warm are marked, and decide no claim about their time.
 
-use crate::sample;
 use crate::sample::{
-    claim, empty_run, estimate, identity, result, round, section, tables, verdict,
+    self, claim, empty_run, estimate, identity, result, round, section, tables, verdict,
 };
 use antiphon_lab::{
     CostRound, Costs, Held, HeldAfter, Outcome, ResultRecord, RunRecord, WarmSlice, WarmUp,

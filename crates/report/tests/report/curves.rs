@@ -1,7 +1,6 @@
 //! Curves: cost against a number, and in multiples of what stands beside it.
 
-use crate::sample;
-use crate::sample::{empty_run, estimate, identity, result, section};
+use crate::sample::{self, empty_run, estimate, identity, result, section};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;

@@ -1,8 +1,7 @@
 //! The other formats: what is in them, and that a subject's words do no harm in any.
 
-use crate::sample;
 use crate::sample::{
-    compared::comparison, empty_run, estimate, finding, identity, parts, result, run,
+    self, compared::comparison, empty_run, estimate, finding, identity, parts, result, run,
 };
 use antiphon_lab::{CoreToCore, LiveRow, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};

@@ -1,7 +1,6 @@
 //! Servers under load: tables by figure, plots over connections, memory, starved connections named, claims judged by paired rounds.
 
-use crate::sample;
-use crate::sample::{drawn, empty_run, identity, result, section};
+use crate::sample::{self, drawn, empty_run, identity, result, section};
 use antiphon_lab::{
     Absence, ClosedLoop, ContextSwitches, Freeze, Generator, LoadOutcome, LoadRound, LoadTask,
     Outcome, RunRecord, WaitsDiffer, WarmSlice, WarmUp, agreements,

@@ -1,7 +1,6 @@
 //! Several runs in one document.
 
-use crate::sample;
-use crate::sample::{empty_run, estimate, identity, many_subjects, result};
+use crate::sample::{self, empty_run, estimate, identity, many_subjects, result};
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::document::Section;
 use antiphon_report::export::{csv, html, json};

@@ -3,6 +3,7 @@
 use crate::compose::view::View;
 use crate::compose::{cold, growth};
 use crate::document::{Note, Unit, Weight};
+use crate::grouped::grouped;
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 
@@ -15,18 +16,12 @@ type Server<'r> = (&'r str, &'r str, bool);
 /// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough; but of virtual machines, whose heaps grow to their
 /// limit before anything is thrown away.
 pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
-    let mut servers: Vec<(Server, Vec<&LoadOutcome>)> = Vec::new();
-    for result in results {
-        let Some(load) = result.load() else {
-            continue;
-        };
+    let loads = results.iter().filter_map(|result| {
         let of = &result.identity;
-        let server = (&*of.subject, &*of.policy, of.placement == "free");
-        match servers.iter_mut().find(|(known, _)| *known == server) {
-            Some((_, loads)) => loads.push(load),
-            None => servers.push((server, vec![load])),
-        }
-    }
+        let server: Server = (&of.subject, &of.policy, of.placement == "free");
+        Some((server, result.load()?))
+    });
+    let servers = grouped(loads);
     let note = |((subject, policy, _), loads): &(Server, Vec<&LoadOutcome>)| {
         let text = grown(loads)?;
         Some(Note::new(

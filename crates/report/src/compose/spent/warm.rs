@@ -3,6 +3,7 @@
 use crate::compose::load::warm_plot;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Note, Section, Weight};
+use crate::grouped::grouped;
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 
@@ -45,14 +46,8 @@ pub(super) fn section(view: &View) -> Option<Section> {
 
 /// A note for each subject that was not always warm, with the tests in which it was not.
 fn never_warm(view: &View, warmed: &[&ResultRecord]) -> Vec<Note> {
-    let mut subjects: Vec<(&str, Vec<&ResultRecord>)> = Vec::new();
-    for result in warmed {
-        let subject = result.identity.subject.as_str();
-        match subjects.iter_mut().find(|(known, _)| *known == subject) {
-            Some((_, of)) => of.push(result),
-            None => subjects.push((subject, vec![result])),
-        }
-    }
+    let warmed = warmed.iter().copied();
+    let subjects = grouped(warmed.map(|result| (result.identity.subject.as_str(), result)));
     let note = |(subject, of): &(&str, Vec<&ResultRecord>)| {
         Some(Note::new(Weight::Warning, *subject, told(view, of)?))
     };
@@ -61,16 +56,12 @@ fn never_warm(view: &View, warmed: &[&ResultRecord]) -> Vec<Note> {
 
 /// What is to be said of a subject's tests; nothing where it was warm in all of them.
 fn told(view: &View, warmed: &[&ResultRecord]) -> Option<String> {
-    let mut places: Vec<(String, Vec<String>)> = Vec::new();
-    let mut count = 0;
-    for (result, label) in warmed.iter().filter_map(|of| Some((of, label(view, of)?))) {
-        count += 1;
+    let labels = warmed.iter().filter_map(|result| {
         let place = RunColumn::of(&result.identity).conditions();
-        match places.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, labels)) => labels.push(label),
-            None => places.push((place, vec![label])),
-        }
-    }
+        Some((place, label(view, result)?))
+    });
+    let places = grouped(labels);
+    let count: u64 = places.iter().map(|(_, labels)| labels.len() as u64).sum();
     let places = places.into_iter();
     let places: Vec<String> = places
         .map(|(place, of)| format!("{place}: {}", of.join(", ")))

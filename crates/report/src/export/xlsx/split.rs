@@ -1,6 +1,7 @@
 //! Bars of many series in charts of their own: of more than have a pattern each, nobody can tell which is which.
 
 use crate::document::{Plot, Point, Series};
+use crate::grouped::grouped;
 use std::borrow::Cow;
 
 /// Series of a chart.
@@ -28,7 +29,9 @@ pub(super) fn parts(plot: &Plot) -> Vec<Cow<'_, Plot>> {
     if plot.categories.is_empty() || plot.series.len() <= MOST {
         return vec![Cow::Borrowed(plot)];
     }
-    let groupings = KEYS.iter().map(|key| grouped(&plot.series, key));
+    let keyed =
+        |key: &fn(&str) -> String| grouped(plot.series.iter().map(|one| (key(&one.name), one)));
+    let groupings = KEYS.iter().map(keyed);
     let fitting = groupings.filter(|groups| groups.iter().all(|(_, group)| group.len() <= MOST));
     // Of fewer charts more can be compared.
     let fewest = fitting.map(packed).min_by_key(Vec::len);
@@ -54,18 +57,6 @@ fn packed(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
         }
     }
     packed
-}
-
-fn grouped<'s>(series: &'s [Series], key: &fn(&str) -> String) -> Vec<Group<'s>> {
-    let mut groups: Vec<Group> = Vec::new();
-    for one in series {
-        let key = key(&one.name);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(one),
-            None => groups.push((key, vec![one])),
-        }
-    }
-    groups
 }
 
 fn in_order(series: &[Series]) -> Vec<Group<'_>> {
