@@ -57,7 +57,7 @@ fn a_missing_library_is_a_gap_with_the_line_that_gets_it() {
             "{variant} is left out: `{variant}` needs `gnatmake` and `gprbuild` and `{project}`"
         );
         let line = format!(
-            "then `sh {}/../ada/get-libraries.sh $HOME/ada-web {library} && export GPR_PROJECT_PATH=",
+            "then `sh {}/../ada/get-libraries.sh $HOME/ada-libraries {library} && export GPR_PROJECT_PATH=",
             subject.display()
         );
         ran.fails(3, &[&left_out, packages, &line]);

@@ -148,6 +148,45 @@ fn subjects_that_misbehave_are_named_and_the_others_go_on() {
     }
 }
 
+/// What the environment holds would tune one language alone, and stay in the cache's builds.
+#[test]
+fn subjects_and_their_builds_do_not_get_what_would_tune_them() {
+    let place = Place::new();
+    place.write(
+        "subjects/noting/subject.toml",
+        "name = 'noting'\nlanguage = 'Shell'\nversion = ['echo', '1']\nsources = []\n\
+         build = [['sh', '-c', 'env > {source}/building']]\nrun = ['sh', '-c', 'env > {source}/running; exit 1']\n\
+         [[variant]]\nname = 'v'\nenvironment = { GOGC = '50' }\n",
+    );
+    let mut command = place.command(&[&QUICK[..], &["--subjects", "noting"]].concat());
+    let set = ["RUSTFLAGS", "PGSSLMODE", "GOGC", "NOTED"];
+    let ran = Ran::of(
+        command
+            .envs(set.map(|name| (name, "set")))
+            .output()
+            .unwrap(),
+    );
+    let told = "not passed on to subjects and their builds: ";
+    ran.fails(3, &[told, "GOGC", "PGSSLMODE", "RUSTFLAGS"]);
+    let report = place.run(&["report", "--markdown", "-"]);
+    assert!(report.done().contains(told), "{}", report.out);
+
+    let noted = |file: &str| {
+        let text = fs::read_to_string(place.path("subjects/noting").join(file)).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| set.iter().any(|name| line.starts_with(name)));
+        let mut lines: Vec<_> = lines.map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(
+        noted("building"),
+        ["GOGC=set", "NOTED=set", "PGSSLMODE=set"]
+    );
+    assert_eq!(noted("running"), ["GOGC=50", "NOTED=set", "RUSTFLAGS=set"]);
+}
+
 #[test]
 fn without_any_subject_that_runs_the_exit_code_tells() {
     let place = Place::new();

@@ -9,6 +9,7 @@ mod content;
 
 pub use cache::Cache;
 
+use crate::environment;
 use crate::record::{Absence, SubjectRecord};
 use crate::services;
 use crate::subject::{Need, Remedy, Subject, Variant};
@@ -161,6 +162,7 @@ impl Cache {
             subject,
             variant,
             policy,
+            environment: &self.environment,
             stop,
         };
         let own = subject.missing().into_iter().cloned();
@@ -231,6 +233,7 @@ pub fn compiler(subject: &Subject) -> Result<String, BuildError> {
         subject,
         variant,
         policy: "other",
+        environment: &[],
         stop: &AtomicBool::new(false),
     };
     Ok(first_line(&order.version()?))
@@ -249,6 +252,8 @@ struct Order<'s> {
     subject: &'s Subject,
     variant: &'s Variant,
     policy: &'s str,
+    /// Variables that are set for its commands.
+    environment: &'s [(String, String)],
     /// Set from outside to end commands early.
     stop: &'s AtomicBool,
 }
@@ -297,6 +302,7 @@ impl Order<'_> {
             version,
             &subject.build,
             subject.flags(self.variant, self.policy),
+            self.environment,
             std::env::consts::ARCH,
             libraries,
         );
@@ -343,10 +349,12 @@ impl Order<'_> {
             error: Box::new(error),
             last_words,
         };
-        let program = Program::new(program)
+        let program = environment::of_build(Program::new(program))
             .args(args)
             .cwd(folder)
             .time_limit(limit);
+        let set = self.environment.iter();
+        let program = set.fold(program, |program, (name, value)| program.env(name, value));
         let output = program.run_unless(self.stop).map_err(|error| match error {
             RunnerError::Interrupted { .. } => self.interrupted(),
             error => failed(error, String::new()),

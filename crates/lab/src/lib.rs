@@ -5,6 +5,7 @@ pub mod build;
 mod compare;
 pub mod conformance;
 mod document;
+mod environment;
 pub mod instructions;
 mod leftovers;
 mod live;

@@ -301,3 +301,18 @@ fn what_a_killed_build_left_is_cleared_away() {
     build(folder.path(), &cache, 0, "other").unwrap();
     assert_eq!(folders(place.path()), [name]);
 }
+
+#[test]
+fn variables_set_for_builds_reach_their_commands_and_part_their_builds() {
+    let folder = folder("echo hello > $2/main; echo \"$OPT_LEVEL\" > level");
+    let place = tempfile::tempdir().unwrap();
+    let plain = Cache::at(place.path());
+    let level = |cache: &Cache| {
+        let built = build(folder.path(), cache, 0, "other").unwrap();
+        std::fs::read_to_string(built.folder.join("level")).unwrap()
+    };
+    assert_eq!(level(&plain), "\n");
+    let little = plain.clone().with_environment([("OPT_LEVEL", "0")]);
+    assert_eq!(level(&little), "0\n");
+    assert_eq!(level(&plain), "\n");
+}

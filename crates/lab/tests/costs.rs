@@ -3,7 +3,6 @@
 
 mod common;
 
-use antiphon_lab::build::Cache;
 use antiphon_lab::run::Options;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Costs, Outcome, RunRecord, SlicesDiffer, agreements, original_of, twin_of};
@@ -332,7 +331,7 @@ fn over_a_database(subject: &str) -> RunRecord {
         .replace("self.dearer", "select.1");
     let suite = &suite[..suite.find("[[findings]]").unwrap()];
     let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+    let cache = common::quick_builds("databases");
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         quick: true,

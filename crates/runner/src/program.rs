@@ -35,7 +35,8 @@ pub struct Program {
     pub(crate) shown: Option<String>,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) env: Vec<(OsString, OsString)>,
+    /// What is set, and without a value what is left out.
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
     pub(crate) clear_env: bool,
     pub(crate) affinity: Vec<usize>,
     pub(crate) policy: Policy,
@@ -102,8 +103,14 @@ impl Program {
 
     /// Sets an environment variable; the others are this process's own.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        let pair = (name.as_ref().to_owned(), value.as_ref().to_owned());
-        self.env.push(pair);
+        let value = Some(value.as_ref().to_owned());
+        self.env.push((name.as_ref().to_owned(), value));
+        self
+    }
+
+    /// Leaves out a variable of this process's own environment, unless it is set after this.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), None));
         self
     }
 

@@ -132,7 +132,12 @@ pub(crate) fn command(program: &Program) -> Command {
             command.env("PATH", path);
         }
     }
-    command.envs(program.env.iter().map(|(name, value)| (name, value)));
+    for (name, value) in &program.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     command
         .stdin(match program.stdin {
             Input::Ours => Stdio::piped(),

@@ -26,6 +26,19 @@ fn gives_arguments_environment_and_directory() -> Result<(), Error> {
 }
 
 #[test]
+fn a_variable_can_be_left_out_and_set_after_that() -> Result<(), Error> {
+    // The manifest's folder is set for every test.
+    let shown = "echo \"${CARGO_MANIFEST_DIR-none}\"";
+    let shell = || Program::new("sh").args(["-c", shown]).time_limit(LONG);
+    let without = shell().env_remove("CARGO_MANIFEST_DIR");
+    assert_ne!(shell().run()?.success()?.text()?, "none\n");
+    assert_eq!(without.clone().run()?.success()?.text()?, "none\n");
+    let set = without.env("CARGO_MANIFEST_DIR", "again");
+    assert_eq!(set.run()?.success()?.text()?, "again\n");
+    Ok(())
+}
+
+#[test]
 fn another_name_is_shown_and_its_own_is_looked_for() -> Result<(), Error> {
     // Its own is looked for in PATH, whatever the other one looks like.
     let shown = |program| Program::new(program).shown_as("tables/fill");

@@ -16,6 +16,8 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+    /// Variables that are set for the commands of its builds.
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Cache {
@@ -23,7 +25,19 @@ impl Cache {
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             folder: folder.into(),
+            environment: Vec::new(),
         }
+    }
+
+    /// The same folder for builds whose commands have further variables set, which are part of what each is kept by: a test that times nothing has its subjects
+    /// compiled with little optimisation.
+    pub fn with_environment<'v>(
+        mut self,
+        variables: impl IntoIterator<Item = (&'v str, &'v str)>,
+    ) -> Cache {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        self.environment.extend(variables.into_iter().map(owned));
+        self
     }
 
     /// The user's cache: `$ANTIPHON_CACHE`, else `$XDG_CACHE_HOME/antiphon`, else `~/.cache/antiphon`, else a folder in the system's
@@ -38,7 +52,7 @@ impl Cache {
             .or_else(|| named("XDG_CACHE_HOME").map(|folder| folder.join("antiphon")))
             .or_else(|| named("HOME").map(|folder| folder.join(".cache/antiphon")))
             .unwrap_or_else(|| std::env::temp_dir().join("antiphon-cache"));
-        Cache { folder }
+        Cache::at(folder)
     }
 
     /// Its folder.

@@ -5,6 +5,7 @@ use super::seats::{Processors, launch};
 use super::selection::Selection;
 use super::{Event, Laboratory, Options, RunError};
 use crate::build::{BuildError, Built};
+use crate::environment;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Machine, twin_of};
@@ -122,6 +123,10 @@ pub(super) fn begin(
     }
     let items: Vec<_> = prepared.items.iter().map(to_json).collect();
     lab.store.plan(run, &items)?;
+    if let Some(warning) = environment::warning() {
+        lab.store.warn(run, &warning)?;
+        lab.observer.event(Event::Warning(&warning));
+    }
     Ok(run)
 }
 

@@ -1,5 +1,6 @@
 //! How a subject is started.
 
+use crate::environment;
 use antiphon_measure::Placement;
 use antiphon_runner::{Limits, Policy, Program};
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ pub struct Launch {
     pub argv: Vec<String>,
     /// The directory that it starts in.
     pub cwd: PathBuf,
-    /// Environment variables set besides the laboratory's own.
+    /// Environment variables set besides the laboratory's own, of which those that tune some subjects are left out (`environment.rs`).
     pub env: Vec<(String, String)>,
     /// Scheduling policy of the process.
     pub policy: Policy,
@@ -68,7 +69,7 @@ impl Launch {
             PathBuf::from(program)
         };
         let env = self.env.iter();
-        let program = Program::new(path)
+        let program = environment::of_subject(Program::new(path))
             .args(args)
             .cwd(&self.cwd)
             .affinity(processors(self.placement))

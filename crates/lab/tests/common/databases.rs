@@ -24,7 +24,7 @@ pub fn for_each_build(act: impl FnMut(&Built)) {
 /// The builds of all subjects that are asked for. Most use one processor, so several subjects are built at once.
 fn all_builds() -> Vec<Built> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+    let cache = super::quick_builds("databases");
     let (subjects, _) = Subject::discover(&folder);
     let only = std::env::var("ANTIPHON_TEST_SUBJECT").ok();
     let is_asked = |subject: &&Subject| match &only {

@@ -4,7 +4,7 @@
 mod common;
 mod server;
 
-use antiphon_lab::build::{BuildError, Built, Cache};
+use antiphon_lab::build::{BuildError, Built};
 use antiphon_lab::subject::{Subject, Variant};
 use antiphon_load::{Expected, Load, Reach, Target};
 use common::processes::wait_until;
@@ -229,7 +229,7 @@ fn examine(name: &str, conduct: &[fn(&Server)]) {
 
 /// A server's build; `None`, with the reason printed, where something is missing that it needs.
 fn build(subject: &Subject, variant: &Variant) -> Option<Built> {
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("rest"));
+    let cache = common::quick_builds("rest");
     match cache.build(subject, variant, "other", &AtomicBool::new(false)) {
         Ok(built) => Some(built),
         Err(missing @ BuildError::Missing { .. }) => {

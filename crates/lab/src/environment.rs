@@ -1,0 +1,152 @@
+//! What of the laboratory's environment does not reach subjects: the variables by which compilers, run-time systems and drivers are tuned. Each would change the
+//! figures of one language alone, and a build that was made with one would be taken again without it. What is to be measured with such a setting has it in a
+//! variant, where the run's record has it, too.
+
+use antiphon_runner::Program;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+/// What compilers are told beside the command line. One that ends in `*` stands for every name that begins so.
+const OF_COMPILERS: [&str; 16] = [
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CPPFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "RUSTFLAGS",
+    "CARGO_BUILD_*",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_PROFILE_*",
+    "CGO_*",
+    "GOAMD64",
+    "GOARM64",
+    "GOEXPERIMENT",
+    "GOFLAGS",
+    "JDK_JAVAC_OPTIONS",
+];
+
+/// What the C library, run-time systems and virtual machines, servers, and drivers of databases look at.
+const OF_PROGRAMS: [&str; 29] = [
+    "GLIBC_TUNABLES",
+    "LD_PRELOAD",
+    "MALLOC_*",
+    "VALGRIND_OPTS",
+    "GODEBUG",
+    "GOGC",
+    "GOMAXPROCS",
+    "GOMEMLIMIT",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "NODE_OPTIONS",
+    "NODE_PG_FORCE_NATIVE",
+    "UV_THREADPOOL_SIZE",
+    "UV_USE_IO_URING",
+    "PYTHONASYNCIODEBUG",
+    "PYTHONDEVMODE",
+    "PYTHONMALLOC",
+    "PYTHONOPTIMIZE",
+    "PYTHONPERFSUPPORT",
+    "PYTHONTRACEMALLOC",
+    "PYTHON_GIL",
+    "PYTHON_JIT",
+    "TOKIO_WORKER_THREADS",
+    "UVICORN_*",
+    "WEB_CONCURRENCY",
+    "PG*",
+    "MARIADB_*",
+    "MYSQL_*",
+];
+
+/// A command of a build, without what compilers would be told.
+pub(crate) fn of_build(program: Program) -> Program {
+    without(program, &OF_COMPILERS)
+}
+
+/// A subject's process, without what would tune it.
+pub(crate) fn of_subject(program: Program) -> Program {
+    without(program, &OF_PROGRAMS)
+}
+
+fn without(program: Program, patterns: &[&str]) -> Program {
+    let names = matching(names(), patterns);
+    names.fold(program, |program, name| program.env_remove(name))
+}
+
+fn names() -> impl Iterator<Item = OsString> {
+    std::env::vars_os().map(|(name, _)| name)
+}
+
+fn matching(
+    names: impl Iterator<Item = OsString>,
+    patterns: &[&str],
+) -> impl Iterator<Item = OsString> {
+    let is_one = |name: &OsString| {
+        let mut patterns = patterns.iter();
+        name.to_str().is_some_and(|name| {
+            patterns.any(|pattern| match pattern.strip_suffix('*') {
+                Some(beginning) => name.starts_with(beginning),
+                None => name == *pattern,
+            })
+        })
+    };
+    names.filter(is_one)
+}
+
+/// Says which variables are set that subjects do not get.
+pub(crate) fn warning() -> Option<String> {
+    warning_of(names())
+}
+
+fn warning_of(names: impl Iterator<Item = OsString>) -> Option<String> {
+    let all = [&OF_COMPILERS[..], &OF_PROGRAMS[..]].concat();
+    let left_out: BTreeSet<_> = matching(names, &all)
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    let left_out: Vec<_> = left_out.into_iter().collect();
+    let (last, others) = left_out.split_last()?;
+    let (list, verb) = match others {
+        [] => (last.clone(), "tunes"),
+        _ => (format!("{} and {last}", others.join(", ")), "tune"),
+    };
+    Some(format!(
+        "not passed on to subjects and their builds: {list} of the environment, which {verb} some of them (what is to be measured so is a variant's `flags` or \
+         `environment` in its subject.toml)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warning(names: &[&str]) -> Option<String> {
+        warning_of(names.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn what_tunes_no_subject_is_passed_on_without_a_word() {
+        let passed_on = ["PATH", "HOME", "LD_LIBRARY_PATH", "GOPATH", "PYTHONPATH"];
+        assert_eq!(warning(&passed_on), None);
+        assert_eq!(warning(&["GOGCC", "MALLOC", "XPGHOST", "cflags"]), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_named_in_order() {
+        let one = warning(&["HOME", "GOGC"]).unwrap();
+        assert!(
+            one.contains(": GOGC of the environment, which tunes"),
+            "{one}"
+        );
+        let three = warning(&["PGSSLMODE", "CARGO_PROFILE_RELEASE_LTO", "CC"]).unwrap();
+        let list = ": CARGO_PROFILE_RELEASE_LTO, CC and PGSSLMODE of the environment, which tune";
+        assert!(three.contains(list), "{three}");
+    }
+
+    #[test]
+    fn no_name_stands_twice() {
+        let all: Vec<_> = OF_COMPILERS.iter().chain(&OF_PROGRAMS).collect();
+        let different: BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+    }
+}
