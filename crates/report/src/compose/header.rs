@@ -53,7 +53,7 @@ pub fn summary(view: &View) -> Vec<Note> {
     notes.extend(super::spent::summary(view));
     notes.extend(super::disagreement::summary(view));
     let warnings = view.run.warnings.iter();
-    notes.extend(warnings.map(|text| Note::new(Weight::Warning, "Not granted", text)));
+    notes.extend(warnings.map(|text| Note::new(Weight::Warning, "Conditions", text)));
     if view.run.ended.is_none() {
         let text = "the run has not ended, or was cut off; what was measured up to then is shown. `antiphon measure --resume` goes on with it";
         notes.push(Note::new(Weight::Warning, "Unfinished", text));

@@ -71,13 +71,13 @@ fn rows_follow_the_suite_and_columns_the_subjects() {
 }
 
 #[test]
-fn the_summary_tells_what_was_not_granted() {
+fn the_summary_tells_of_conditions_that_were_not_had() {
     let mut run = run(true);
     run.warnings = vec!["`c` could not be stopped".to_owned()];
     let document = compose(&run);
     let mut notes = document.summary.iter();
     let told = notes
-        .find(|note| note.about == "Not granted")
+        .find(|note| note.about == "Conditions")
         .expect("it is told");
     assert_eq!(told.text, run.warnings[0]);
     assert_eq!(told.weight, Weight::Warning);
