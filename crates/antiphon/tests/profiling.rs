@@ -334,6 +334,31 @@ fn what_cannot_be_profiled_is_named() {
     );
 }
 
+#[test]
+fn what_is_not_passed_on_is_told_by_profiles_and_live_comparisons() {
+    let Some(place) = place() else { return };
+    let page = place.path("page.html");
+    let page = page.to_str().unwrap();
+    for arguments in [
+        &["profile", "c/O2", "self.same", "--html", page][..],
+        &[
+            "compare",
+            "--live",
+            "c",
+            "c",
+            "--only",
+            "self.same",
+            "--seconds",
+            "0.5",
+        ],
+    ] {
+        let mut command = place.command(arguments);
+        let ran = command.env("MALLOC_PERTURB_", "7").output().unwrap();
+        let told = "warning: not passed on to subjects and their builds: MALLOC_PERTURB_ of";
+        Ran::of(ran).fails(0, &[told]);
+    }
+}
+
 /// Runs the laboratory where every folder for temporary files is in memory; `None` where that cannot be had.
 fn in_memory(place: &Place, arguments: &[&str]) -> Option<Ran> {
     let within = "mount -t tmpfs none /var/tmp && exec \"$0\" \"$@\"";

@@ -6,11 +6,13 @@ use antiphon_runner::Program;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-/// What compilers are told beside the command line. One that ends in `*` stands for every name that begins so.
-const OF_COMPILERS: [&str; 16] = [
+/// What compilers are told beside the command line. A `*` stands for whatever there is in its place.
+const OF_COMPILERS: [&str; 19] = [
     "CC",
     "CXX",
+    "CC_*",
     "CFLAGS",
+    "CFLAGS_*",
     "CPPFLAGS",
     "CXXFLAGS",
     "LDFLAGS",
@@ -18,6 +20,7 @@ const OF_COMPILERS: [&str; 16] = [
     "CARGO_BUILD_*",
     "CARGO_ENCODED_RUSTFLAGS",
     "CARGO_PROFILE_*",
+    "CARGO_TARGET_*_RUSTFLAGS",
     "CGO_*",
     "GOAMD64",
     "GOARM64",
@@ -85,8 +88,10 @@ fn matching(
     let is_one = |name: &OsString| {
         let mut patterns = patterns.iter();
         name.to_str().is_some_and(|name| {
-            patterns.any(|pattern| match pattern.strip_suffix('*') {
-                Some(beginning) => name.starts_with(beginning),
+            patterns.any(|pattern| match pattern.split_once('*') {
+                Some((beginning, end)) => name
+                    .strip_prefix(beginning)
+                    .is_some_and(|rest| rest.ends_with(end)),
                 None => name == *pattern,
             })
         })
@@ -128,6 +133,10 @@ mod tests {
     fn what_tunes_no_subject_is_passed_on_without_a_word() {
         let passed_on = ["PATH", "HOME", "LD_LIBRARY_PATH", "GOPATH", "PYTHONPATH"];
         assert_eq!(warning(&passed_on), None);
+        assert_eq!(
+            warning(&["CARGO_TARGET_DIR", "CARGO_TARGET_RUSTFLAGS"]),
+            None
+        );
         assert_eq!(warning(&["GOGCC", "MALLOC", "XPGHOST", "cflags"]), None);
     }
 
@@ -138,8 +147,9 @@ mod tests {
             one.contains(": GOGC of the environment, which tunes"),
             "{one}"
         );
-        let three = warning(&["PGSSLMODE", "CARGO_PROFILE_RELEASE_LTO", "CC"]).unwrap();
-        let list = ": CARGO_PROFILE_RELEASE_LTO, CC and PGSSLMODE of the environment, which tune";
+        let set = ["PGSSLMODE", "CARGO_TARGET_X_RUSTFLAGS", "CC"];
+        let three = warning(&set).unwrap();
+        let list = ": CARGO_TARGET_X_RUSTFLAGS, CC and PGSSLMODE of the environment, which tune";
         assert!(three.contains(list), "{three}");
     }
 

@@ -1,6 +1,7 @@
 //! Two subjects, variants or builds against each other in one run, slice by slice: what a gate should rest on.
 
 use crate::build::{BuildError, Built, Cache};
+use crate::environment;
 use crate::patterns::{PatternError, Patterns};
 use crate::protocol::TestKind;
 use crate::record::Absence;
@@ -138,9 +139,10 @@ impl Live<'_> {
         Ok(rows)
     }
 
-    /// Tells what makes the costs of databases doubtful: they are there when both sides were started.
+    /// Tells what the sides do not get of the environment, and what makes the costs of databases doubtful: they are there when both sides were started.
     fn tell(&mut self, pair: &Pair) {
-        for text in pair.services.take_warnings() {
+        let of_databases = pair.services.take_warnings();
+        for text in environment::warning().into_iter().chain(of_databases) {
             self.observer.event(Event::Warning(&text));
         }
     }

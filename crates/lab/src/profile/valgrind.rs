@@ -2,6 +2,7 @@
 
 use super::{ProfileError, Work};
 use crate::build::Built;
+use crate::environment;
 use crate::run::{launch, program_launch};
 use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
@@ -123,6 +124,7 @@ impl Valgrind<'_> {
             Work::Frame { .. } => launch(self.built, "other", Placement::Free),
         };
         let program = launch.argv.first().cloned().unwrap_or_default();
+        self.warn(environment::warning());
         if tool == Tool::Massif {
             let unseen = unseen_heap(&self.built.record.language, &launch.argv);
             let id = &self.built.record.id;
