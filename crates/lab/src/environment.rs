@@ -6,8 +6,8 @@ use antiphon_runner::Program;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-/// What compilers are told beside the command line. A `*` stands for whatever there is in its place.
-const OF_COMPILERS: [&str; 19] = [
+/// What compilers are told beside the command line, that of SR among them. A `*` stands for whatever there is in its place.
+const OF_COMPILERS: [&str; 20] = [
     "CC",
     "CXX",
     "CC_*",
@@ -27,11 +27,14 @@ const OF_COMPILERS: [&str; 19] = [
     "GOEXPERIMENT",
     "GOFLAGS",
     "JDK_JAVAC_OPTIONS",
+    "ANTIPHON_SR_CFLAGS",
 ];
 
-/// What the C library, run-time systems and virtual machines, servers, and drivers of databases look at.
-const OF_PROGRAMS: [&str; 29] = [
+/// What the C library, run-time systems and virtual machines, servers, drivers of databases, and the portability layer look at.
+const OF_PROGRAMS: [&str; 33] = [
     "GLIBC_TUNABLES",
+    "LD_AUDIT",
+    "LD_BIND_NOW",
     "LD_PRELOAD",
     "MALLOC_*",
     "VALGRIND_OPTS",
@@ -44,6 +47,7 @@ const OF_PROGRAMS: [&str; 29] = [
     "_JAVA_OPTIONS",
     "NODE_OPTIONS",
     "NODE_PG_FORCE_NATIVE",
+    "NODE_V8_COVERAGE",
     "UV_THREADPOOL_SIZE",
     "UV_USE_IO_URING",
     "PYTHONASYNCIODEBUG",
@@ -60,6 +64,7 @@ const OF_PROGRAMS: [&str; 29] = [
     "PG*",
     "MARIADB_*",
     "MYSQL_*",
+    "ANTIPHON_SPIN",
 ];
 
 /// A command of a build, without what compilers would be told.
