@@ -349,12 +349,12 @@ impl Order<'_> {
             error: Box::new(error),
             last_words,
         };
+        let set = self.environment.iter();
         let program = environment::of_build(Program::new(program))
             .args(args)
             .cwd(folder)
+            .envs(set.map(|(name, value)| (name, value)))
             .time_limit(limit);
-        let set = self.environment.iter();
-        let program = set.fold(program, |program, (name, value)| program.env(name, value));
         let output = program.run_unless(self.stop).map_err(|error| match error {
             RunnerError::Interrupted { .. } => self.interrupted(),
             error => failed(error, String::new()),

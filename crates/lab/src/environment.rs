@@ -2,9 +2,9 @@
 //! figures of one language alone, and a build that was made with one would be taken again without it. What is to be measured with such a setting has it in a
 //! variant, where the run's record has it, too.
 
+use crate::patterns::Patterns;
 use antiphon_runner::Program;
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::sync::LazyLock;
 
 /// What compilers are told beside the command line, that of SR among them. A `*` stands for whatever there is in its place.
 const OF_COMPILERS: [&str; 20] = [
@@ -67,41 +67,32 @@ const OF_PROGRAMS: [&str; 33] = [
     "ANTIPHON_SPIN",
 ];
 
+static BY_COMPILERS: LazyLock<Patterns> = LazyLock::new(|| patterns(&OF_COMPILERS));
+static BY_PROGRAMS: LazyLock<Patterns> = LazyLock::new(|| patterns(&OF_PROGRAMS));
+
+fn patterns(written: &[&str]) -> Patterns {
+    let written: Vec<_> = written.iter().map(|name| (*name).to_owned()).collect();
+    Patterns::new(&written).expect("names and stars alone")
+}
+
 /// A command of a build, without what compilers would be told.
 pub(crate) fn of_build(program: Program) -> Program {
-    without(program, &OF_COMPILERS)
+    without(program, &BY_COMPILERS)
 }
 
 /// A subject's process, without what would tune it.
 pub(crate) fn of_subject(program: Program) -> Program {
-    without(program, &OF_PROGRAMS)
+    without(program, &BY_PROGRAMS)
 }
 
-fn without(program: Program, patterns: &[&str]) -> Program {
-    let names = matching(names(), patterns);
+fn without(program: Program, left_out: &Patterns) -> Program {
+    let names = names().filter(|name| left_out.fit(name));
     names.fold(program, |program, name| program.env_remove(name))
 }
 
-fn names() -> impl Iterator<Item = OsString> {
-    std::env::vars_os().map(|(name, _)| name)
-}
-
-fn matching(
-    names: impl Iterator<Item = OsString>,
-    patterns: &[&str],
-) -> impl Iterator<Item = OsString> {
-    let is_one = |name: &OsString| {
-        let mut patterns = patterns.iter();
-        name.to_str().is_some_and(|name| {
-            patterns.any(|pattern| match pattern.split_once('*') {
-                Some((beginning, end)) => name
-                    .strip_prefix(beginning)
-                    .is_some_and(|rest| rest.ends_with(end)),
-                None => name == *pattern,
-            })
-        })
-    };
-    names.filter(is_one)
+/// Names that are no text are none of those above.
+fn names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
 /// Says which variables are set that subjects do not get.
@@ -109,12 +100,10 @@ pub(crate) fn warning() -> Option<String> {
     warning_of(names())
 }
 
-fn warning_of(names: impl Iterator<Item = OsString>) -> Option<String> {
-    let all = [&OF_COMPILERS[..], &OF_PROGRAMS[..]].concat();
-    let left_out: BTreeSet<_> = matching(names, &all)
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect();
-    let left_out: Vec<_> = left_out.into_iter().collect();
+fn warning_of(names: impl Iterator<Item = String>) -> Option<String> {
+    let is_left_out = |name: &String| BY_COMPILERS.fit(name) || BY_PROGRAMS.fit(name);
+    let mut left_out: Vec<String> = names.filter(is_left_out).collect();
+    left_out.sort();
     let (last, others) = left_out.split_last()?;
     let (list, verb) = match others {
         [] => (last.clone(), "tunes"),
@@ -131,7 +120,7 @@ mod tests {
     use super::*;
 
     fn warning(names: &[&str]) -> Option<String> {
-        warning_of(names.iter().map(OsString::from))
+        warning_of(names.iter().map(|name| (*name).to_owned()))
     }
 
     #[test]
@@ -161,7 +150,7 @@ mod tests {
     #[test]
     fn no_name_stands_twice() {
         let all: Vec<_> = OF_COMPILERS.iter().chain(&OF_PROGRAMS).collect();
-        let different: BTreeSet<_> = all.iter().collect();
+        let different: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(different.len(), all.len());
     }
 }

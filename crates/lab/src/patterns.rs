@@ -1,8 +1,8 @@
-//! Which tests are asked for, by patterns such as `call.*`.
+//! Which names are meant, such as those of the tests that are asked for, by patterns such as `call.*`.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// A set of patterns; `*` stands for anything, `?` for one character. No pattern at all fits every test.
+/// A set of patterns; `*` stands for anything, `?` for one character. No pattern at all fits every name.
 #[derive(Clone, Debug)]
 pub struct Patterns {
     written: Vec<String>,
@@ -40,7 +40,7 @@ impl Patterns {
         })
     }
 
-    /// Whether a test of this name is asked for.
+    /// Whether this name is meant.
     pub fn fit(&self, test: &str) -> bool {
         self.written.is_empty() || self.set.is_match(test)
     }

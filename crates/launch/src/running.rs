@@ -134,10 +134,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
                 (process, Way::There(orders))
             }
             None => {
-                let program = Program::new(&launch.program).args(&launch.args);
-                let variables = seat.to_environment().into_iter();
-                let program =
-                    variables.fold(program, |program, (name, value)| program.env(name, value));
+                let program = Program::new(&launch.program)
+                    .args(&launch.args)
+                    .envs(seat.to_environment());
                 here(program.forward(rank == 0)?)?
             }
         };

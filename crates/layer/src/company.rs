@@ -80,7 +80,7 @@ impl Company {
         for rank in 0..if alone { 1 } else { size } {
             let program = member(what, &board, rank, size).map_err(|error| failed(&error))?;
             let seat = meeting.seat(rank).map(|seat| seat.to_environment());
-            programs.push(with(program, seat.unwrap_or_default()));
+            programs.push(program.envs(seat.unwrap_or_default()));
         }
         let mut programs = programs.into_iter();
         let leader = programs.next().map(|program| program.spawn());
@@ -183,7 +183,7 @@ fn member(what: What, board: &Board, rank: usize, size: usize) -> io::Result<Pro
         rank: (!is_mpi).then_some(rank),
         size,
     };
-    Ok(with(program.args(args), place.to_environment()))
+    Ok(program.args(args).envs(place.to_environment()))
 }
 
 /// Open MPI's launcher; the processes are pinned by themselves.
@@ -196,11 +196,6 @@ fn mpirun(size: usize) -> Program {
         true => program.arg("--allow-run-as-root"),
         false => program,
     }
-}
-
-fn with(program: Program, variables: Vec<(&'static str, String)>) -> Program {
-    let variables = variables.into_iter();
-    variables.fold(program, |program, (name, value)| program.env(name, value))
 }
 
 fn process_handle(id: u32) -> io::Result<OwnedFd> {

@@ -108,6 +108,15 @@ impl Program {
         self
     }
 
+    /// Sets environment variables.
+    pub fn envs(
+        self,
+        variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> Self {
+        let variables = variables.into_iter();
+        variables.fold(self, |program, (name, value)| program.env(name, value))
+    }
+
     /// Leaves out a variable of this process's own environment, unless it is set after this.
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), None));

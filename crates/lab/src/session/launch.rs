@@ -72,13 +72,14 @@ impl Launch {
         let program = environment::of_subject(Program::new(path))
             .args(args)
             .cwd(&self.cwd)
+            .envs(env.map(|(name, value)| (name, value)))
             .affinity(processors(self.placement))
             .policy(self.policy)
             .limits(self.limits)
             .time_limit(self.start_limit)
             .grace(Duration::ZERO)
             .line_max(crate::protocol::ANSWER_LINE_MAX);
-        Some(env.fold(program, |program, (name, value)| program.env(name, value)))
+        Some(program)
     }
 }
 

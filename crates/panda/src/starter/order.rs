@@ -46,14 +46,13 @@ impl Order {
     /// The program with its environment, for a process of this host.
     #[must_use]
     pub fn program(&self, seat: &Seat) -> Program {
-        let program = Program::new(&self.program)
+        let environment = self.environment.iter();
+        Program::new(&self.program)
             .args(&self.args)
             .cwd(&self.directory)
-            .clear_env();
-        let program = (self.environment.iter())
-            .fold(program, |program, (name, value)| program.env(name, value));
-        (seat.to_environment().into_iter())
-            .fold(program, |program, (name, value)| program.env(name, value))
+            .clear_env()
+            .envs(environment.map(|(name, value)| (name, value)))
+            .envs(seat.to_environment())
     }
 
     pub(crate) fn send(&self, secret: Secret, stream: &mut impl Write) -> io::Result<()> {
