@@ -25,6 +25,7 @@ use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 pub(super) use again::go_on;
 pub(super) use calm::{Gauged, tell_how_slow};
 use clocks::Roots;
+pub(super) use clocks::Servers;
 pub(super) use gauge::Gauge;
 use length::{fit, stretch};
 use member::Member;

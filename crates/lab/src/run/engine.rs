@@ -1,6 +1,7 @@
 //! Measures the items of a plan, one after the other, in each process start.
 
 mod late;
+mod over;
 mod results;
 
 use super::attempts::Around;
@@ -14,7 +15,7 @@ use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task};
 use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
-use crate::record::{Absence, Outcome, ResultRecord, WarmUp};
+use crate::record::{Absence, Identity, Outcome, ResultRecord, WarmUp};
 use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
 use crate::suite::{Compare, Sizes, Suite};
@@ -49,6 +50,8 @@ pub(super) struct Engine<'e, 'l> {
     /// What was read of each item before the run was interrupted.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
+    /// Whose process is needed by the item at a position, and by none behind it.
+    needed_last: HashMap<usize, Vec<Identity>>,
     /// Whole programs that had their turn.
     pub(super) had_turn: HashSet<usize>,
     starts: u32,
@@ -63,6 +66,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) warm_up: Option<WarmUp>,
     /// Processes that were warmed for a test.
     pub(super) warmed: HashSet<u32>,
+    /// Database servers whose clocks are read in turns.
+    pub(super) servers: super::costs::Servers,
     /// How fast the processors are.
     pub(super) gauge: super::costs::Gauge,
     /// What was asked of them in turns.
@@ -123,6 +128,7 @@ pub(super) fn execute(
             if engine.costs {
                 super::costs::after(&mut engine, position, start)?;
             }
+            engine.end_whom_nothing_needs(position, start);
             engine.tell_warnings()?;
         }
         super::costs::tell_how_slow(&mut engine)?;
@@ -186,6 +192,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             told: Told::default(),
             stored,
             results,
+            needed_last: over::needed_last(&prepared.items),
             had_turn: HashSet::new(),
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
@@ -194,6 +201,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             waits_for_disk: suite.waits_for_disk(),
             warm_up: None,
             warmed: HashSet::new(),
+            servers: super::costs::Servers::default(),
             gauge: super::costs::Gauge::default(),
             gauged: Vec::new(),
             told_of_priority: false,

@@ -3,7 +3,7 @@
 //! What the laboratory used, and all that it started, is taken off wherever it ran: so others used at least what is told.
 
 use super::busy::busy_ns;
-use super::tree::{Parents, Tree};
+use super::tree::{Followed, Parents};
 use crate::machine::allowed_processors;
 use crate::record::Foreign;
 use antiphon_measure::Placement;
@@ -16,7 +16,7 @@ pub(super) struct Watch {
     own_ns: u64,
     begun: Instant,
     /// What tells the time of the laboratory and all that it started.
-    own: fn() -> u64,
+    own: Box<dyn FnMut() -> u64>,
 }
 
 /// Readings that are added up where single ones are too short for the kernel's account.
@@ -29,19 +29,20 @@ pub(super) struct Seen {
 impl Watch {
     /// Begins to watch the processors of a placement.
     pub(super) fn begin(placement: Placement) -> Watch {
-        Watch::with(placement, own_ns)
+        Watch::with(placement, Box::new(own_ns))
     }
 
-    /// The same for turns, between which there is little time: processes are looked for by the children that the kernel names.
+    /// The same for turns, between which there is little time: what is ours is followed.
     pub(super) fn in_turns(placement: Placement) -> Watch {
-        Watch::with(placement, named_ns)
+        let mut own = Followed::of(std::process::id());
+        Watch::with(placement, Box::new(move || own.read().cpu_ns()))
     }
 
-    fn with(placement: Placement, own: fn() -> u64) -> Watch {
+    fn with(placement: Placement, mut own: Box<dyn FnMut() -> u64>) -> Watch {
         let used = processors(placement);
         Watch {
-            own,
             own_ns: own(),
+            own,
             busy_ns: busy_ns(&used),
             begun: Instant::now(),
             used,
@@ -102,11 +103,6 @@ impl Seen {
 fn own_ns() -> u64 {
     // Nearly all that live here are its own: one look at all is the shortest.
     Parents::now().tree(std::process::id()).cpu_ns()
-}
-
-/// The same, by a look at those alone that are ours.
-fn named_ns() -> u64 {
-    Tree::of(std::process::id()).cpu_ns()
 }
 
 /// The processors of a placement.
@@ -181,7 +177,7 @@ mod tests {
             busy_ns: 0,
             own_ns: 0,
             begun: now - Duration::from_secs(1),
-            own: || 7,
+            own: Box::new(|| 7),
         };
         (watch, now, busy_ns)
     }

@@ -375,19 +375,22 @@ impl Seats {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Ends all processes of a start, side by side: each mostly waits.
+    /// Ends all processes of a start.
     pub(super) fn end(&mut self, start: u32) {
-        let keys: Vec<_> = self
-            .seats
-            .keys()
-            .filter(|key| key.start == start)
-            .cloned()
-            .collect();
-        let seats: Vec<Seat> = keys
-            .iter()
-            .filter_map(|key| self.seats.remove(key))
-            .collect();
-        let live = seats.into_iter().filter_map(|seat| seat.live);
+        let of_start = |key: &&Key| key.start == start;
+        let keys = self.seats.keys().filter(of_start).cloned().collect();
+        self.end_all(keys);
+    }
+
+    /// Ends the processes of these items in a start.
+    pub(super) fn end_of(&mut self, items: &[Identity], start: u32) {
+        self.end_all(items.iter().map(|item| key(item, start)).collect());
+    }
+
+    /// Ends processes side by side: each mostly waits.
+    fn end_all(&mut self, keys: Vec<Key>) {
+        let seats = keys.iter().filter_map(|key| self.seats.remove(key));
+        let live: Vec<Live> = seats.filter_map(|seat| seat.live).collect();
         side_by_side(live, Live::end);
     }
 }

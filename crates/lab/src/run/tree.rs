@@ -1,5 +1,6 @@
 //! A process and all below it: what they use together.
 
+mod followed;
 mod mappings;
 mod proc;
 mod switches;
@@ -7,6 +8,7 @@ mod switches;
 use super::busy::TICK_NS;
 use crate::record::Held;
 use antiphon_runner::ProcessStat;
+pub(super) use followed::Followed;
 pub(super) use mappings::Mapping;
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
@@ -20,7 +22,7 @@ pub(super) use switches::SwitchesSoFar;
 /// Where the ticks of children that have ended stand in `/proc/PID/stat`.
 const ENDED_TICKS: [usize; 2] = [16, 17];
 
-/// Where the page faults of children that have ended stand: each had some, however little it used.
+/// Where the page faults of children that have ended stand.
 const ENDED_FAULTS: usize = 11;
 
 /// Who is whose child, at one moment: for several trees at once.
@@ -76,6 +78,45 @@ pub(super) fn each_once<T: Copy + Eq + Hash>(look: impl Fn() -> Vec<T>, mut act:
     }
 }
 
+/// What processes used so far: those that live by each one's own clock, which ticks in ns and counts threads that have ended. What children used that have
+/// ended since is told by the kernel in steps of 10 ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    /// Processor time of those that live, ns.
+    pub(super) live_ns: u64,
+    /// That of their children which have ended, ns.
+    pub(super) ended_ns: u64,
+    /// Page faults of these: each had some, however little it used.
+    pub(super) ended_faults: u64,
+}
+
+impl Used {
+    /// One process, by what its clock tells.
+    fn of(process: i32, live_ns: u64) -> Used {
+        let stat = ProcessStat::of(process as u32).ok();
+        let number = |at| stat.as_ref().and_then(|stat| stat.number(at));
+        let ticks: u64 = ENDED_TICKS.iter().filter_map(|at| number(*at)).sum();
+        Used {
+            live_ns,
+            ended_ns: ticks * TICK_NS,
+            ended_faults: number(ENDED_FAULTS).unwrap_or_default(),
+        }
+    }
+
+    fn and(self, other: Used) -> Used {
+        Used {
+            live_ns: self.live_ns + other.live_ns,
+            ended_ns: self.ended_ns + other.ended_ns,
+            ended_faults: self.ended_faults + other.ended_faults,
+        }
+    }
+
+    /// Processor time of both, ns.
+    pub(super) fn cpu_ns(self) -> u64 {
+        self.live_ns + self.ended_ns
+    }
+}
+
 /// A process and all below it, as they were when they were looked for.
 pub(super) struct Tree {
     members: Vec<i32>,
@@ -108,36 +149,16 @@ impl Tree {
         Tree { members }
     }
 
-    /// Processor time that they used so far, ns: by each process's own clock, which ticks in ns and counts threads that have ended. What
-    /// children used that have ended since is told by the kernel in steps of 10 ms.
+    /// Processor time that they used so far, ns.
     pub(super) fn cpu_ns(&self) -> u64 {
-        self.live_ns() + self.ended_ns()
+        self.used().cpu_ns()
     }
 
-    /// The part of [`cpu_ns`](Self::cpu_ns) of those that live, ns.
-    pub(super) fn live_ns(&self) -> u64 {
-        let of = |process: &i32| {
-            let clock = clock_getcpuclockid(Pid::from_raw(*process)).ok()?;
-            Some(Duration::from(clock.now().ok()?).as_nanos() as u64)
-        };
-        self.members.iter().filter_map(of).sum()
-    }
-
-    /// The part of [`cpu_ns`](Self::cpu_ns) that children used which have ended, ns.
-    pub(super) fn ended_ns(&self) -> u64 {
-        let of = |process: &i32| -> u64 {
-            let ticks = ENDED_TICKS.iter();
-            ticks.filter_map(|at| field_of(*process, *at)).sum()
-        };
-        self.members.iter().map(of).sum::<u64>() * TICK_NS
-    }
-
-    /// Page faults of children that have ended.
-    pub(super) fn ended_faults(&self) -> u64 {
-        let faults = self.members.iter();
-        faults
-            .filter_map(|process| field_of(*process, ENDED_FAULTS))
-            .sum()
+    /// What they used so far.
+    pub(super) fn used(&self) -> Used {
+        let of = |process: &i32| Some(Used::of(*process, clock_ns(*process)?));
+        let each = self.members.iter().filter_map(of);
+        each.fold(Used::default(), Used::and)
     }
 
     /// Their numbers, the root's first.
@@ -181,9 +202,10 @@ fn parent_of(process: u32) -> Option<u32> {
     ProcessStat::of(process).ok()?.parent()
 }
 
-/// A number of a process's `stat`.
-fn field_of(process: i32, at: usize) -> Option<u64> {
-    ProcessStat::of(process as u32).ok()?.number(at)
+/// What the clock of a process tells, ns; `None` if it is not there.
+fn clock_ns(process: i32) -> Option<u64> {
+    let clock = clock_getcpuclockid(Pid::from_raw(process)).ok()?;
+    Some(Duration::from(clock.now().ok()?).as_nanos() as u64)
 }
 
 /// The number of a line such as `VmRSS:   123 kB`.
@@ -210,7 +232,7 @@ mod tests {
             std::thread::yield_now();
         }
         let held = tree().held();
-        assert_eq!(tree().ended_faults(), 0, "both live");
+        assert_eq!(tree().used().ended_faults, 0, "both live");
         assert!(tree().threads().contains(&(child.id() as i32)));
         assert!(held.threads >= 2 && held.processes >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
@@ -260,12 +282,13 @@ mod tests {
             .spawn()
             .unwrap();
         let until = std::time::Instant::now() + Duration::from_secs(60);
-        while Tree::of(child.id()).ended_ns() == 0 && std::time::Instant::now() < until {
+        let used = || Tree::of(child.id()).used();
+        while used().ended_ns == 0 && std::time::Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let tree = Tree::of(child.id());
-        assert!(tree.ended_ns() >= TICK_NS && tree.cpu_ns() > tree.ended_ns());
-        assert!(tree.ended_faults() > 0);
+        let used = used();
+        assert!(used.ended_ns >= TICK_NS && used.live_ns > 0);
+        assert!(used.ended_faults > 0);
         child.kill().unwrap();
         child.wait().unwrap();
     }

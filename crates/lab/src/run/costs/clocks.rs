@@ -1,8 +1,9 @@
 //! Clocks of a subject's processes and of its database's, and differences of such readings.
 
 use crate::run::compilers::Compilers;
-use crate::run::tree::Tree;
+use crate::run::tree::{Followed, Tree, Used};
 use antiphon_service::Kind;
+use std::collections::HashMap;
 
 /// The subject's process, and its database's.
 #[derive(Clone, Copy)]
@@ -28,11 +29,22 @@ pub(super) struct Clock {
     pub(super) ended_faults: f64,
 }
 
+/// Database servers that clocks were read of, by their process: several subjects take turns beside each.
+#[derive(Default)]
+pub(in crate::run) struct Servers(HashMap<u32, Followed>);
+
 /// The trees of one turn.
 pub(super) struct Trees {
     pub(super) subject: Tree,
-    pub(super) server: Option<u32>,
+    server: Option<u32>,
     compilers: Compilers,
+}
+
+impl Servers {
+    fn read(&mut self, server: u32) -> Used {
+        let followed = self.0.entry(server);
+        followed.or_insert_with(|| Followed::of(server)).read()
+    }
 }
 
 impl Roots {
@@ -53,14 +65,14 @@ impl Roots {
 impl Trees {
     /// Reads the clocks when the subject's compilers have nothing to do. A server may start a process for each connection, so its tree is looked
     /// for each time.
-    pub(super) fn read(&mut self) -> Reading {
+    pub(super) fn read(&mut self, servers: &mut Servers) -> Reading {
         Compilers::wait(&self.subject);
-        let mut subject = Clock::of(&self.subject);
+        let mut subject = Clock::of(self.subject.used());
         subject.all_ns -= self.compilers.used_ns(&self.subject) as f64;
-        let server = self.server.map(Tree::of);
+        let server = self.server.map(|server| Clock::of(servers.read(server)));
         Reading {
             subject,
-            server: server.as_ref().map(Clock::of).unwrap_or_default(),
+            server: server.unwrap_or_default(),
         }
     }
 }
@@ -82,12 +94,11 @@ impl Reading {
 }
 
 impl Clock {
-    fn of(tree: &Tree) -> Clock {
-        let ended_ns = tree.ended_ns() as f64;
+    fn of(used: Used) -> Clock {
         Clock {
-            all_ns: tree.live_ns() as f64 + ended_ns,
-            ended_ns,
-            ended_faults: tree.ended_faults() as f64,
+            all_ns: used.cpu_ns() as f64,
+            ended_ns: used.ended_ns as f64,
+            ended_faults: used.ended_faults as f64,
         }
     }
 

@@ -89,10 +89,10 @@ fn try_out(
     iterations: u64,
 ) -> Result<(f64, f64), SessionError> {
     let mut trees = member.roots.trees();
-    let (before, begun) = (trees.read(), Instant::now());
+    let (before, begun) = (trees.read(&mut engine.servers), Instant::now());
     slice(engine, member, start, Role::Test, iterations)?;
     let wall_ns = (begun.elapsed().as_nanos() as f64).max(1.0);
-    let used = trees.read().less(before);
+    let used = trees.read(&mut engine.servers).less(before);
     let cpu_ns = (used.subject.all_ns + used.server.all_ns).max(1.0);
     Ok((cpu_ns, wall_ns))
 }

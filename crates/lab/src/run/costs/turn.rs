@@ -55,7 +55,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     let mut read = Vec::new();
     let mut time_ns = 0.0;
     for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
-        let (before, mut wall_ns) = (trees.read(), 0.0);
+        let (before, mut wall_ns) = (trees.read(&mut engine.servers), 0.0);
         for (at, role) in slices.iter().enumerate() {
             if at > 0 {
                 moments.push(probe(engine, member.position));
@@ -68,7 +68,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
             };
             wall_ns += begun.elapsed().as_nanos() as f64;
         }
-        read.push((trees.read().less(before), wall_ns));
+        read.push((trees.read(&mut engine.servers).less(before), wall_ns));
         moments.push(probe(engine, member.position));
     }
     let (test, wall_ns) = read[1];
