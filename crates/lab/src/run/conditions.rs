@@ -190,9 +190,16 @@ fn put_all_back(roots: &[u32], put_back: impl Fn(Pid) -> bool) {
 
 /// All threads of a process, of those below it, and of those that it started and that belong to its keeper now.
 fn kept_threads(root: u32) -> Vec<Pid> {
-    let kept = Tree::kept(root).threads();
-    let all = kept.into_iter().chain(Tree::of(root).threads());
-    all.filter_map(Pid::from_raw).collect()
+    let kept = Tree::kept(root);
+    let all = if kept.is_empty() {
+        Tree::of(root)
+    } else {
+        kept
+    };
+    all.threads()
+        .into_iter()
+        .filter_map(Pid::from_raw)
+        .collect()
 }
 
 fn keepers(roots: &[u32]) -> impl Iterator<Item = Pid> {

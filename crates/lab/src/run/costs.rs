@@ -29,6 +29,7 @@ pub(super) use clocks::Servers;
 pub(super) use gauge::Gauge;
 use length::{fit, stretch};
 use member::Member;
+use std::collections::BTreeSet;
 use time::{Rounds, Time};
 use turn::visit;
 
@@ -145,7 +146,9 @@ fn raised(
 ) -> Result<Raised, RunError> {
     let of_position = |position: &usize| roots(engine, *position, start);
     let all = positions.iter().filter_map(of_position);
-    let mut raised = Raised::of(all.flat_map(Roots::all).collect());
+    // Several use one server, which may have hundreds of processes.
+    let roots: BTreeSet<u32> = all.flat_map(Roots::all).collect();
+    let mut raised = Raised::of(roots.into_iter().collect());
     let identity = &engine.items[positions[0]].identity;
     if identity.placement != "free" && identity.policy != "fifo" {
         // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time. And who is

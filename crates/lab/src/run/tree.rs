@@ -138,7 +138,7 @@ impl Tree {
         Tree { members }
     }
 
-    /// All below the keeper of a process that we started: what the process started belongs to the keeper once its own parent has ended.
+    /// All below the keeper of a process that we started, none if it has none: what the process started belongs to the keeper once its own parent has ended.
     pub(super) fn kept(process: u32) -> Tree {
         let own = Some(std::process::id());
         let keeper = parent_of(process).filter(|keeper| parent_of(*keeper) == own);
@@ -147,6 +147,11 @@ impl Tree {
             members.remove(0);
         }
         Tree { members }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
     }
 
     /// Processor time that they used so far, ns.
