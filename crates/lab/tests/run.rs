@@ -75,6 +75,27 @@ fn clocks_and_interference_come_before_frames() {
 }
 
 #[test]
+fn processes_that_no_later_item_needs_are_ended_before_it() {
+    let frames = |placement: &str, what: &str| {
+        format!(
+            "[[group]]\nid = '{placement}'\ntitle = 'T'\nruns = ['other.{placement}']\n\
+             [[group.row]]\ntest = 'self.{{what}}'\nlabel = 'L'\neach = {{ what = [{what}] }}\n"
+        )
+    };
+    let head = &SUITE[..SUITE.find("[[group]]").unwrap()];
+    let text = head.to_owned() + &frames("same", "'same', 'dearer'") + &frames("free", "'handoff'");
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen {
+        looked_for_in: Some(place.folder().to_owned()),
+        ..Seen::default()
+    };
+    place.measure_suite(&mut seen, &text, &quick(&[]));
+    let lives = seen.lives.iter().map(|(of, lives)| (of.as_str(), *lives));
+    let expected = [("same", false), ("same", true), ("free", false)];
+    assert_eq!(lives.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn the_gaps_of_interference_are_stored_and_give_its_figures_again() {
     let place = Place::with(&["plain"]);
     let options = Options {

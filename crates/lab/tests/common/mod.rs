@@ -235,6 +235,10 @@ pub struct Seen {
     pub stop_after: Option<(usize, Arc<AtomicBool>)>,
     /// Look in this store for each result when it is told.
     pub stored_in: Option<PathBuf>,
+    /// Look for processes of subjects, which work below this folder, whenever an item begins.
+    pub looked_for_in: Option<PathBuf>,
+    /// The placement of each item that began, and whether one was there.
+    pub lives: Vec<(String, bool)>,
 }
 
 impl Observer for Seen {
@@ -251,6 +255,13 @@ impl Observer for Seen {
                 measured,
                 ..
             } => self.planned.push((items, starts, measurements, measured)),
+            Event::Started { item, .. } => {
+                if let Some(folder) = &self.looked_for_in {
+                    let placement = item.identity.placement.clone();
+                    self.lives
+                        .push((placement, processes::one_works_in(folder)));
+                }
+            }
             Event::Ended { interrupted, .. } => self.interrupted = Some(interrupted),
             Event::Finished {
                 item,

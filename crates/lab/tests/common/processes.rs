@@ -1,5 +1,6 @@
 //! Looking for processes, and waiting for what they do.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Far more than anything takes that is waited for; a test waits this long only to fail.
@@ -16,6 +17,15 @@ pub fn processes_with(variable: &str) -> Vec<String> {
     });
     with.map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect()
+}
+
+/// Whether a process works below a folder.
+pub fn one_works_in(folder: &Path) -> bool {
+    let mut all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.any(|entry| {
+        let works_in = std::fs::read_link(entry.path().join("cwd"));
+        works_in.is_ok_and(|works_in| works_in.starts_with(folder))
+    })
 }
 
 /// Waits until something is so, which `what` says in words.
