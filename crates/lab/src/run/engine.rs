@@ -1,8 +1,8 @@
 //! Measures the items of a plan, one after the other, in each process start.
 
 mod late;
-mod over;
 mod results;
+mod unneeded;
 
 use super::attempts::Around;
 use super::budget::{Budget, nominal};
@@ -192,7 +192,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             told: Told::default(),
             stored,
             results,
-            needed_last: over::needed_last(&prepared.items),
+            needed_last: unneeded::needed_last(&prepared.items),
             had_turn: HashSet::new(),
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
