@@ -40,6 +40,9 @@ mod shown;
 mod starts;
 mod tasks;
 mod tree;
+#[cfg(test)]
+#[path = "../tests/common/waiting.rs"]
+mod waiting;
 mod warm;
 mod work;
 

@@ -88,9 +88,19 @@ fn take_turns(
         .iter()
         .filter_map(|position| member(engine, *position, start, &time, &raised))
         .collect();
+    let placement = &engine.items[positions[0]].identity.placement;
+    let mut watch = Watch::in_turns(engine.seats.processors.placement(placement));
     let mut rounds = Rounds::default();
     while time.wants_round(rounds) {
-        visit_all(engine, &mut members, start, rounds.made, &time, &raised);
+        visit_all(
+            engine,
+            &mut members,
+            start,
+            rounds.made,
+            &time,
+            &raised,
+            &mut watch,
+        );
         let lengthened = members.iter_mut().map(Member::lengthen);
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
@@ -167,12 +177,10 @@ fn visit_all(
     round: u32,
     time: &Time,
     raised: &Raised,
+    watch: &mut Watch,
 ) {
-    let Some(first) = members.first() else {
-        return;
-    };
-    let placement = &engine.items[first.position].identity.placement;
-    let mut watch = Watch::in_turns(engine.seats.processors.placement(placement));
+    // Who ran since the round before disturbed no turn.
+    watch.next();
     let mut order: Vec<usize> = (0..members.len()).collect();
     if round % 2 == 1 {
         order.reverse();

@@ -117,23 +117,15 @@ fn reason(error: Errno) -> (String, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::super::powers::without;
+    use super::super::waiting::wait_until;
     use super::*;
     use crate::run::tree::Parents;
     use antiphon_runner::{ProcessStat, Program};
     use rustix::thread::CapabilitySet;
-    use std::time::{Duration, Instant};
 
     /// The letter of a process's state.
     fn state(process: u32) -> Option<char> {
         ProcessStat::of(process).ok()?.state()
-    }
-
-    fn wait_until(holds: impl Fn() -> bool) {
-        let until = Instant::now() + Duration::from_secs(60);
-        while !holds() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        assert!(holds());
     }
 
     #[test]
@@ -146,10 +138,14 @@ mod tests {
         let daemon = number(subject.read_line().unwrap());
         let child = number(subject.read_line().unwrap());
         let all = [subject.id(), daemon, child];
-        wait_until(|| !Tree::of(subject.id()).processes().contains(&daemon));
+        wait_until("its parent has ended", || {
+            !Tree::of(subject.id()).processes().contains(&daemon)
+        });
 
         let resting = Resting::of(subject.id());
-        wait_until(|| all.iter().all(|process| state(*process) == Some('T')));
+        wait_until("all rest", || {
+            all.iter().all(|process| state(*process) == Some('T'))
+        });
         let keeper = Parents::now().keeper(subject.id()).unwrap();
         assert_ne!(state(keeper), Some('T'));
         subject.write_line("awake").unwrap();
@@ -161,7 +157,7 @@ mod tests {
         // The keeper ends those that rest, too.
         let resting = Resting::of(subject.id());
         drop(subject);
-        wait_until(|| {
+        wait_until("all have ended", || {
             all.iter()
                 .all(|process| state(*process).is_none_or(|s| s == 'Z'))
         });
@@ -180,7 +176,7 @@ mod tests {
         let mut subject = program.spawn().unwrap();
         let child: u32 = subject.read_line().unwrap().trim().parse().unwrap();
         let name = || std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
-        wait_until(|| name().trim() == "sleep");
+        wait_until("it sleeps", || name().trim() == "sleep");
 
         let resting = without(CapabilitySet::KILL, || Resting::of(subject.id()));
         let told = resting.restless.as_ref().expect("it runs on").to_string();
@@ -189,13 +185,13 @@ mod tests {
             told.contains("not permitted") && told.contains("run as root"),
             "{told}"
         );
-        wait_until(|| state(subject.id()) == Some('T'));
+        wait_until("it rests", || state(subject.id()) == Some('T'));
         assert_ne!(state(child), Some('T'));
         drop(resting);
         // With the power, all rest and nobody is told of.
         let resting = Resting::of(subject.id());
         assert!(resting.restless.is_none());
-        wait_until(|| state(child) == Some('T'));
+        wait_until("its child rests", || state(child) == Some('T'));
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod others;
 pub mod powers;
 pub mod processes;
 pub mod subjects;
+pub mod waiting;
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Event, Laboratory, Observer, Options};

@@ -1,6 +1,6 @@
 //! Programs that are not the laboratory's, and use the processors beside it.
 
-use super::processes::wait_until;
+use super::waiting::wait_until;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::process::Command;
 

@@ -1,10 +1,6 @@
-//! Looking for processes, and waiting for what they do.
+//! Looking for processes.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// Far more than anything takes that is waited for; a test waits this long only to fail.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// The processes that were started with this variable, as `NAME=VALUE`.
 pub fn processes_with(variable: &str) -> Vec<String> {
@@ -26,13 +22,4 @@ pub fn one_works_in(folder: &Path) -> bool {
         let works_in = std::fs::read_link(entry.path().join("cwd"));
         works_in.is_ok_and(|works_in| works_in.starts_with(folder))
     })
-}
-
-/// Waits until something is so, which `what` says in words.
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let limit = Instant::now() + LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < limit, "it never came so far that {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

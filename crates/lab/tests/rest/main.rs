@@ -7,7 +7,7 @@ mod server;
 use antiphon_lab::build::{BuildError, Built};
 use antiphon_lab::subject::{Subject, Variant};
 use antiphon_load::{Expected, Load, Reach, Target};
-use common::processes::wait_until;
+use common::waiting::wait_until;
 use rustix::process::Signal;
 use server::{Connection, GREETING, PATIENCE, Server};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! A server that is started as the laboratory starts it, and connections to it that a test writes and reads by itself.
 
-use crate::common::processes::{processes_with, wait_until};
+use crate::common::processes::processes_with;
+use crate::common::waiting::wait_until;
 use antiphon_lab::build::Built;
 use rustix::net::sockopt::set_socket_linger;
 use rustix::process::{Pid, Signal, kill_process};

@@ -5,7 +5,7 @@
 //! children of all that stand above one that ran are asked for anew.
 
 use super::proc::{children, names_children};
-use super::{Parents, Used, clock_ns};
+use super::{Tree, Used, clock_ns};
 use std::collections::HashMap;
 
 /// A process and all below it, with what was read last.
@@ -38,7 +38,7 @@ impl Followed {
     /// What they used so far.
     pub(in crate::run) fn read(&mut self) -> Used {
         if !names_children() {
-            return Parents::now().tree(self.root as u32).used();
+            return Tree::of(self.root as u32).used();
         }
         let mut reading = Reading::default();
         self.visit(self.root, &mut reading);
@@ -87,10 +87,10 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Tree;
+    use super::super::Parents;
     use super::*;
+    use crate::run::waiting::wait_until;
     use antiphon_runner::{Process, Program};
-    use std::time::{Duration, Instant};
 
     /// A shell that runs what it is told. With it ends whatever it started. `None` where nobody can be followed.
     fn shell() -> Option<Process> {
@@ -101,15 +101,6 @@ mod tests {
         Some(Program::new("sh").spawn().unwrap())
     }
 
-    /// Reads until something holds.
-    fn until(what: &str, mut holds: impl FnMut() -> bool) {
-        let end = Instant::now() + Duration::from_secs(60);
-        while !holds() {
-            assert!(Instant::now() < end, "{what}");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
     #[test]
     fn what_is_read_again_is_what_a_look_at_all_of_them_finds() {
         let Some(mut shell) = shell() else { return };
@@ -117,25 +108,25 @@ mod tests {
         followed.read();
         let children = "sh -c 'sleep 600; true' & sleep 600 &";
         shell.write_line(children).unwrap();
-        until("children and their child are found", || {
+        wait_until("children and their child are found", || {
             followed.read();
             followed.known.len() == 4
         });
         // One that was just started may go on for a moment.
-        until("both tell the same", || {
+        wait_until("both tell the same", || {
             followed.read() == Tree::of(shell.id()).used()
         });
         let before = followed.read();
         let ends = "kill $!; wait $!; sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'";
         shell.write_line(ends).unwrap();
-        until("what ended is not lost, nor followed any more", || {
+        wait_until("what ended is not lost, nor followed any more", || {
             let now = followed.read();
             let has_ended = now.ended_ns > before.ended_ns;
             has_ended && now.ended_faults > before.ended_faults && followed.known.len() == 3
         });
         let process = shell.id();
         drop(shell);
-        until("of what is gone nothing is told", || {
+        wait_until("of what is gone nothing is told", || {
             followed.read() == Used::default()
         });
         assert!(followed.known.is_empty() && Tree::of(process).used() == Used::default());
@@ -152,7 +143,7 @@ mod tests {
         let leaves_behind = "(sleep 600 & echo $!)";
         subject.write_line(leaves_behind).unwrap();
         let left: i32 = subject.read_line().unwrap().trim().parse().unwrap();
-        until("it is found below the keeper", || {
+        wait_until("it is found below the keeper", || {
             followed.read();
             followed.known[&(keeper as i32)].children.contains(&left)
         });
@@ -163,13 +154,13 @@ mod tests {
     fn of_one_that_did_not_run_only_the_clock_is_read() {
         let Some(mut shell) = shell() else { return };
         let mut followed = Followed::of(shell.id());
-        until("the shell waits", || followed.read() == followed.read());
+        wait_until("the shell waits", || followed.read() == followed.read());
         // What was read of it is not what would be read of it.
         let known = followed.known.get_mut(&(shell.id() as i32)).unwrap();
         known.used.ended_faults += 1_000_000;
         assert!(followed.read().ended_faults >= 1_000_000);
         shell.write_line("true").unwrap();
-        until("it ran and is read again", || {
+        wait_until("it ran and is read again", || {
             followed.read().ended_faults < 1_000_000
         });
     }
