@@ -9,7 +9,7 @@ mod processor;
 
 pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 
-use crate::profile::WITHOUT_TRACES;
+use crate::profile::{WITHOUT_TRACES, files_within};
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
 use antiphon_service::{Folder, Place};
@@ -134,8 +134,7 @@ impl<'s> Counter<'s> {
             path: std::env::temp_dir(),
             why: format!("cannot be put there: {error}"),
         })?;
-        let out = folder.path().join(OUT);
-        let under = under_callgrind(launch, &out);
+        let under = under_callgrind(launch, folder.path());
         let session = Session::start_unless(&under, stop).map_err(missing)?;
         let mut dumps = Dumps { folder, read: 0 };
         dumps.take()?;
@@ -208,16 +207,18 @@ impl Dumps {
     }
 }
 
-/// The same subject under callgrind.
-fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
+/// The same subject under callgrind, whose files are put into a folder.
+fn under_callgrind(launch: &Launch, folder: &Path) -> Launch {
     let mut command = WITHOUT_TRACES.map(str::to_owned).to_vec();
     command.extend([
         "--tool=callgrind".to_owned(),
-        format!("--callgrind-out-file={}", out.display()),
+        format!("--callgrind-out-file={}", folder.join(OUT).display()),
         "--dump-before=write*".to_owned(),
         "--dump-line=no".to_owned(),
     ]);
-    launch.under(command, START_LIMIT)
+    let mut under = launch.under(command, START_LIMIT);
+    under.env.insert(0, files_within(folder));
+    under
 }
 
 fn missing(error: SessionError) -> NoCount {
@@ -239,7 +240,18 @@ fn total_of(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::total_of;
+    use super::{Launch, OUT, total_of, under_callgrind};
+    use std::path::Path;
+
+    #[test]
+    fn whatever_is_written_lies_in_the_folder_that_is_removed() {
+        let folder = Path::new("/results/of/one");
+        let under = under_callgrind(&Launch::new("a/v", ["subject"], "/"), folder);
+        let out = format!("--callgrind-out-file={}", folder.join(OUT).display());
+        assert!(under.argv.contains(&out), "{:?}", under.argv);
+        let temporary = ("TMPDIR".to_owned(), folder.display().to_string());
+        assert_eq!(under.env, [temporary]);
+    }
 
     #[test]
     fn reads_the_total_of_either_form() {

@@ -34,6 +34,11 @@ const ALLOCATORS: [&str; 4] = [
 /// Valgrind, with nothing of its own in what the program says, and no pipes for debuggers, which it would leave behind when it is killed.
 pub(crate) const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
 
+/// Where valgrind keeps what it writes for itself while it starts: in the folder of its results, which is removed with all that is in it when valgrind was killed, too.
+pub(crate) fn files_within(folder: &Path) -> (String, String) {
+    ("TMPDIR".to_owned(), folder.display().to_string())
+}
+
 /// The simulated caches: the same on every machine, as those of the host may be anything (a virtual one may claim a last cache of 256 MiB).
 /// In bytes, ways, and bytes of a line.
 const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"];
@@ -132,7 +137,9 @@ impl Valgrind<'_> {
             self.warn(texts);
         }
         // What the subject's variant sets itself holds.
-        launch.env.splice(..0, tool.environment());
+        let own = tool.environment().into_iter();
+        let own = own.chain([files_within(folder.path())]);
+        launch.env.splice(..0, own);
         let services = Services::default();
         if matches!(self.work, Work::Frame { .. }) {
             let environment = services.environment(self.built);

@@ -22,6 +22,8 @@ pub(super) struct Budget {
     is_filled: bool,
     /// Nominal time of all items that are still to come, s.
     left: f64,
+    /// What they take at least for each second of it, s.
+    least: f64,
     /// How much longer items took than their share, as a running ratio.
     pace: f64,
 }
@@ -34,6 +36,7 @@ impl Budget {
             kept: 0.0,
             is_filled: false,
             left: nominal,
+            least: 0.0,
             pace: 1.0,
         }
     }
@@ -41,6 +44,11 @@ impl Budget {
     /// Keeps a part of the time back from the items.
     pub(super) fn keep_back(&mut self, part: f64) {
         self.kept = part;
+    }
+
+    /// Says that the items that are to come take so much at least, s, however short the time is.
+    pub(super) fn take_at_least(&mut self, seconds: f64) {
+        self.least = seconds / self.left.max(1e-9);
     }
 
     /// Says that some items go on for as long as there is time.
@@ -59,6 +67,11 @@ impl Budget {
         };
         let remaining = (remaining - self.kept * total).max(0.0);
         (remaining / (self.left * self.pace).max(1e-9)).clamp(LEAST_SHARE, 1.0)
+    }
+
+    /// The same share of a part of its time, for an item that has only that.
+    pub(super) fn share_of(&self, part: f64) -> f64 {
+        (part * self.share()).max(LEAST_SHARE)
     }
 
     /// Takes one item's nominal time off, and learns from how long it really took.
@@ -90,7 +103,7 @@ impl Budget {
     pub(super) fn seconds_left(&self) -> f64 {
         match self.remaining() {
             Some(remaining) if self.is_filled => remaining,
-            _ => self.left * self.pace * self.share(),
+            _ => self.left * (self.pace * self.share()).max(self.least),
         }
     }
 }
@@ -128,6 +141,8 @@ mod tests {
         let budget = Budget::new(Some(1000.0), 4000.0);
         assert!((budget.share() - 0.25).abs() < 0.01);
         assert!((budget.seconds_left() - 1000.0).abs() < 50.0);
+        assert!((budget.share_of(0.5) - 0.125).abs() < 0.01);
+        assert_eq!(budget.share_of(0.1), LEAST_SHARE);
     }
 
     #[test]
@@ -139,6 +154,18 @@ mod tests {
         let mut without = Budget::new(None, 10.0);
         without.keep_back(0.25);
         assert_eq!(without.share(), 1.0);
+    }
+
+    #[test]
+    fn nobody_is_promised_less_than_the_items_take_at_least() {
+        let mut budget = Budget::new(Some(10.0), 400.0);
+        budget.take_at_least(40.0);
+        assert!((budget.seconds_left() - 40.0).abs() < 0.1);
+        budget.spent(200.0, 0.1, 20.0);
+        assert!((budget.seconds_left() - 20.0).abs() < 0.1);
+        let mut enough = Budget::new(None, 400.0);
+        enough.take_at_least(40.0);
+        assert_eq!(enough.seconds_left(), 400.0);
     }
 
     #[test]

@@ -104,8 +104,9 @@ fn take_turns(
         let lengthened = members.iter_mut().map(Member::lengthen);
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
-        rounds.add(are_forgotten, was_calm);
-        if !was_calm && rounds.wait() {
+        let slowed = members.iter().map(|member| member.slowed(&engine.gauge));
+        rounds.add(are_forgotten, slowed.max().unwrap_or_default());
+        if !was_calm && time.waits_after(rounds) {
             calm::wait(engine, positions[0], time.until());
         }
     }

@@ -26,6 +26,14 @@ use std::time::{Duration, Instant};
 /// The part of a limited time that the starts that were asked for leave to others, where costs are compared.
 const FOR_MORE_STARTS: f64 = 0.25;
 
+/// The part of a row's time that its frames have where costs are compared in a time that the user gives: the time of an operation is then that of its turns, and more
+/// starts of a process say more of them.
+const PART_OF_FRAMES: f64 = 0.25;
+
+/// What a frame takes where costs are compared, s, however short the time is: three rounds of turns, and its part of starting and warming processes. As in quick runs
+/// of `sql`, all of which are so short (docs/sql.md).
+const LEAST_OF_COSTS: f64 = 0.3;
+
 /// Everything that measuring an item may need.
 pub(super) struct Engine<'e, 'l> {
     pub(super) lab: &'e mut Laboratory<'l>,
@@ -60,6 +68,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) counts_by_processor: bool,
     /// Whether processor time and memory are measured beside frames.
     costs: bool,
+    /// The part of a row's time that its frames have.
+    part_of_frames: f64,
     /// The tests whose operations mostly wait for a disk.
     pub(super) waits_for_disk: HashSet<String>,
     /// How the process of the item in hand became warm.
@@ -198,6 +208,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             budget: Budget::new(None, 0.0),
             counts_by_processor: options.count_instructions && counters_can_be_read(),
             costs: suite.costs,
+            part_of_frames: 1.0,
             waits_for_disk: suite.waits_for_disk(),
             warm_up: None,
             warmed: HashSet::new(),
@@ -217,6 +228,9 @@ impl<'e, 'l> Engine<'e, 'l> {
             lab,
         };
         engine.seats.starts_first = engine.costs;
+        if engine.costs && options.time_budget_s.is_some() {
+            engine.part_of_frames = PART_OF_FRAMES;
+        }
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
         if options.time_budget_s.is_some() && engine.goes_on_for_all_its_time() {
             engine.budget.fill();
@@ -239,23 +253,33 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     fn set_budget(&mut self, total: Option<f64>) {
-        let mut seconds = 0.0;
+        let (mut seconds, mut least) = (0.0, 0.0);
         for start in 0..self.starts {
             for position in 0..self.items.len() {
                 if self.is_due(position, start) {
                     self.all += 1;
                     let task = &self.items[position].task;
-                    seconds += nominal(task, self.sizes.seconds_per_row);
+                    seconds += nominal(task, self.part(task) * self.sizes.seconds_per_row);
                     if self.costs && *task == Task::Frame {
                         seconds += super::costs::nominal(self, position);
+                        least += LEAST_OF_COSTS;
                     }
                 }
             }
         }
         self.budget = Budget::new(total, seconds);
+        self.budget.take_at_least(least);
         if self.costs {
             // More starts than were asked for say more of what differs from start to start than longer ones.
             self.budget.keep_back(FOR_MORE_STARTS);
+        }
+    }
+
+    /// The part of a row's time that a task has.
+    fn part(&self, task: &Task) -> f64 {
+        match task {
+            Task::Frame => self.part_of_frames,
+            _ => 1.0,
         }
     }
 
@@ -311,7 +335,9 @@ impl<'e, 'l> Engine<'e, 'l> {
         self.tell_started(&item);
         let begun = Instant::now();
         let share = self.budget.share();
+        let part = self.part(&item.task);
         if !failed_before {
+            let share = self.budget.share_of(part);
             match super::attempts::measure(self, position, start, share) {
                 Ok((measured, around)) => self.keep(position, start, measured, around)?,
                 Err(Failure::Absent(absence)) => {
@@ -322,7 +348,7 @@ impl<'e, 'l> Engine<'e, 'l> {
                 Err(Failure::Fatal(error)) => return Err(*error),
             }
         }
-        let nominal = nominal(&item.task, self.sizes.seconds_per_row);
+        let nominal = nominal(&item.task, part * self.sizes.seconds_per_row);
         self.budget
             .spent(nominal, share, begun.elapsed().as_secs_f64());
         self.tell_own_output();

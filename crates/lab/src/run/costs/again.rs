@@ -65,6 +65,13 @@ pub(in crate::run) fn go_on(engine: &mut Engine<'_, '_>) -> Result<(), RunError>
     Ok(())
 }
 
+/// Whether a test may have more starts, by what is known of it before: what waits, and what the system places, differs by what else the machine does and not by
+/// starts.
+pub(super) fn may_differ_by_starts(engine: &Engine<'_, '_>, position: usize) -> bool {
+    let identity = &engine.items[position].identity;
+    identity.placement != "free" && !engine.waits_for_disk.contains(&identity.test)
+}
+
 /// The number of a start that there was not yet.
 fn next_start(engine: &Engine<'_, '_>) -> u32 {
     let results = (0..engine.items.len()).filter_map(|position| engine.result(position));

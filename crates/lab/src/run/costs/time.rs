@@ -4,13 +4,18 @@ use super::{FULL, QUICK, nominal};
 use crate::run::engine::Engine;
 use std::time::{Duration, Instant};
 
-/// Rounds that are made however long they take, those that are made if the run's time allows them, those in which nothing slowed the processors that may
-/// take a multiple of their time, and those after which more would not change what is read from them. A start of fewer than the first does not count
-/// beside others.
+/// Rounds that are made however long they take, those that are made if the run's time allows them, and those after which more would not change what is
+/// read from them. A start of fewer than the first does not count beside others.
 pub(super) const ROUNDS_EVER: u32 = 3;
 const ROUNDS_FEW: u32 = 6;
-const ROUNDS_LEAST: u32 = 16;
 const ROUNDS_MOST: u32 = 40;
+
+/// Calm rounds that may take a multiple of the time that is meant: of a test that may have more starts, as another of these says more than more rounds of
+/// one, and of a test that may not.
+const CALM_OF_A_START: u32 = 9;
+const CALM_OF_ALL: u32 = 16;
+
+/// That multiple.
 const OVERDRAWN: f64 = 5.0;
 
 /// Turns may have this multiple of their part of what is left of the run's time: processor time is what languages are compared by, and rounds that were
@@ -42,25 +47,25 @@ pub(super) struct Rounds {
     pub(super) made: u32,
     /// Those that all subjects still have: with longer slices one begins anew.
     counted: u32,
-    /// Those of them in which nothing slowed the processors.
-    calm: u32,
+    /// Those of them in which something slowed the processors, of the subject that had most of such.
+    slowed: u32,
 }
 
 impl Rounds {
-    /// Adds one, after which a subject may have forgotten all that it had.
-    pub(super) fn add(&mut self, are_forgotten: bool, was_calm: bool) {
+    /// Adds one, after which a subject may have forgotten all that it had, and of which one subject had so many slowed turns, and none more.
+    pub(super) fn add(&mut self, are_forgotten: bool, slowed: u32) {
         if are_forgotten {
-            (self.counted, self.calm) = (0, 0);
+            (self.counted, self.slowed) = (0, 0);
         } else {
             self.counted += 1;
-            self.calm += u32::from(was_calm);
+            self.slowed = slowed;
         }
         self.made += 1;
     }
 
-    /// Whether so few were calm that the next one waits.
-    pub(super) fn wait(self) -> bool {
-        self.calm < ROUNDS_LEAST
+    /// Those that every subject has and that were calm for it. A round in which all were calm is rare, and ratios are of two subjects.
+    fn calm(self) -> u32 {
+        self.counted.saturating_sub(self.slowed)
     }
 }
 
@@ -72,6 +77,8 @@ pub(super) struct Time {
     meant: f64,
     /// What the run can spare, s; `None` where its time is not limited.
     due: Option<f64>,
+    /// Calm rounds that may take a multiple of what is meant.
+    enough: u32,
 }
 
 impl Time {
@@ -86,6 +93,10 @@ impl Time {
                 .budget
                 .allowance(DUE * nominal)
                 .map(|due| due.max(least_due(positions.len()))),
+            enough: match super::again::may_differ_by_starts(engine, positions[0]) {
+                true => CALM_OF_A_START,
+                false => CALM_OF_ALL,
+            },
         }
     }
 
@@ -105,16 +116,21 @@ impl Time {
         self.due.map_or(most, |due| due.min(most.max(least)))
     }
 
+    /// Whether so few of those rounds were calm that the next one waits.
+    pub(super) fn waits_after(&self, rounds: Rounds) -> bool {
+        rounds.calm() < self.enough
+    }
+
     /// Whether another round is made after those.
     pub(super) fn wants_round(&self, rounds: Rounds) -> bool {
         self.wants_after(rounds, self.took())
     }
 
     fn wants_after(&self, rounds: Rounds, took: f64) -> bool {
-        let most = match (rounds.counted, rounds.calm) {
-            (0..ROUNDS_EVER, _) => return true,
-            (0..ROUNDS_FEW, _) => self.due.unwrap_or(f64::INFINITY),
-            (_, 0..ROUNDS_LEAST) => self.most(),
+        let most = match rounds.counted {
+            0..ROUNDS_EVER => return true,
+            0..ROUNDS_FEW => self.due.unwrap_or(f64::INFINITY),
+            _ if self.waits_after(rounds) => self.most(),
             _ => self.meant.min(self.most()),
         };
         rounds.made < ROUNDS_MOST && took < most
@@ -145,6 +161,7 @@ mod tests {
             members: 10.0,
             meant,
             due,
+            enough: CALM_OF_ALL,
         }
     }
 
@@ -152,7 +169,7 @@ mod tests {
     fn rounds(time: &Time, each: f64, calm: u32) -> u32 {
         let mut rounds = Rounds::default();
         while time.wants_after(rounds, each * f64::from(rounds.made)) {
-            rounds.add(false, rounds.made < calm);
+            rounds.add(false, (rounds.made + 1).saturating_sub(calm));
         }
         rounds.made
     }
@@ -162,13 +179,13 @@ mod tests {
         let late = time(4.0, Some(0.0));
         let mut rounds = Rounds::default();
         for _ in 0..ROUNDS_EVER - 1 {
-            rounds.add(false, true);
+            rounds.add(false, 0);
         }
         assert!(late.wants_after(rounds, 9.0));
-        rounds.add(true, false);
+        rounds.add(true, 0);
         for _ in 0..ROUNDS_EVER {
             assert!(late.wants_after(rounds, 9.0));
-            rounds.add(false, true);
+            rounds.add(false, 0);
         }
         assert!(!late.wants_after(rounds, 9.0));
     }
@@ -181,6 +198,21 @@ mod tests {
         assert_eq!(rounds(&without, 2.0, 0), 10);
         assert_eq!(rounds(&without, 1e6, 0), ROUNDS_FEW);
         assert_eq!(rounds(&without, 0.0, 40), ROUNDS_MOST);
+    }
+
+    #[test]
+    fn rounds_are_enough_when_each_subject_has_enough_calm_ones() {
+        let made = |slowed: fn(u32) -> u32| {
+            let (time, mut rounds) = (time(1.0, None), Rounds::default());
+            while time.wants_after(rounds, 0.2 * f64::from(rounds.made)) {
+                rounds.add(false, slowed(rounds.made));
+            }
+            rounds.made
+        };
+        // In each round another subject is slowed, and none twice.
+        assert_eq!(made(|_| 1), CALM_OF_ALL + 1);
+        // One is so in all of them.
+        assert_eq!(made(|before| before + 1), 25);
     }
 
     #[test]
