@@ -30,6 +30,9 @@ run: setup-run build
 	$(ANTIPHON) measure $(SUITES) --quick || [ $$? = 3 ]
 	$(ANTIPHON) report $(SUITES) --html $(REPORT)
 
+# Many tests wait most of their time: for members that are killed, for networks that are cut, for servers.
+test: export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(nproc))
+
 # Upcalls are watched in debug builds unless a program says otherwise, which only a debug build can show.
 test: setup-test
 	cargo test --workspace --release --no-fail-fast; tested=$$?; cargo test -p antiphon-panda --test upcalls && exit $$tested
