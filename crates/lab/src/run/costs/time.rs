@@ -129,7 +129,7 @@ impl Time {
     fn wants_after(&self, rounds: Rounds, took: f64) -> bool {
         let most = match rounds.counted {
             0..ROUNDS_EVER => return true,
-            0..ROUNDS_FEW => self.due.unwrap_or(f64::INFINITY),
+            ROUNDS_EVER..ROUNDS_FEW => self.due.unwrap_or(f64::INFINITY),
             _ if self.waits_after(rounds) => self.most(),
             _ => self.meant.min(self.most()),
         };
