@@ -9,7 +9,7 @@ mod processor;
 
 pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 
-use crate::profile::{WITHOUT_TRACES, files_within};
+use crate::profile::under;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
 use antiphon_service::{Folder, Place};
@@ -209,16 +209,13 @@ impl Dumps {
 
 /// The same subject under callgrind, whose files are put into a folder.
 fn under_callgrind(launch: &Launch, folder: &Path) -> Launch {
-    let mut command = WITHOUT_TRACES.map(str::to_owned).to_vec();
-    command.extend([
+    let callgrind = [
         "--tool=callgrind".to_owned(),
         format!("--callgrind-out-file={}", folder.join(OUT).display()),
         "--dump-before=write*".to_owned(),
         "--dump-line=no".to_owned(),
-    ]);
-    let mut under = launch.under(command, START_LIMIT);
-    under.env.insert(0, files_within(folder));
-    under
+    ];
+    under(launch, callgrind, folder, START_LIMIT)
 }
 
 fn missing(error: SessionError) -> NoCount {

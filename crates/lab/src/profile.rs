@@ -22,8 +22,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+pub(crate) use valgrind::under;
 use valgrind::{Slices, Tool, Valgrind};
-pub(crate) use valgrind::{WITHOUT_TRACES, files_within};
 
 /// What of a subject is profiled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

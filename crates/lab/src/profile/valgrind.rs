@@ -32,11 +32,22 @@ const ALLOCATORS: [&str; 4] = [
 ];
 
 /// Valgrind, with nothing of its own in what the program says, and no pipes for debuggers, which it would leave behind when it is killed.
-pub(crate) const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
+const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
 
-/// Where valgrind keeps what it writes for itself while it starts: in the folder of its results, which is removed with all that is in it when valgrind was killed, too.
-pub(crate) fn files_within(folder: &Path) -> (String, String) {
-    ("TMPDIR".to_owned(), folder.display().to_string())
+/// The same subject under a tool of valgrind's, whose words these are. What valgrind writes for itself while it starts is put into the folder of its results, which
+/// is removed with all that is in it when it was killed, too.
+pub(crate) fn under(
+    launch: &Launch,
+    tool: impl IntoIterator<Item = String>,
+    folder: &Path,
+    start_limit: Duration,
+) -> Launch {
+    let valgrind = WITHOUT_TRACES.map(str::to_owned).into_iter();
+    let mut under = launch.under(valgrind.chain(tool).collect(), start_limit);
+    let temporary = ("TMPDIR".to_owned(), folder.display().to_string());
+    // What the subject's variant sets itself holds.
+    under.env.insert(0, temporary);
+    under
 }
 
 /// The simulated caches: the same on every machine, as those of the host may be anything (a virtual one may claim a last cache of 256 MiB).
@@ -58,11 +69,12 @@ impl Tool {
         }
     }
 
-    /// Its command line, before that of the program.
+    /// Its part of valgrind's command line.
     fn command(self, out: &Path) -> Vec<String> {
-        let mut words = WITHOUT_TRACES.map(str::to_owned).to_vec();
-        words.push(format!("--tool={}", self.name()));
-        words.push(format!("--{}-out-file={}", self.name(), out.display()));
+        let mut words = vec![
+            format!("--tool={}", self.name()),
+            format!("--{}-out-file={}", self.name(), out.display()),
+        ];
         match self {
             Tool::Massif => {
                 // Every snapshot says who holds the memory, and the peak is the true one: not one within a hundredth of it.
@@ -137,9 +149,7 @@ impl Valgrind<'_> {
             self.warn(texts);
         }
         // What the subject's variant sets itself holds.
-        let own = tool.environment().into_iter();
-        let own = own.chain([files_within(folder.path())]);
-        launch.env.splice(..0, own);
+        launch.env.splice(..0, tool.environment());
         let services = Services::default();
         if matches!(self.work, Work::Frame { .. }) {
             let environment = services.environment(self.built);
@@ -149,7 +159,7 @@ impl Valgrind<'_> {
             // Each run has a database of its own.
             self.warn(services.take_warnings());
         }
-        let launch = launch.under(tool.command(&out), self.limit);
+        let launch = under(&launch, tool.command(&out), folder.path(), self.limit);
         match self.work {
             Work::Program { name, .. } => self.run_program(tool, &launch, name)?,
             Work::Frame { test, .. } => self

@@ -208,7 +208,10 @@ impl<'e, 'l> Engine<'e, 'l> {
             budget: Budget::new(None, 0.0),
             counts_by_processor: options.count_instructions && counters_can_be_read(),
             costs: suite.costs,
-            part_of_frames: 1.0,
+            part_of_frames: match options.time_budget_s {
+                Some(_) if suite.costs => PART_OF_FRAMES,
+                _ => 1.0,
+            },
             waits_for_disk: suite.waits_for_disk(),
             warm_up: None,
             warmed: HashSet::new(),
@@ -228,9 +231,6 @@ impl<'e, 'l> Engine<'e, 'l> {
             lab,
         };
         engine.seats.starts_first = engine.costs;
-        if engine.costs && options.time_budget_s.is_some() {
-            engine.part_of_frames = PART_OF_FRAMES;
-        }
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
         if options.time_budget_s.is_some() && engine.goes_on_for_all_its_time() {
             engine.budget.fill();

@@ -65,8 +65,7 @@ pub(in crate::run) fn go_on(engine: &mut Engine<'_, '_>) -> Result<(), RunError>
     Ok(())
 }
 
-/// Whether a test may have more starts, by what is known of it before: what waits, and what the system places, differs by what else the machine does and not by
-/// starts.
+/// Whether a test may have more starts, by what its suite says of it. Whether it has them is seen when it was measured ([`pairs`]).
 pub(super) fn may_differ_by_starts(engine: &Engine<'_, '_>, position: usize) -> bool {
     let identity = &engine.items[position].identity;
     identity.placement != "free" && !engine.waits_for_disk.contains(&identity.test)

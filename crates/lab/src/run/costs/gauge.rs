@@ -42,6 +42,8 @@ struct Seen {
     last: Vec<f64>,
     /// The fast ones of each stretch.
     stretches: VecDeque<f64>,
+    /// What it takes when the processor is fast, by these: asked for far more often than a probe is made.
+    fast_ns: Option<f64>,
 }
 
 impl Gauge {
@@ -54,7 +56,7 @@ impl Gauge {
     pub(super) fn slowed(&self, moment: &Moment) -> f64 {
         let slowed = |(of, took_ns): &((u32, Work), f64)| {
             let seen = self.seen.get(of);
-            let fast_ns = seen.and_then(|seen| seen.fast_ns(of.1));
+            let fast_ns = seen.and_then(|seen| seen.fast_ns);
             fast_ns.map_or(0.0, |fast_ns| took_ns / fast_ns - 1.0)
         };
         moment.iter().map(slowed).fold(0.0, f64::max)
@@ -102,18 +104,18 @@ pub(super) const PROCESSOR_0: (u32, Work) = (0, Work::Chains);
 impl Seen {
     fn note(&mut self, work: Work, took_ns: f64) {
         self.last.push(took_ns);
-        if self.last.len() < STRETCH {
-            return;
+        if self.last.len() >= STRETCH {
+            self.stretches.extend(fast(&self.last, work.fastest()));
+            self.last.clear();
+            if self.stretches.len() > KEPT {
+                self.stretches.pop_front();
+            }
         }
-        self.stretches.extend(fast(&self.last, work.fastest()));
-        self.last.clear();
-        if self.stretches.len() > KEPT {
-            self.stretches.pop_front();
-        }
+        self.fast_ns = self.fastest(work);
     }
 
     /// What the loop takes when the processor is fast: in the fastest stretch of all. The last one counts when enough of it is there.
-    fn fast_ns(&self, work: Work) -> Option<f64> {
+    fn fastest(&self, work: Work) -> Option<f64> {
         let last = fast(&self.last, work.fastest()).filter(|_| self.last.len() >= STRETCH / 2);
         let known = self.stretches.iter().copied().chain(last);
         known.min_by(f64::total_cmp)
