@@ -35,7 +35,7 @@ test: export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(nproc))
 
 # Upcalls are watched in debug builds unless a program says otherwise, which only a debug build can show.
 test: setup-test
-	cargo test --workspace --release --no-fail-fast; tested=$$?; cargo test -p antiphon-panda --test upcalls && exit $$tested
+	cargo test --workspace --no-fail-fast; tested=$$?; cargo test -p antiphon-panda --test upcalls && exit $$tested
 
 # Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network; and of programs over it.
 SEEDS ?= 100000
