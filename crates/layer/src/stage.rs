@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use antiphon_panda::{Circle, Session};
+use antiphon_panda::{Communicator, Session};
 
 use crate::board::Board;
 use crate::failure::Failed;
@@ -58,7 +58,7 @@ impl Stage {
     }
 
     /// All members.
-    pub fn everyone(&mut self) -> Result<Circle, Failed> {
+    pub fn everyone(&mut self) -> Result<Communicator, Failed> {
         Ok(self.session()?.everyone()?)
     }
 

@@ -26,7 +26,7 @@ int main(int count, char **arguments)
 {
     static const char payload[8] = {7, 7, 7, 7, 7, 7, 7, 7};
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_port *port;
     panda_arrived ball;
     if (count != 3)
@@ -39,9 +39,9 @@ int main(int count, char **arguments)
     CPU_SET(strcmp(arguments[2], "one") == 0 ? 0 : rank, &processors);
     if (sched_setaffinity(0, sizeof processors, &processors) != 0)
         perror("sched_setaffinity");
-    must(panda_circle_everyone(session, &all));
+    must(panda_comm_everyone(session, &all));
     must(panda_port_open(session, "ball", &port));
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     double began_ns = 0;
     for (long trip = -trips / 10; trip < trips; trip++) {
         if (trip == 0)
@@ -57,9 +57,9 @@ int main(int count, char **arguments)
     }
     if (rank == 0)
         printf("%f\n", (now_ns() - began_ns) / (double)trips);
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     panda_port_free(port);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     return EXIT_SUCCESS;
 }

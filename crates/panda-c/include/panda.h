@@ -7,8 +7,8 @@
  * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
  *
- * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, circles and replies may be given back after
- * their session. A function that takes a message takes it whatever it returns (but see panda_circle_scatter()). Upcalls are lent what they get.
+ * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, communicators and replies may be given back after
+ * their session. A function that takes a message takes it whatever it returns (but see panda_comm_scatter()). Upcalls are lent what they get.
  *
  * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
  * exception of C++ and no panda_thread_exit() may leave an upcall, or another function that the library was given and that is not the body of a thread: it ends the process.
@@ -100,13 +100,13 @@ typedef enum {
     /**
      * This process, or the root, does not take part in the collective operation.
      */
-    PANDA_NOT_IN_CIRCLE = 12,
+    PANDA_NOT_IN_COMM = 12,
     /**
-     * A process is twice in the list of a circle.
+     * A process is twice in the list of a communicator.
      */
-    PANDA_TWICE_IN_CIRCLE = 13,
+    PANDA_TWICE_IN_COMM = 13,
     /**
-     * Processes of a circle called different operations, or in another order: panda_last_rank() names one that did.
+     * Processes of a communicator called different operations, or in another order: panda_last_rank() names one that did.
      */
     PANDA_MISMATCH = 14,
     /**
@@ -150,7 +150,7 @@ typedef uint32_t panda_rank;
 
 /**
  * Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
- * session or on what belongs to one (ports, calls, groups, circles), and takes no mutex that anybody holds around a send.
+ * session or on what belongs to one (ports, calls, groups, communicators), and takes no mutex that anybody holds around a send.
  */
 typedef void (*panda_release)(void *context);
 
@@ -352,7 +352,7 @@ panda_status panda_session_local(uint32_t size, panda_session **sessions);
 panda_status panda_session_end(panda_session *session);
 
 /**
- * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's; operations of ports, groups and circles fail
+ * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, communicators and replies remain the caller's; operations of ports, groups and communicators fail
  * with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
  */
 void panda_session_free(panda_session *session);
@@ -904,7 +904,7 @@ void panda_group_free(panda_group *group);
 /**
  * Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
  */
-typedef struct panda_circle panda_circle;
+typedef struct panda_comm panda_comm;
 
 /**
  * Combines two values of the same length: `into` becomes what both make together. It must be associative and commutative. Both are aligned for any type. It runs as an upcall does, on
@@ -913,91 +913,91 @@ typedef struct panda_circle panda_circle;
 typedef void (*panda_combine)(void *context, void *into, const void *other, size_t length);
 
 /**
- * The processes that the session began with. The handle is the caller's, to be given back by panda_circle_free(), as of those below.
+ * The processes that the session began with. The handle is the caller's, to be given back by panda_comm_free(), as of those below.
  *
- * Errors: PANDA_NOT_IN_CIRCLE: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_IN_COMM: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_everyone(panda_session *session, panda_circle **circle);
+panda_status panda_comm_everyone(panda_session *session, panda_comm **communicator);
 
 /**
- * Some processes, each once; the same list, in the same order, at all of them. All circles of the same processes and the same name are one; two that are used at the same time have different
+ * Some processes, each once; the same list, in the same order, at all of them. All communicators of the same processes and the same name are one; two that are used at the same time have different
  * names. The name may be NULL, which is "".
  *
- * Errors: PANDA_NOT_IN_CIRCLE: this process is not one of them; PANDA_TWICE_IN_CIRCLE; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_of(panda_session *session,
+panda_status panda_comm_of(panda_session *session,
                              const char *name,
                              const panda_rank *processes,
                              size_t count,
-                             panda_circle **circle);
+                             panda_comm **communicator);
 
 /**
- * The members of a group as of the last view that this member's upcall has seen, apart from all other circles. When the view changes its operations end with PANDA_LOST, or with
+ * The members of a group as of the last view that this member's upcall has seen, apart from all other communicators. When the view changes its operations end with PANDA_LOST, or with
  * PANDA_MISMATCH where a process has joined, and so do all later ones: ask for the next view's.
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_of_group(panda_group *group, panda_circle **circle);
+panda_status panda_comm_of_group(panda_group *group, panda_comm **communicator);
 
 /**
- * Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other circles, and ends with the
- * view as panda_circle_of_group() says, whoever has come or gone.
+ * Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other communicators, and ends with the
+ * view as panda_comm_of_group() says, whoever has come or gone.
  *
- * Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_CIRCLE: this process is not one of them; PANDA_TWICE_IN_CIRCLE; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
+ * Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
  * PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_of_members(panda_group *group,
+panda_status panda_comm_of_members(panda_group *group,
                                      const panda_rank *processes,
                                      size_t count,
-                                     panda_circle **circle);
+                                     panda_comm **communicator);
 
 /**
  * Gives a handle back. NULL is none.
  */
-void panda_circle_free(panda_circle *circle);
+void panda_comm_free(panda_comm *communicator);
 
 /**
  * Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.
  */
-size_t panda_circle_ranks(panda_circle *circle, panda_rank *processes, size_t room);
+size_t panda_comm_ranks(panda_comm *communicator, panda_rank *processes, size_t room);
 
 /**
  * Waits until all are here.
  *
- * Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
+ * Errors, as of all operations of a communicator: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_COMM: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
  * PANDA_TOO_LONG, of those that send a message; PANDA_BAD_ARGUMENT: this process has taken no part, and the others wait for it, so arguments are to be checked alike everywhere.
  */
-panda_status panda_circle_barrier(panda_circle *circle);
+panda_status panda_comm_barrier(panda_comm *communicator);
 
 /**
  * The root's message, at all. The root's is taken, others' are freed and may be NULL; what comes is the caller's.
  *
- * Errors: see panda_circle_barrier().
+ * Errors: see panda_comm_barrier().
  */
-panda_status panda_circle_broadcast(panda_circle *circle, panda_rank root, panda_message *message, panda_message **result);
+panda_status panda_comm_broadcast(panda_comm *communicator, panda_rank root, panda_message *message, panda_message **result);
 
 /**
- * Everybody's messages, which are taken, at the root: results[at] for each process in the order of the circle, the caller's. Others' `results` stays as it is and may be NULL.
+ * Everybody's messages, which are taken, at the root: results[at] for each process in the order of the communicator, the caller's. Others' `results` stays as it is and may be NULL.
  *
- * Errors: see panda_circle_barrier().
+ * Errors: see panda_comm_barrier().
  */
-panda_status panda_circle_gather(panda_circle *circle, panda_rank root, panda_message *message, panda_message **results);
+panda_status panda_comm_gather(panda_comm *communicator, panda_rank root, panda_message *message, panda_message **results);
 
 /**
- * To each its own of the root's messages, one for each process in the order of the circle, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
- * the caller's. Where `circle` is NULL nobody knows how many messages there are: they stay the caller's.
+ * To each its own of the root's messages, one for each process in the order of the communicator, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
+ * the caller's. Where `communicator` is NULL nobody knows how many messages there are: they stay the caller's.
  *
- * Errors: see panda_circle_barrier().
+ * Errors: see panda_comm_barrier().
  */
-panda_status panda_circle_scatter(panda_circle *circle, panda_rank root, panda_message *const *messages, panda_message **result);
+panda_status panda_comm_scatter(panda_comm *communicator, panda_rank root, panda_message *const *messages, panda_message **result);
 
 /**
  * Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
  * until this returns.
  *
- * Errors: see panda_circle_barrier(); PANDA_PANICKED: values of different lengths, at all.
+ * Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all.
  */
-panda_status panda_circle_reduce(panda_circle *circle,
+panda_status panda_comm_reduce(panda_comm *communicator,
                                  panda_rank root,
                                  panda_message *message,
                                  panda_combine combine,
@@ -1007,18 +1007,18 @@ panda_status panda_circle_reduce(panda_circle *circle,
 /**
  * Everybody's messages, which are taken and of the same length, combined, at all; what comes is the caller's. The context is used until this returns.
  *
- * Errors: as panda_circle_reduce().
+ * Errors: as panda_comm_reduce().
  */
-panda_status panda_circle_all_reduce(panda_circle *circle, panda_message *message, panda_combine combine, void *context, panda_message **result);
+panda_status panda_comm_all_reduce(panda_comm *communicator, panda_message *message, panda_combine combine, void *context, panda_message **result);
 
 /**
  * Everybody's arrays combined number by number, into everybody's array: `count` numbers of the type `of`, such as PANDA_DOUBLE, by the operation `by`, such as PANDA_SUM, the same at all. All get the same bits. Numbers are
- * combined in the order of the circle from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
+ * combined in the order of the communicator from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
  * barrier.
  *
- * Errors: see panda_circle_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
+ * Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
  */
-panda_status panda_circle_all_reduce_numbers(panda_circle *circle,
+panda_status panda_comm_all_reduce_numbers(panda_comm *communicator,
                                              void *numbers,
                                              size_t count,
                                              uint32_t of,
@@ -1027,9 +1027,9 @@ panda_status panda_circle_all_reduce_numbers(panda_circle *circle,
 /**
  * The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
  *
- * Errors: as panda_circle_all_reduce_numbers(); a mismatch at the root and at those who wait.
+ * Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at those who wait.
  */
-panda_status panda_circle_reduce_numbers(panda_circle *circle,
+panda_status panda_comm_reduce_numbers(panda_comm *communicator,
                                          panda_rank root,
                                          void *numbers,
                                          size_t count,
@@ -1049,7 +1049,7 @@ panda_status panda_circle_reduce_numbers(panda_circle *circle,
 #define PANDA_THREADS_FIBERS 1
 
 /**
- * Lets threads of this process go on when so many have come; between processes it is panda_circle_barrier().
+ * Lets threads of this process go on when so many have come; between processes it is panda_comm_barrier().
  */
 typedef struct panda_barrier panda_barrier;
 

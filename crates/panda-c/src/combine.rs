@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use antiphon_panda::Message;
 use bytes::Bytes;
 
-use crate::circle::panda_combine;
+use crate::communicator::panda_combine;
 use crate::given::{Context, called, given};
 use crate::status::Failure;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::status::{Failure, PANDA_ANY, PANDA_FOREVER};
 
 /// Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
-/// session or on what belongs to one (ports, calls, groups, circles), and takes no mutex that anybody holds around a send.
+/// session or on what belongs to one (ports, calls, groups, communicators), and takes no mutex that anybody holds around a send.
 pub type panda_release = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
 /// Something that must not be NULL.

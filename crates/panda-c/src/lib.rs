@@ -18,8 +18,8 @@
     reason = "what callers of all functions promise is said once, above and at the beginning of the header"
 )]
 
-pub mod circle;
 mod combine;
+pub mod communicator;
 mod given;
 pub mod group;
 mod handing;

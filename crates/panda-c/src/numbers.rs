@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use antiphon_panda::{Circle, Number, Reduction};
+use antiphon_panda::{Communicator, Number, Reduction};
 
-use crate::circle::panda_circle;
+use crate::communicator::panda_comm;
 use crate::given::given;
 use crate::status::{Failure, entry, panda_rank, panda_status};
 
@@ -70,7 +70,7 @@ impl Numbers {
     /// It is NULL or has as many numbers of this type as is said, which are nobody else's meanwhile.
     unsafe fn reduce<T: Number>(
         &self,
-        circle: &Circle,
+        communicator: &Communicator,
         root: Option<panda_rank>,
         by: Reduction,
     ) -> Result<(), Failure> {
@@ -86,8 +86,8 @@ impl Numbers {
             _ => unsafe { std::slice::from_raw_parts_mut(first, self.count) },
         };
         let reduced = match root {
-            Some(root) => circle.reduce_numbers(root, numbers, by),
-            None => circle.all_reduce_numbers(numbers, by),
+            Some(root) => communicator.reduce_numbers(root, numbers, by),
+            None => communicator.all_reduce_numbers(numbers, by),
         };
         Ok(reduced?)
     }
@@ -98,7 +98,7 @@ impl Numbers {
     /// As above, of that type.
     unsafe fn reduce_of(
         &self,
-        circle: &Circle,
+        communicator: &Communicator,
         root: Option<panda_rank>,
         of: u32,
         by: u32,
@@ -107,16 +107,16 @@ impl Numbers {
         // SAFETY: the caller's promise, of the type that the constant names.
         unsafe {
             match of {
-                PANDA_INT8 => self.reduce::<i8>(circle, root, by),
-                PANDA_INT16 => self.reduce::<i16>(circle, root, by),
-                PANDA_INT32 => self.reduce::<i32>(circle, root, by),
-                PANDA_INT64 => self.reduce::<i64>(circle, root, by),
-                PANDA_UINT8 => self.reduce::<u8>(circle, root, by),
-                PANDA_UINT16 => self.reduce::<u16>(circle, root, by),
-                PANDA_UINT32 => self.reduce::<u32>(circle, root, by),
-                PANDA_UINT64 => self.reduce::<u64>(circle, root, by),
-                PANDA_FLOAT => self.reduce::<f32>(circle, root, by),
-                PANDA_DOUBLE => self.reduce::<f64>(circle, root, by),
+                PANDA_INT8 => self.reduce::<i8>(communicator, root, by),
+                PANDA_INT16 => self.reduce::<i16>(communicator, root, by),
+                PANDA_INT32 => self.reduce::<i32>(communicator, root, by),
+                PANDA_INT64 => self.reduce::<i64>(communicator, root, by),
+                PANDA_UINT8 => self.reduce::<u8>(communicator, root, by),
+                PANDA_UINT16 => self.reduce::<u16>(communicator, root, by),
+                PANDA_UINT32 => self.reduce::<u32>(communicator, root, by),
+                PANDA_UINT64 => self.reduce::<u64>(communicator, root, by),
+                PANDA_FLOAT => self.reduce::<f32>(communicator, root, by),
+                PANDA_DOUBLE => self.reduce::<f64>(communicator, root, by),
                 other => Err(Failure::argument(
                     "of",
                     format!("is no type of numbers: {other}"),
@@ -127,48 +127,48 @@ impl Numbers {
 }
 
 /// Everybody's arrays combined number by number, into everybody's array: `count` numbers of the type `of`, such as PANDA_DOUBLE, by the operation `by`, such as PANDA_SUM, the same at all. All get the same bits. Numbers are
-/// combined in the order of the circle from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
+/// combined in the order of the communicator from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
 /// barrier.
 ///
-/// Errors: see panda_circle_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
+/// Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn panda_circle_all_reduce_numbers(
-    circle: Option<&panda_circle>,
+pub unsafe extern "C" fn panda_comm_all_reduce_numbers(
+    communicator: Option<&panda_comm>,
     numbers: *mut c_void,
     count: usize,
     of: u32,
     by: u32,
 ) -> panda_status {
-    entry("panda_circle_all_reduce_numbers", || {
-        let circle = &given(circle, "circle")?.circle;
+    entry("panda_comm_all_reduce_numbers", || {
+        let communicator = &given(communicator, "communicator")?.communicator;
         let numbers = Numbers {
             first: numbers,
             count,
         };
         // SAFETY: the caller's promise.
-        unsafe { numbers.reduce_of(circle, None, of, by) }
+        unsafe { numbers.reduce_of(communicator, None, of, by) }
     })
 }
 
 /// The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
 ///
-/// Errors: as panda_circle_all_reduce_numbers(); a mismatch at the root and at those who wait.
+/// Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at those who wait.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn panda_circle_reduce_numbers(
-    circle: Option<&panda_circle>,
+pub unsafe extern "C" fn panda_comm_reduce_numbers(
+    communicator: Option<&panda_comm>,
     root: panda_rank,
     numbers: *mut c_void,
     count: usize,
     of: u32,
     by: u32,
 ) -> panda_status {
-    entry("panda_circle_reduce_numbers", || {
-        let circle = &given(circle, "circle")?.circle;
+    entry("panda_comm_reduce_numbers", || {
+        let communicator = &given(communicator, "communicator")?.communicator;
         let numbers = Numbers {
             first: numbers,
             count,
         };
         // SAFETY: the caller's promise.
-        unsafe { numbers.reduce_of(circle, Some(root), of, by) }
+        unsafe { numbers.reduce_of(communicator, Some(root), of, by) }
     })
 }

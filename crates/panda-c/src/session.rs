@@ -101,7 +101,7 @@ pub extern "C" fn panda_session_end(session: Option<&panda_session>) -> panda_st
     })
 }
 
-/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's; operations of ports, groups and circles fail
+/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, communicators and replies remain the caller's; operations of ports, groups and communicators fail
 /// with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {

@@ -47,10 +47,10 @@ pub enum panda_status {
     /// The session has no such rank.
     PANDA_NO_SUCH_RANK = 11,
     /// This process, or the root, does not take part in the collective operation.
-    PANDA_NOT_IN_CIRCLE = 12,
-    /// A process is twice in the list of a circle.
-    PANDA_TWICE_IN_CIRCLE = 13,
-    /// Processes of a circle called different operations, or in another order: panda_last_rank() names one that did.
+    PANDA_NOT_IN_COMM = 12,
+    /// A process is twice in the list of a communicator.
+    PANDA_TWICE_IN_COMM = 13,
+    /// Processes of a communicator called different operations, or in another order: panda_last_rank() names one that did.
     PANDA_MISMATCH = 14,
     /// Values of a collective operation could not be combined at panda_last_rank(); or the library itself failed, which is a fault to be reported.
     PANDA_PANICKED = 15,
@@ -121,8 +121,8 @@ impl Failure {
         match error {
             Error::Lost { rank, .. }
             | Error::NoSuchRank { rank, .. }
-            | Error::NotInCircle(rank)
-            | Error::TwiceInCircle(rank)
+            | Error::NotInCommunicator(rank)
+            | Error::TwiceInCommunicator(rank)
             | Error::Mismatch { rank, .. }
             | Error::Panicked { rank, .. }
             | Error::NotSpawned { rank, .. } => *rank,
@@ -163,8 +163,8 @@ fn of_session(error: &Error) -> panda_status {
         Error::NotMember(_) => PANDA_NOT_MEMBER,
         Error::SameNumber(_) => PANDA_SAME_NUMBER,
         Error::NoSuchRank { .. } => PANDA_NO_SUCH_RANK,
-        Error::NotInCircle(_) => PANDA_NOT_IN_CIRCLE,
-        Error::TwiceInCircle(_) => PANDA_TWICE_IN_CIRCLE,
+        Error::NotInCommunicator(_) => PANDA_NOT_IN_COMM,
+        Error::TwiceInCommunicator(_) => PANDA_TWICE_IN_COMM,
         Error::Mismatch { .. } => PANDA_MISMATCH,
         Error::Panicked { .. } => PANDA_PANICKED,
         Error::InUpcall(_) => PANDA_IN_UPCALL,
@@ -299,8 +299,8 @@ pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
         c"PANDA_NOT_MEMBER",
         c"PANDA_SAME_NUMBER",
         c"PANDA_NO_SUCH_RANK",
-        c"PANDA_NOT_IN_CIRCLE",
-        c"PANDA_TWICE_IN_CIRCLE",
+        c"PANDA_NOT_IN_COMM",
+        c"PANDA_TWICE_IN_COMM",
         c"PANDA_MISMATCH",
         c"PANDA_PANICKED",
         c"PANDA_IN_UPCALL",

@@ -57,7 +57,7 @@ pub struct panda_semaphore {
     semaphore: Semaphore,
 }
 
-/// Lets threads of this process go on when so many have come; between processes it is panda_circle_barrier().
+/// Lets threads of this process go on when so many have come; between processes it is panda_comm_barrier().
 pub struct panda_barrier {
     barrier: Barrier,
 }

@@ -17,8 +17,8 @@ const BEGIN: &str = "\
  * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
  *
- * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, circles and replies may be given back after
- * their session. A function that takes a message takes it whatever it returns (but see panda_circle_scatter()). Upcalls are lent what they get.
+ * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, communicators and replies may be given back after
+ * their session. A function that takes a message takes it whatever it returns (but see panda_comm_scatter()). Upcalls are lent what they get.
  *
  * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
  * exception of C++ and no panda_thread_exit() may leave an upcall, or another function that the library was given and that is not the body of a thread: it ends the process.
@@ -60,7 +60,7 @@ const TOPICS: [(&str, &[&str]); 8] = [
     ("ports", &["port.rs"]),
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),
-    ("collective operations", &["circle.rs", "numbers.rs"]),
+    ("collective operations", &["communicator.rs", "numbers.rs"]),
     ("threads", &["thread.rs", "sync.rs"]),
 ];
 
@@ -96,7 +96,7 @@ fn topic(files: &[&str]) -> String {
         "seat",
         "port",
         "group",
-        "circle",
+        "communicator",
         "thread",
         "mutex",
         "condition",

@@ -109,8 +109,8 @@ fn groups() {
 }
 
 #[test]
-fn circles() {
-    everywhere("tests/c/circles.c", 4);
+fn communicators() {
+    everywhere("tests/c/communicators.c", 4);
 }
 
 #[test]

@@ -78,13 +78,13 @@ pub enum Error {
     },
     /// This process is not in the list of a collective operation, or the root is not.
     #[error("rank {0} does not take part in this collective operation")]
-    NotInCircle(Rank),
+    NotInCommunicator(Rank),
     /// A process is twice in the list of a collective operation.
     #[error("rank {0} is twice in this list of processes: name each once")]
-    TwiceInCircle(Rank),
+    TwiceInCommunicator(Rank),
     /// Processes do not take part in the same collective operation.
     #[error(
-        "{peer} {why}: all processes of a circle must call the same operations, in the same order"
+        "{peer} {why}: all processes of a communicator must call the same operations, in the same order"
     )]
     Mismatch {
         /// Its rank.
@@ -139,7 +139,7 @@ pub enum Error {
     },
     /// This process has ended its session.
     #[error(
-        "this process's session is over: keep the Session while its ports, groups and circles are used"
+        "this process's session is over: keep the Session while its ports, groups and communicators are used"
     )]
     Over,
     /// A message is not what was expected.

@@ -18,7 +18,9 @@ pub use message::{DecodeError, Message};
 pub use number::{Number, Reduction};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;
-pub use session::{Arrived, Call, Circle, Group, Multicast, Port, Reply, Session, WeakSession};
+pub use session::{
+    Arrived, Call, Communicator, Group, Multicast, Port, Reply, Session, WeakSession,
+};
 
 /// The program in the documentation compiles.
 #[cfg(doctest)]

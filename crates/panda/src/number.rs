@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::message::Message;
 
-/// What becomes of the numbers that the processes of a circle have at the same place of their arrays.
+/// What becomes of the numbers that the processes of a communicator have at the same place of their arrays.
 ///
 /// Sums and products of integers wrap around. One of floating-point numbers is not a number where what it is made of has one, and then always the same one, [`f64::NAN`] or [`f32::NAN`]; of equal zeros
 /// [`Least`](Self::Least) and [`Greatest`](Self::Greatest) take that of the earlier process.

@@ -78,7 +78,7 @@ fn who_waits_for_one_that_ended_is_told() {
         let here = runtime.wait_for(rank, "sum", 3).unwrap_err();
         let there = runtime.wait_for(1 - rank, "sum", 3).unwrap_err();
         // Neither ends before the other has been told.
-        session.circle(&[0, 1]).unwrap().barrier().unwrap();
+        session.communicator(&[0, 1]).unwrap().barrier().unwrap();
         vec![here.to_string(), there.to_string()]
     });
     for says in told[..2].iter().flatten() {

@@ -123,7 +123,9 @@ fn wait_in_every_way(session: &Session) {
     });
     let group = Arc::new(group.expect("joined"));
     let everyone = session.everyone().expect("a founder");
-    let pair = session.circle(&[WAITER, VICTIM]).expect("one of them");
+    let pair = session
+        .communicator(&[WAITER, VICTIM])
+        .expect("one of them");
     let port = session.port("nothing");
     thread::scope(|scope| {
         // These wait before it is struck.

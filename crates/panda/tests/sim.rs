@@ -54,16 +54,16 @@ macro_rules! conform {
                 a_group_of_two_goes_on_when_one_has_ended
                 a_joiner_begins_at_one_point
                 collectives_agree
-                circles_nobody_overruns
-                circles_carry_bytes
-                circles_that_disagree_end_with_an_error
+                communicators_nobody_overruns
+                communicators_carry_bytes
+                communicators_that_disagree_end_with_an_error
                 numbers_are_reduced_as_by_a_loop
                 all_get_the_same_bits
                 arrays_that_differ_end_with_an_error
                 reductions_may_run_ahead
-                circles_of_a_group_are_of_one_view
-                a_circle_of_a_group_names_who_is_lost
-                circles_of_some_members_end_with_the_view
+                communicators_of_a_group_are_of_one_view
+                a_communicator_of_a_group_names_who_is_lost
+                communicators_of_some_members_end_with_the_view
                 a_lost_peer_is_named_and_the_group_goes_on
                 upcalls_may_send
                 an_upcall_wakes_who_waits_for_a_condition

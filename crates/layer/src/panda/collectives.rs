@@ -1,6 +1,6 @@
 //! Operations that all members call.
 
-use antiphon_panda::{Circle, Error, Message, Port, Reduction};
+use antiphon_panda::{Communicator, Error, Message, Port, Reduction};
 use bytes::Bytes;
 
 use super::{Passive, payload, weight};
@@ -8,10 +8,10 @@ use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
 
-type Call = fn(&Circle, &Bytes) -> Result<(), Error>;
+type Call = fn(&Communicator, &Bytes) -> Result<(), Error>;
 
 struct Collective {
-    circle: Circle,
+    communicator: Communicator,
     payload: Bytes,
     call: Call,
     confirms: bool,
@@ -20,7 +20,7 @@ struct Collective {
 impl Part for Collective {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
         for _ in 0..iterations {
-            (self.call)(&self.circle, &self.payload)?;
+            (self.call)(&self.communicator, &self.payload)?;
         }
         Ok(iterations * weight(self.payload.len()))
     }
@@ -31,7 +31,7 @@ impl Part for Collective {
 
     fn confirm(&mut self) -> Result<(), Failed> {
         match self.confirms {
-            true => Ok(self.circle.barrier()?),
+            true => Ok(self.communicator.barrier()?),
             false => Ok(()),
         }
     }
@@ -39,7 +39,7 @@ impl Part for Collective {
 
 fn collective(stage: &mut Stage, bytes: usize, call: Call) -> Result<Collective, Failed> {
     Ok(Collective {
-        circle: stage.everyone()?,
+        communicator: stage.everyone()?,
         payload: payload(bytes),
         call,
         confirms: false,
@@ -48,14 +48,14 @@ fn collective(stage: &mut Stage, bytes: usize, call: Call) -> Result<Collective,
 
 /// Until all are there.
 pub fn barrier(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let barrier = collective(stage, 0, |circle, _| circle.barrier())?;
+    let barrier = collective(stage, 0, |communicator, _| communicator.barrier())?;
     Ok(Box::new(barrier))
 }
 
 /// The leader's bytes to all; it goes on before they have come.
 pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let broadcast = collective(stage, bytes, |circle, payload| {
-        circle
+    let broadcast = collective(stage, bytes, |communicator, payload| {
+        communicator
             .broadcast_bytes(0, Some(payload.clone().into()))
             .map(drop)
     })?;
@@ -67,19 +67,19 @@ pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
 
 /// Sums, at the leader, of 64-bit integers that each has so many bytes of, as Open MPI's subject reduces them; the others go on before.
 pub fn reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    summed(stage, bytes, true, |circle, numbers| {
-        circle.reduce_numbers(0, numbers, Reduction::Sum)
+    summed(stage, bytes, true, |communicator, numbers| {
+        communicator.reduce_numbers(0, numbers, Reduction::Sum)
     })
 }
 
 /// Sums of 64-bit integers, at everybody.
 pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    summed(stage, bytes, false, |circle, numbers| {
-        circle.all_reduce_numbers(numbers, Reduction::Sum)
+    summed(stage, bytes, false, |communicator, numbers| {
+        communicator.all_reduce_numbers(numbers, Reduction::Sum)
     })
 }
 
-type Sum = fn(&Circle, &mut [i64]) -> Result<(), Error>;
+type Sum = fn(&Communicator, &mut [i64]) -> Result<(), Error>;
 
 fn summed(
     stage: &mut Stage,
@@ -88,7 +88,7 @@ fn summed(
     call: Sum,
 ) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Sums {
-        circle: stage.everyone()?,
+        communicator: stage.everyone()?,
         numbers: vec![0; (bytes / size_of::<i64>()).max(1)],
         call,
         confirms,
@@ -97,7 +97,7 @@ fn summed(
 
 /// Numbers that each operation adds up where they are: what they come to does not matter to what it costs.
 struct Sums {
-    circle: Circle,
+    communicator: Communicator,
     numbers: Vec<i64>,
     call: Sum,
     confirms: bool,
@@ -106,7 +106,7 @@ struct Sums {
 impl Part for Sums {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
         for _ in 0..iterations {
-            (self.call)(&self.circle, &mut self.numbers)?;
+            (self.call)(&self.communicator, &mut self.numbers)?;
         }
         Ok(iterations * weight(size_of_val(self.numbers.as_slice())))
     }
@@ -117,7 +117,7 @@ impl Part for Sums {
 
     fn confirm(&mut self) -> Result<(), Failed> {
         match self.confirms {
-            true => Ok(self.circle.barrier()?),
+            true => Ok(self.communicator.barrier()?),
             false => Ok(()),
         }
     }
@@ -125,8 +125,8 @@ impl Part for Sums {
 
 /// So many bytes of each, at the leader; the others go on before.
 pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let gather = collective(stage, bytes, |circle, payload| {
-        circle.gather_bytes(0, payload.clone()).map(drop)
+    let gather = collective(stage, bytes, |communicator, payload| {
+        communicator.gather_bytes(0, payload.clone()).map(drop)
     })?;
     Ok(Box::new(Collective {
         confirms: true,
@@ -138,13 +138,13 @@ pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> 
 pub fn scatter(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let parts = if stage.rank == 0 { stage.size } else { 0 };
     Ok(Box::new(Scatter {
-        circle: stage.everyone()?,
+        communicator: stage.everyone()?,
         parts: vec![payload(bytes).into(); parts],
     }))
 }
 
 struct Scatter {
-    circle: Circle,
+    communicator: Communicator,
     /// At the leader, what each is to have.
     parts: Vec<Message>,
 }
@@ -153,7 +153,7 @@ impl Part for Scatter {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
         let mut sum = 0;
         for _ in 0..iterations {
-            let own = self.circle.scatter_bytes(0, self.parts.clone())?;
+            let own = self.communicator.scatter_bytes(0, self.parts.clone())?;
             sum += weight(own.len());
         }
         Ok(sum)
@@ -164,7 +164,7 @@ impl Part for Scatter {
     }
 
     fn confirm(&mut self) -> Result<(), Failed> {
-        Ok(self.circle.barrier()?)
+        Ok(self.communicator.barrier()?)
     }
 }
 
@@ -176,9 +176,9 @@ pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, F
         return Ok(Box::new(Passive(session)));
     }
     Ok(Box::new(Collective {
-        circle: session.circle(&half)?,
+        communicator: session.communicator(&half)?,
         payload: Bytes::new(),
-        call: |circle, _| circle.barrier(),
+        call: |communicator, _| communicator.barrier(),
         confirms: false,
     }))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
-use antiphon_panda::{Circle, Group, GroupEvent, Session};
+use antiphon_panda::{Communicator, Group, GroupEvent, Session};
 use bytes::Bytes;
 
 use super::{Passive, payload};
@@ -103,7 +103,7 @@ pub fn group_own(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
 /// Everybody sends its share as fast as the group takes it.
 struct All {
     ordered: Ordered,
-    everyone: Circle,
+    everyone: Communicator,
     rank: u64,
     size: u64,
     /// Messages of an operation.

@@ -54,14 +54,14 @@ int main(int count, char **arguments)
     static struct copy copy;
     uint64_t additions = argument(count, arguments, 1000);
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_group *group;
     must(panda_session_join(&session));
     uint32_t size = panda_session_size(session);
     copy.expected = additions * size;
-    must(panda_circle_everyone(session, &all));
+    must(panda_comm_everyone(session, &all));
     must(panda_group_join(session, "counter", follow, &copy, NULL, &group));
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     for (uint64_t number = 0; number < additions; number++) {
         uint64_t amount = number % 7;
         must(panda_group_send(group, panda_message_of(&amount, sizeof amount)));
@@ -75,7 +75,7 @@ int main(int count, char **arguments)
 
     uint64_t own[2] = {copy.value, copy.trace};
     panda_message **copies = calloc(size, sizeof *copies);
-    must(panda_circle_gather(all, 0, panda_message_of(own, sizeof own), copies));
+    must(panda_comm_gather(all, 0, panda_message_of(own, sizeof own), copies));
     if (panda_session_rank(session) == 0) {
         bool is_same = true;
         for (uint32_t at = 0; at < size; at++) {
@@ -85,10 +85,10 @@ int main(int count, char **arguments)
         printf("%" PRIu32 " copies, value %" PRIu64 ", %s\n", size, copy.value, is_same ? "one order" : "ORDERS DIFFER");
     }
     free(copies);
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     must(panda_group_leave(group));
     panda_group_free(group);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     return EXIT_SUCCESS;
 }

@@ -23,14 +23,14 @@ int main(int count, char **arguments)
 {
     uint32_t rounds = (uint32_t)argument(count, arguments, 10000);
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_port *port;
     panda_arrived ball;
     must(panda_session_join(&session));
-    must(panda_circle_everyone(session, &all));
+    must(panda_comm_everyone(session, &all));
     must(panda_port_open(session, "ball", &port));
     must(panda_session_serve(session, "echo", echo, NULL, NULL));
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     if (panda_session_rank(session) == 0) {
         double began_us = now_us();
         for (uint32_t round = 0; round < rounds; round++) {
@@ -49,9 +49,9 @@ int main(int count, char **arguments)
             must(panda_port_send(port, 0, round, ball.message));
         }
     }
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     panda_port_free(port);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     return EXIT_SUCCESS;
 }

@@ -47,12 +47,12 @@ int main(int count, char **arguments)
     static struct queue queue;
     queue.jobs = argument(count, arguments, 2000);
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     must(panda_session_join(&session));
-    must(panda_circle_everyone(session, &all));
+    must(panda_comm_everyone(session, &all));
     if (panda_session_rank(session) == 0)
         must(panda_session_serve(session, "job", hand_out, &queue, NULL));
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     struct sequence done = {0, 0};
     for (;;) {
         panda_message *answer;
@@ -65,10 +65,10 @@ int main(int count, char **arguments)
         done = (struct sequence){job, steps_of(job)};
     }
     /* Who came here has returned all its results. One that is lost with a job ends the others with an error that names it. */
-    must(panda_circle_barrier(all));
+    must(panda_comm_barrier(all));
     if (panda_session_rank(session) == 0)
         printf("%" PRIu64 " jobs, longest %" PRIu64 " with %" PRIu64 " steps\n", queue.done, queue.longest.number, queue.longest.steps);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     return EXIT_SUCCESS;
 }

@@ -33,16 +33,16 @@ static bool is_expelled(void *context)
 int main(void)
 {
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_group *group;
     panda_message *pids[2];
     pid_t own = getpid(), other;
     OK(panda_session_join_with_silence(200000000, &session));
     panda_rank rank = panda_session_rank(session);
-    OK(panda_circle_everyone(session, &all));
+    OK(panda_comm_everyone(session, &all));
     OK(panda_group_join(session, "pair", follow, NULL, NULL, &group));
     OK(panda_session_wait_until(session, both_are_there, NULL, PANDA_FOREVER));
-    OK(panda_circle_gather(all, 0, panda_message_of(&own, sizeof own), pids));
+    OK(panda_comm_gather(all, 0, panda_message_of(&own, sizeof own), pids));
     if (rank == 1)
         raise(SIGSTOP);
     OK(panda_message_pop(pids[1], &other, sizeof other));
@@ -55,7 +55,7 @@ int main(void)
     IS(PANDA_EXPELLED, panda_group_leave(group));
     CHECK(kill(other, SIGKILL) == 0);
     panda_group_free(group);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     puts("told");
     return 0;

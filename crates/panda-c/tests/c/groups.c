@@ -58,7 +58,7 @@ static bool all_came(void *count)
 int main(void)
 {
     panda_session *session;
-    panda_circle *all, *members, *some;
+    panda_comm *all, *members, *some;
     panda_group *group, *again = NULL;
     panda_message *sum, *traces[16];
     panda_rank ranks[16];
@@ -66,58 +66,58 @@ int main(void)
     OK(panda_session_join(&session));
     uint32_t size = panda_session_size(session), count = size * EACH;
     panda_rank rank = panda_session_rank(session);
-    OK(panda_circle_everyone(session, &all));
+    OK(panda_comm_everyone(session, &all));
     OK(panda_group_join(session, "all", follow, &seen, release, &group));
     IS(PANDA_ALREADY_MEMBER, panda_group_join(session, "all", follow, &seen, release, &again));
     CHECK(releases == 1 && again == NULL);
     OK(panda_session_wait_until(session, are_there, &size, PANDA_FOREVER));
     CHECK(panda_group_members(group, ranks, 16) == size && panda_group_members(group, NULL, 0) == size);
-    OK(panda_circle_barrier(all));
+    OK(panda_comm_barrier(all));
 
     /* Nothing but messages until all have come, so the trace is of the order alone. */
     for (uint32_t number = 0; number < EACH; number++)
         OK(panda_group_send(group, number_message(number)));
     OK(panda_session_wait_until(session, all_came, &count, PANDA_FOREVER));
-    OK(panda_circle_gather(all, 0, panda_message_of(&seen.trace, sizeof seen.trace), traces));
+    OK(panda_comm_gather(all, 0, panda_message_of(&seen.trace, sizeof seen.trace), traces));
     for (uint32_t at = 0; rank == 0 && at < size; at++) {
         CHECK(memcmp(panda_message_flatten(traces[at]), &seen.trace, sizeof seen.trace) == 0);
         panda_message_free(traces[at]);
     }
 
-    OK(panda_circle_of_group(group, &members));
-    CHECK(panda_circle_ranks(members, ranks, 16) == size);
-    OK(panda_circle_broadcast(members, 0, rank == 0 ? text_message("to members") : NULL, &sum));
+    OK(panda_comm_of_group(group, &members));
+    CHECK(panda_comm_ranks(members, ranks, 16) == size);
+    OK(panda_comm_broadcast(members, 0, rank == 0 ? text_message("to members") : NULL, &sum));
     CHECK(holds_text(sum, "to members"));
     panda_message_free(sum);
 
-    /* The same processes in another order, apart from that circle; and some that are none of them. */
+    /* The same processes in another order, apart from that communicator; and some that are none of them. */
     panda_rank turned[16];
     for (uint32_t at = 0; at < size; at++)
         turned[at] = ranks[size - 1 - at];
-    OK(panda_circle_of_members(group, turned, size, &some));
-    CHECK(panda_circle_ranks(some, ranks, 16) == size && memcmp(ranks, turned, size * sizeof *ranks) == 0);
-    OK(panda_circle_broadcast(some, 0, rank == 0 ? text_message("to some") : NULL, &sum));
+    OK(panda_comm_of_members(group, turned, size, &some));
+    CHECK(panda_comm_ranks(some, ranks, 16) == size && memcmp(ranks, turned, size * sizeof *ranks) == 0);
+    OK(panda_comm_broadcast(some, 0, rank == 0 ? text_message("to some") : NULL, &sum));
     CHECK(holds_text(sum, "to some"));
     panda_message_free(sum);
-    OK(panda_circle_barrier(some));
-    panda_circle_free(some);
-    IS(PANDA_NOT_IN_CIRCLE, panda_circle_of_members(group, NULL, 0, &some));
-    IS(PANDA_NO_SUCH_RANK, panda_circle_of_members(group, &size, 1, &some));
-    IS(PANDA_BAD_ARGUMENT, panda_circle_of_members(group, NULL, 1, &some));
+    OK(panda_comm_barrier(some));
+    panda_comm_free(some);
+    IS(PANDA_NOT_IN_COMM, panda_comm_of_members(group, NULL, 0, &some));
+    IS(PANDA_NO_SUCH_RANK, panda_comm_of_members(group, &size, 1, &some));
+    IS(PANDA_BAD_ARGUMENT, panda_comm_of_members(group, NULL, 1, &some));
 
     /* Before one leaves all have the message. */
-    OK(panda_circle_barrier(all));
-    panda_circle_free(members);
+    OK(panda_comm_barrier(all));
+    panda_comm_free(members);
 
     OK(panda_group_leave(group));
     CHECK(seen.lefts == 1 && panda_group_members(group, NULL, 0) == 0);
     IS(PANDA_NOT_MEMBER, panda_group_send(group, panda_message_new()));
-    IS(PANDA_NOT_MEMBER, panda_circle_of_group(group, &members));
-    IS(PANDA_NOT_MEMBER, panda_circle_of_members(group, turned, size, &some));
+    IS(PANDA_NOT_MEMBER, panda_comm_of_group(group, &members));
+    IS(PANDA_NOT_MEMBER, panda_comm_of_members(group, turned, size, &some));
     SAYS("\"all\"");
-    OK(panda_circle_barrier(all));
+    OK(panda_comm_barrier(all));
     panda_group_free(group);
-    panda_circle_free(all);
+    panda_comm_free(all);
     panda_session_free(session);
     CHECK(releases == 2);
     return 0;

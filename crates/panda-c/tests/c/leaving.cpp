@@ -44,10 +44,10 @@ static void release(void *)
 
 static void *other_part(void *session)
 {
-    panda_circle *circle;
+    panda_comm *communicator;
     panda_message *sum;
-    OK(panda_circle_everyone(static_cast<panda_session *>(session), &circle));
-    panda_circle_all_reduce(circle, number_message(1), combine, nullptr, &sum);
+    OK(panda_comm_everyone(static_cast<panda_session *>(session), &communicator));
+    panda_comm_all_reduce(communicator, number_message(1), combine, nullptr, &sum);
     return nullptr;
 }
 

@@ -82,17 +82,17 @@ static void *part(void *own)
 {
     panda_session *session = own;
     panda_rank rank = panda_session_rank(session), next = (rank + 1) % SIZE;
-    panda_circle *all;
+    panda_comm *all;
     panda_port *port;
     panda_group *group;
     panda_message *reply;
     panda_arrived arrived;
     CHECK(strcmp(panda_session_platform(session), "local") == 0);
-    OK(panda_circle_everyone(session, &all));
+    OK(panda_comm_everyone(session, &all));
     OK(panda_port_open(session, "ring", &port));
     OK(panda_session_serve(session, "echo", echo, NULL, release));
     OK(panda_group_join(session, "group", follow, NULL, release, &group));
-    OK(panda_circle_barrier(all));
+    OK(panda_comm_barrier(all));
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         panda_message *message = number_message(round);
         uint32_t *behind = malloc(200 * sizeof *behind);
@@ -108,16 +108,16 @@ static void *part(void *own)
         if (expected == PANDA_OK)
             panda_message_free(reply);
         OK(panda_group_send(group, number_message(round)));
-        OK(panda_circle_all_reduce(all, number_message(round), add, NULL, &reply));
+        OK(panda_comm_all_reduce(all, number_message(round), add, NULL, &reply));
         CHECK(number_of(reply) == SIZE * round);
     }
     OK(panda_session_wait_until(session, all_came, NULL, PANDA_FOREVER));
-    OK(panda_circle_barrier(all));
+    OK(panda_comm_barrier(all));
     OK(panda_group_leave(group));
     /* What lies unread at the end, and what is kept, is let go of. */
     OK(panda_port_send(port, next, 0, text_message("unread")));
-    OK(panda_circle_barrier(all));
-    panda_circle_free(all);
+    OK(panda_comm_barrier(all));
+    panda_comm_free(all);
     panda_port_free(port);
     panda_group_free(group);
     panda_session_free(session);

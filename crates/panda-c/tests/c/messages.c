@@ -109,14 +109,14 @@ static void nobody_is_there(void)
     IS(PANDA_BAD_ARGUMENT, panda_port_receive(NULL, 0, 0, 0, &arrived));
     SAYS("panda_port_receive: port is NULL");
     IS(PANDA_BAD_ARGUMENT, panda_port_send(NULL, 0, 0, panda_message_new()));
-    IS(PANDA_BAD_ARGUMENT, panda_circle_barrier(NULL));
+    IS(PANDA_BAD_ARGUMENT, panda_comm_barrier(NULL));
     IS(PANDA_BAD_ARGUMENT, panda_group_send(NULL, panda_message_new()));
     IS(PANDA_BAD_ARGUMENT, panda_mutex_lock(NULL));
     CHECK(panda_session_rank(NULL) == PANDA_ANY && panda_session_size(NULL) == 0 && panda_session_platform(NULL) == NULL);
     panda_session_free(NULL);
     panda_port_free(NULL);
     panda_group_free(NULL);
-    panda_circle_free(NULL);
+    panda_comm_free(NULL);
     panda_reply_drop(NULL);
     CHECK(strcmp(panda_status_name(PANDA_TOO_LONG), "PANDA_TOO_LONG") == 0 && strcmp(panda_status_name(PANDA_TOO_LONG + 1), "unknown") == 0);
     CHECK(strcmp(panda_status_name(1000), "unknown") == 0 && strcmp(panda_status_name(-1), "unknown") == 0);

@@ -52,11 +52,11 @@ static void wait_in_an_upcall(void *context, panda_rank from, panda_message *arg
     IS(PANDA_IN_UPCALL, panda_session_call(session, from, "echo", panda_message_new(), PANDA_FOREVER, NULL));
     IS(PANDA_IN_UPCALL, panda_session_wait_until(session, is_so, &is_kept, PANDA_FOREVER));
     SAYS("panda_session_wait_until");
-    panda_circle *all;
+    panda_comm *all;
     panda_group *group;
-    OK(panda_circle_everyone(session, &all));
-    IS(PANDA_IN_UPCALL, panda_circle_barrier(all));
-    panda_circle_free(all);
+    OK(panda_comm_everyone(session, &all));
+    IS(PANDA_IN_UPCALL, panda_comm_barrier(all));
+    panda_comm_free(all);
     IS(PANDA_IN_UPCALL, panda_group_join(session, "any", no_event, NULL, NULL, &group));
     panda_semaphore *semaphore = panda_semaphore_new(1);
     panda_mutex *mutex = panda_mutex_new();
@@ -130,10 +130,10 @@ static bool all_came(void *context)
 
 static void barrier(void)
 {
-    panda_circle *all;
-    OK(panda_circle_everyone(session, &all));
-    OK(panda_circle_barrier(all));
-    panda_circle_free(all);
+    panda_comm *all;
+    OK(panda_comm_everyone(session, &all));
+    OK(panda_comm_barrier(all));
+    panda_comm_free(all);
 }
 
 static void who_we_are(void)

@@ -76,7 +76,7 @@ static void start(panda_session *session, panda_port *port, char *program)
 int main(int count, char **arguments)
 {
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_port *port;
     set_deadline();
     OK(panda_session_join(&session));
@@ -93,9 +93,9 @@ int main(int count, char **arguments)
             panda_seat_free(NULL);
         }
         waits_for = "for the other process in a barrier";
-        OK(panda_circle_everyone(session, &all));
-        OK(panda_circle_barrier(all));
-        panda_circle_free(all);
+        OK(panda_comm_everyone(session, &all));
+        OK(panda_comm_barrier(all));
+        panda_comm_free(all);
     }
     panda_port_free(port);
     waits_for = "for its session to end";

@@ -4,7 +4,7 @@
 int main(int count, char **arguments)
 {
     panda_session *session;
-    panda_circle *all;
+    panda_comm *all;
     panda_port *port;
     panda_arrived arrived;
     OK(panda_session_join(&session));
@@ -31,9 +31,9 @@ int main(int count, char **arguments)
     }
     /* Those that come meet all that began the session, so nobody leaves before. */
     if (count == 1) {
-        OK(panda_circle_everyone(session, &all));
-        OK(panda_circle_barrier(all));
-        panda_circle_free(all);
+        OK(panda_comm_everyone(session, &all));
+        OK(panda_comm_barrier(all));
+        panda_comm_free(all);
     }
     panda_port_free(port);
     panda_session_free(session);

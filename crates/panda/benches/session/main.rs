@@ -7,7 +7,7 @@
 //! `pairs` and `four` are four processes on two processors, first two on each and then wherever the system puts them: beside what never looks for frames but sleeps at once,
 //! sockets that block and the same session without spins (`sleeping`).
 
-mod circle;
+mod communicator;
 mod process;
 mod raw;
 mod star;

@@ -10,7 +10,7 @@ use antiphon_panda::thread::{self, Condition, Mutex, Semaphore, Threads};
 use antiphon_panda::{Call, Message, Seat, Session};
 
 use crate::table::Case;
-use crate::{circle, raw, star};
+use crate::{communicator, raw, star};
 
 const PAYLOAD: [u8; 8] = [7; 8];
 /// The tag of the last message.
@@ -36,8 +36,8 @@ pub fn run(case: &Case) {
         [_, "bare"] => bare::<Shm>(case),
         [_, "fiber"] => fibers(case, "receive"),
         [_, "fiber", way] => fibers(case, way),
-        [_, way] if circle::is_one(way) => {
-            circle::run(case, way, &Session::join().expect("joined"));
+        [_, way] if communicator::is_one(way) => {
+            communicator::run(case, way, &Session::join().expect("joined"));
         }
         [_, way] => session(case, way, &Session::join().expect("joined")),
         _ => session(case, "receive", &Session::join().expect("joined")),

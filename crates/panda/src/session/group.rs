@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::circle::{Circle, name_of_view};
+use super::communicator::{Communicator, name_of_view};
 use super::core::Core;
 use super::engine::Ask;
 use super::{Session, upcall};
@@ -112,24 +112,24 @@ impl Group {
         })
     }
 
-    /// The members as of the last view that the upcall has seen, for collective operations: members that have seen the same view get the same circle, apart from all other circles of
+    /// The members as of the last view that the upcall has seen, for collective operations: members that have seen the same view get the same communicator, apart from all other communicators of
     /// the same processes. Where the view changes, its operations end with an error that names who is lost, has left or has joined, and so do all later ones: ask for the next
-    /// view's circle. As in every circle, others may have ended the operation that failed here.
+    /// view's communicator. As in every communicator, others may have ended the operation that failed here.
     ///
     /// # Errors
     /// This process is no member any more.
-    pub fn circle(&self) -> Result<Circle, Error> {
-        let (number, members) = self.view_for_circles()?;
-        Circle::named(&self.core, &name_of_view(self.number, number), &members)
+    pub fn communicator(&self) -> Result<Communicator, Error> {
+        let (number, members) = self.view_for_communicators()?;
+        Communicator::named(&self.core, &name_of_view(self.number, number), &members)
     }
 
-    /// Some of the members as of the last view that the upcall has seen, each once and in this order, for collective operations: as [`circle`](Self::circle), of those alone. The same list, in the same
-    /// order, at all of them. It is apart from that circle and from those of other views, also where it has the same processes, and ends with the view, whoever has come or gone.
+    /// Some of the members as of the last view that the upcall has seen, each once and in this order, for collective operations: as [`communicator`](Self::communicator), of those alone. The same list, in the same
+    /// order, at all of them. It is apart from that communicator and from those of other views, also where it has the same processes, and ends with the view, whoever has come or gone.
     ///
     /// # Errors
     /// [`Error::Mismatch`]: one of them is not in that view. This process is no member any more, or not one of them; or one is there twice.
-    pub fn circle_of(&self, ranks: &[Rank]) -> Result<Circle, Error> {
-        let (number, members) = self.view_for_circles()?;
+    pub fn communicator_of(&self, ranks: &[Rank]) -> Result<Communicator, Error> {
+        let (number, members) = self.view_for_communicators()?;
         if let Some(rank) = ranks.iter().find(|rank| !members.contains(rank)) {
             self.core.check_rank(*rank)?;
             return Err(Error::Mismatch {
@@ -141,15 +141,15 @@ impl Group {
                 ),
             });
         }
-        Circle::of_view(&self.core, (self.number, number, &members), ranks)
+        Communicator::of_view(&self.core, (self.number, number, &members), ranks)
     }
 
-    /// The last view that the upcall has seen, whose circles end with it from now on.
-    fn view_for_circles(&self) -> Result<(u64, Vec<Rank>), Error> {
+    /// The last view that the upcall has seen, whose communicators end with it from now on.
+    fn view_for_communicators(&self) -> Result<(u64, Vec<Rank>), Error> {
         self.check()?;
         let view = self.core.desk.group(self.number, |membership| {
             let view = membership.view.as_mut()?;
-            view.has_circle = true;
+            view.has_communicator = true;
             Some((view.number, view.members.clone()))
         });
         view.ok_or_else(|| Error::NotMember(self.name.clone()))

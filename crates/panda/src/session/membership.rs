@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::circle::family_of_view;
+use super::communicator::family_of_view;
 use super::desk::{Desk, GroupUpcall};
 use super::engine::{Ask, Engine};
 use super::upcall::Given;
@@ -31,15 +31,15 @@ pub struct Membership {
 pub struct View {
     pub number: u64,
     pub members: Vec<Rank>,
-    /// Whether the program has asked for its circle, or for one of some of its members.
-    pub has_circle: bool,
+    /// Whether the program has asked for its communicator, or for one of some of its members.
+    pub has_communicator: bool,
 }
 
 /// What an event makes of a membership.
 struct Change {
     view: Option<View>,
     ended: Option<Option<String>>,
-    /// Why operations of the circles of the view before end.
+    /// Why operations of the communicators of the view before end.
     failure: Option<Failure>,
 }
 
@@ -94,7 +94,7 @@ impl Desk {
                 let view = View {
                     number: *number,
                     members: members.clone(),
-                    has_circle: false,
+                    has_communicator: false,
                 };
                 Some(Change {
                     view: Some(view),
@@ -122,7 +122,7 @@ impl Desk {
             engine.ask(Ask::Close {
                 family: family_of_view(group, before.number, &before.members),
                 failure,
-                may_begin: before.has_circle,
+                may_begin: before.has_communicator,
             });
         }
     }

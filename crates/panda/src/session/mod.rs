@@ -15,7 +15,7 @@ use engine::{Engine, Node, Process};
 use names::number_of;
 
 mod asked;
-mod circle;
+mod communicator;
 mod core;
 mod desk;
 mod engine;
@@ -34,7 +34,7 @@ mod spawn;
 pub(crate) mod upcall;
 mod watching;
 
-pub use circle::Circle;
+pub use communicator::Communicator;
 pub use desk::Arrived;
 pub(crate) use engine::WaitsFor;
 pub use group::Group;
@@ -47,7 +47,7 @@ pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// A process's part in a session. Clones are the same session; it ends with the last of them.
 ///
-/// Its ports, groups and circles do not keep it: once it has ended, or when it ends while they wait, their operations fail with [`Error::Over`]. So upcalls may keep
+/// Its ports, groups and communicators do not keep it: once it has ended, or when it ends while they wait, their operations fail with [`Error::Over`]. So upcalls may keep
 /// those. One that needs the session itself keeps what [`downgrade`](Session::downgrade) gives; one that keeps a clone keeps the session until [`end`](Session::end).
 #[derive(Clone)]
 pub struct Session {

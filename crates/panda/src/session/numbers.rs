@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::circle::Circle;
+use super::communicator::Communicator;
 use super::lent::{Lent, lend};
 use super::upcall::{self, Place};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::protocol::collective::{Array, Numbers, Operation, Refused, Signature}
 /// Bytes of an array from which it goes in parts: below, what a round costs is more than what the bytes do. (A guess from what rounds and bytes cost over shared memory: the ways were not measured against each other.)
 const LONG: usize = 16 << 10;
 
-impl Circle {
+impl Communicator {
     /// Everybody's arrays combined number by number, into everybody's array: all have arrays of the same length, and get bitwise the same result, whatever the length.
     ///
     /// Places are counted round the list from that of the lowest rank. Of the first 2 (n − 2^⌊log₂ n⌋) places each second one is combined with the one before it; then neighbours are combined, then neighbouring pairs, and

@@ -7,7 +7,7 @@ use super::world::CALL_LIMIT;
 use crate::platform::Rank;
 use crate::protocol::Time;
 
-mod circles;
+mod communicators;
 mod ports;
 
 /// A message's name: its sender's life, membership and number.
@@ -34,7 +34,7 @@ pub fn check(history: &History, end: Time) -> Result<(), String> {
     own_messages(history)?;
     calls(history, end)?;
     ports::ports(history, end)?;
-    circles::circles(history, end)
+    communicators::communicators(history, end)
 }
 
 /// One number, one view; and a view's number grows.

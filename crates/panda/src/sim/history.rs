@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::circle::Circle;
+use super::communicator::Communicator;
 use crate::message::DecodeError;
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -15,7 +15,7 @@ pub struct History {
     /// In order of their beginning.
     pub lives: Vec<Life>,
     /// In the order in which they were drawn.
-    pub circles: Vec<Circle>,
+    pub communicators: Vec<Communicator>,
     /// What no protocol could read: at which rank, and why.
     pub refused: Vec<(Rank, DecodeError)>,
 }
@@ -165,9 +165,9 @@ impl fmt::Display for History {
                 )?;
             }
         }
-        for (which, circle) in self.circles.iter().enumerate() {
-            writeln!(f, "circle {which} of lives {:?}:", circle.lives)?;
-            for (rank, turns) in circle.ranks.iter().zip(&circle.turns) {
+        for (which, communicator) in self.communicators.iter().enumerate() {
+            writeln!(f, "communicator {which} of lives {:?}:", communicator.lives)?;
+            for (rank, turns) in communicator.ranks.iter().zip(&communicator.turns) {
                 writeln!(f, "  rank {rank}: {turns:?}")?;
             }
         }

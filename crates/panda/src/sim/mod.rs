@@ -6,7 +6,7 @@
 mod air;
 mod chance;
 pub mod check;
-mod circle;
+mod communicator;
 mod events;
 mod history;
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod world;
 
 pub(crate) use air::{Timer, Travel};
 pub use chance::Chance;
-pub use circle::{Calls, Circle, Done, Task, Turn};
+pub use communicator::{Calls, Communicator, Done, Task, Turn};
 pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
 pub use network::{Kind, Network};
 pub use programs::{End, Failure, Fault, Halt, Outcome as Run, Programs, Simulation, seeds};

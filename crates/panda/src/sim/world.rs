@@ -16,13 +16,13 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Action, Stack};
 
-mod circle;
+mod communicator;
 mod numbers;
 mod ports;
 mod program;
 mod run;
 
-use circle::Seat;
+use communicator::Seat;
 pub use ports::Letter;
 
 /// The group that everybody joins.
@@ -56,7 +56,7 @@ pub struct World<L: Links, O> {
     silence: Duration,
     nodes: Vec<Option<Node<L, O>>>,
     fault: Fault,
-    /// Collective operations under way that circles follow, by the life and its number for it.
+    /// Collective operations under way that communicators follow, by the life and its number for it.
     seats: HashMap<(usize, RequestId), Seat>,
     /// The arrays of those that have them.
     arrays: HashMap<(usize, RequestId), Arc<numbers::Held>>,

@@ -55,7 +55,7 @@ pub type MutexGuard<'a, V> = antiphon_fiber::MutexGuard<'a, AnyThreads, V>;
 pub type Condition = antiphon_fiber::Condition<AnyThreads>;
 /// A counting semaphore.
 pub type Semaphore = antiphon_fiber::Semaphore<AnyThreads>;
-/// Lets threads of this process go on when so many have come; between processes it is [`Circle::barrier`](crate::Circle::barrier).
+/// Lets threads of this process go on when so many have come; between processes it is [`Communicator::barrier`](crate::Communicator::barrier).
 pub type Barrier = antiphon_fiber::Barrier<AnyThreads>;
 /// What a thread that panicked left.
 pub type Panic = antiphon_fiber::Panic;

@@ -293,6 +293,6 @@ pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
         }
         from.sort_unstable();
         assert_eq!(from, [0, 2]);
-        session.circle(&[0, 2]).unwrap().barrier().unwrap();
+        session.communicator(&[0, 2]).unwrap().barrier().unwrap();
     });
 }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-mod circles;
+mod communicators;
 pub mod flow;
 mod groups;
 mod mailbox;
@@ -23,7 +23,7 @@ mod numbers;
 pub mod sessions;
 pub mod threads;
 
-pub use circles::*;
+pub use communicators::*;
 pub use groups::*;
 use mailbox::mailbox;
 #[allow(
@@ -293,7 +293,7 @@ pub fn collectives_agree(make: Make) {
             }
             assert_eq!(all.all_reduce(&rank, u32::max).unwrap(), size - 1);
             if size == 5 && rank % 2 == 0 {
-                let even = session.circle(&[4, 0, 2]).unwrap();
+                let even = session.communicator(&[4, 0, 2]).unwrap();
                 assert_eq!(
                     even.gather(2, &rank).unwrap(),
                     (rank == 2).then(|| vec![4, 0, 2])
@@ -343,16 +343,16 @@ macro_rules! conformance_tests {
             a_joiner_begins_at_one_point
             groups_beside_many_others_are_as_they_were
             collectives_agree
-            circles_nobody_overruns
-            circles_carry_bytes
-            circles_that_disagree_end_with_an_error
+            communicators_nobody_overruns
+            communicators_carry_bytes
+            communicators_that_disagree_end_with_an_error
             numbers_are_reduced_as_by_a_loop
             all_get_the_same_bits
             arrays_that_differ_end_with_an_error
             reductions_may_run_ahead
-            circles_of_a_group_are_of_one_view
-            a_circle_of_a_group_names_who_is_lost
-            circles_of_some_members_end_with_the_view
+            communicators_of_a_group_are_of_one_view
+            a_communicator_of_a_group_names_who_is_lost
+            communicators_of_some_members_end_with_the_view
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
             an_upcall_wakes_who_waits_for_a_condition

@@ -1,6 +1,6 @@
 //! Collective operations on arrays of numbers: what comes of them at all lengths, and how they end where processes disagree.
 
-use antiphon_panda::{Circle, Error, Number, Reduction, Session};
+use antiphon_panda::{Communicator, Error, Number, Reduction, Session};
 
 use super::{Make, run};
 
@@ -9,7 +9,7 @@ const LENGTHS: [usize; 7] = [0, 1, 2, 3, 1000, 2049, 20_001];
 
 /// One kind of reduction at one process.
 struct Case<'a, T> {
-    all: &'a Circle,
+    all: &'a Communicator,
     rank: u32,
     root: u32,
     /// The numbers of a process.
@@ -119,7 +119,7 @@ pub fn all_get_the_same_bits(make: Make) {
     }
 }
 
-/// Processes whose arrays differ, or what they make of them, are told what differs and whose; the circle can be used after that.
+/// Processes whose arrays differ, or what they make of them, are told what differs and whose; the communicator can be used after that.
 pub fn arrays_that_differ_end_with_an_error(make: Make) {
     fn mismatch(session: &Session, outcome: Result<(), Error>, words: &str) {
         let error = outcome.unwrap_err();

@@ -27,14 +27,18 @@ fn hears_of_the_end(other: &Session) {
     assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
 }
 
-/// Upcalls that keep their port, group, circle and session (weakly) go with the last handle outside of them, and peers hear of the end.
+/// Upcalls that keep their port, group, communicator and session (weakly) go with the last handle outside of them, and peers hear of the end.
 pub fn upcalls_do_not_keep_their_session(make: Make) {
     let (session, other) = pair(make);
     let (witness, is_dropped) = witness();
     let port = session.port("own");
-    let (own, kept, circle) = (port.clone(), witness.clone(), session.circle(&[0]).unwrap());
+    let (own, kept, communicator) = (
+        port.clone(),
+        witness.clone(),
+        session.communicator(&[0]).unwrap(),
+    );
     port.on_message(move |arrived| {
-        let _ = (&kept, &circle);
+        let _ = (&kept, &communicator);
         own.send(arrived.from, 0, arrived.payload).unwrap();
     })
     .unwrap();

@@ -170,7 +170,7 @@ conformance_over!(over_udp, over_udp, V4, bad();
     a_group_has_one_order
     a_joiner_begins_at_one_point
     collectives_agree
-    circles_carry_bytes
+    communicators_carry_bytes
     a_lost_peer_is_named_and_the_group_goes_on
     upcalls_may_send
 );

@@ -90,8 +90,8 @@ const WAITS: [Wait; 3] = [
     }),
     ("barrier", |session, peer| {
         let own = session.rank();
-        let circle = session.circle_named(&format!("of {own}"), &[own, peer]);
-        circle.expect("one of them").barrier()
+        let communicator = session.communicator_named(&format!("of {own}"), &[own, peer]);
+        communicator.expect("one of them").barrier()
     }),
     ("call", |session, peer| {
         session.call(peer, "keep", Message::new(), None).map(drop)

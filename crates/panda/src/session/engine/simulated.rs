@@ -57,7 +57,7 @@ struct Inside<L: Links, O> {
 /// What a request is.
 enum Asked {
     Peer(Rank, Request),
-    Circle(Arc<[Rank]>),
+    Communicator(Arc<[Rank]>),
 }
 
 impl<L: Links, O: Order> Inside<L, O> {
@@ -269,7 +269,7 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
 
     fn ask(&self, ask: Ask) {
         if let Ask::Collect(part) = &ask {
-            self.note(part.id, Asked::Circle(part.ranks.clone()));
+            self.note(part.id, Asked::Communicator(part.ranks.clone()));
         }
         self.change(|stack, now| ask.put(stack, now));
     }
@@ -431,7 +431,9 @@ impl<L: Links, O: Order> Machine for Process<L, O> {
                     let to = self.desk.name_of(*to);
                     format!("{to} to take what was sent synchronously to port {port}")
                 }
-                Some(Asked::Circle(ranks)) => format!("a collective operation of ranks {ranks:?}"),
+                Some(Asked::Communicator(ranks)) => {
+                    format!("a collective operation of ranks {ranks:?}")
+                }
                 None => "the end of a request".into(),
             },
             WaitsFor::Change(words) => words.into(),

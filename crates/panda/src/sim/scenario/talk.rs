@@ -20,7 +20,7 @@ pub(super) struct Talk {
     /// Synchronous ones among them, of a thousand.
     synchronous: u64,
     /// Rounds in which some begin collective operations, of a thousand.
-    circles: u64,
+    communicators: u64,
 }
 
 impl Talk {
@@ -30,7 +30,7 @@ impl Talk {
         (seed % 2 == 1).then(|| Self {
             burst: chance.below(5),
             synchronous: chance.below(1000),
-            circles: chance.below(300),
+            communicators: chance.below(300),
             chance,
         })
     }
@@ -46,17 +46,17 @@ impl Talk {
                 world.post(rank, letter);
             }
         }
-        if self.chance.happens(self.circles) {
+        if self.chance.happens(self.communicators) {
             let is_everybody = self.chance.happens(400);
             let mut ranks = world.living();
             ranks.retain(|_| is_everybody || self.chance.happens(600));
             let tasks = self.chance.between(1, 4);
-            self.circle(world, ranks, tasks as usize);
+            self.communicator(world, ranks, tasks as usize);
         }
     }
 
     /// Some call collective operations, most of them soon, some late.
-    fn circle<L: Links, O: Order>(
+    fn communicator<L: Links, O: Order>(
         &mut self,
         world: &mut World<L, O>,
         mut ranks: Vec<Rank>,
@@ -70,7 +70,7 @@ impl Talk {
         }
         let tasks = (0..tasks).map(|_| self.task(ranks.len())).collect();
         let begins: Vec<Time> = ranks.iter().map(|_| world.air.now + self.delay()).collect();
-        world.circle(ranks, tasks, &begins);
+        world.communicator(ranks, tasks, &begins);
     }
 
     fn task(&mut self, count: usize) -> Task {
@@ -115,6 +115,6 @@ impl Talk {
             world.post(rank, letter);
         }
         let living = world.living();
-        self.circle(world, living, Calls::ALL.len());
+        self.communicator(world, living, Calls::ALL.len());
     }
 }

@@ -4,28 +4,30 @@ use super::ports::has_lost;
 use crate::protocol::Time;
 use crate::protocol::requests::Failure;
 use crate::sim::History;
-use crate::sim::circle::{Calls, Circle, Done, Task, Turn, given, own};
+use crate::sim::communicator::{Calls, Communicator, Done, Task, Turn, given, own};
 use crate::sim::world::COLLECT_LIMIT;
 
-pub(super) fn circles(history: &History, end: Time) -> Result<(), String> {
-    for (which, circle) in history.circles.iter().enumerate() {
-        let may_fail = may_fail(history, circle);
-        let may_hang = was_succeeded(history, circle);
-        for (place, turns) in circle.turns.iter().enumerate() {
+pub(super) fn communicators(history: &History, end: Time) -> Result<(), String> {
+    for (which, communicator) in history.communicators.iter().enumerate() {
+        let may_fail = may_fail(history, communicator);
+        let may_hang = was_succeeded(history, communicator);
+        for (place, turns) in communicator.turns.iter().enumerate() {
             for (number, turn) in turns.iter().enumerate() {
                 let fault = match &turn.ended {
-                    Some((at, Done::Well(values))) => well(circle, number, place, *at, values),
-                    Some((_, Done::Failed(failure))) => failed(circle, failure, may_fail),
-                    None if history.lives[circle.lives[place]].is_over || may_hang => Ok(()),
+                    Some((at, Done::Well(values))) => {
+                        well(communicator, number, place, *at, values)
+                    }
+                    Some((_, Done::Failed(failure))) => failed(communicator, failure, may_fail),
+                    None if history.lives[communicator.lives[place]].is_over || may_hang => Ok(()),
                     None => Err("did not end".into()),
                 };
-                let in_time = || in_time(circle, number, turn, end);
+                let in_time = || in_time(communicator, number, turn, end);
                 fault
                     .and_then(|()| if may_hang { Ok(()) } else { in_time() })
                     .map_err(|fault| {
-                        let calls = circle.tasks[number].calls;
-                        let (rank, ranks) = (circle.ranks[place], &circle.ranks);
-                        format!("rank {rank}'s {calls:?}, number {number} of circle {which} of {ranks:?}, {fault}")
+                        let calls = communicator.tasks[number].calls;
+                        let (rank, ranks) = (communicator.ranks[place], &communicator.ranks);
+                        format!("rank {rank}'s {calls:?}, number {number} of communicator {which} of {ranks:?}, {fault}")
                     })?;
             }
         }
@@ -33,30 +35,30 @@ pub(super) fn circles(history: &History, end: Time) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether one of a circle crashed or lost another.
-fn may_fail(history: &History, circle: &Circle) -> bool {
-    let lives = || circle.lives.iter().map(|life| &history.lives[*life]);
+/// Whether one of a communicator crashed or lost another.
+fn may_fail(history: &History, communicator: &Communicator) -> bool {
+    let lives = || communicator.lives.iter().map(|life| &history.lives[*life]);
     lives().any(|life| life.is_over) || lives().any(|a| lives().any(|b| has_lost(a, b, Time::ZERO)))
 }
 
-/// Whether a rank of a circle lives again: one who is not told of its crash waits for the later life, which knows of nothing.
-fn was_succeeded(history: &History, circle: &Circle) -> bool {
+/// Whether a rank of a communicator lives again: one who is not told of its crash waits for the later life, which knows of nothing.
+fn was_succeeded(history: &History, communicator: &Communicator) -> bool {
     let is_later = |life: usize| {
         let rank = history.lives[life].rank;
         history.lives[life + 1..].iter().any(|it| it.rank == rank)
     };
-    circle.lives.iter().any(|life| is_later(*life))
+    communicator.lives.iter().any(|life| is_later(*life))
 }
 
 fn well(
-    circle: &Circle,
+    communicator: &Communicator,
     number: usize,
     place: usize,
     at: Time,
     values: &[Option<u64>],
 ) -> Result<(), String> {
-    let task = circle.tasks[number];
-    let expected = expected(task, number, place, circle.ranks.len());
+    let task = communicator.tasks[number];
+    let expected = expected(task, number, place, communicator.ranks.len());
     if !values
         .iter()
         .copied()
@@ -70,14 +72,14 @@ fn well(
         Calls::Gather | Calls::Reduce | Calls::ReduceNumbers => place == task.root,
     };
     let has_begun = |other: usize| {
-        circle.turns[other]
+        communicator.turns[other]
             .get(number)
             .is_some_and(|it| it.at <= at)
     };
-    match (0..circle.ranks.len()).find(|other| needs(*other) && !has_begun(*other)) {
+    match (0..communicator.ranks.len()).find(|other| needs(*other) && !has_begun(*other)) {
         Some(other) => Err(format!(
             "ended before rank {} began it",
-            circle.ranks[other]
+            communicator.ranks[other]
         )),
         None => Ok(()),
     }
@@ -96,16 +98,21 @@ fn expected(task: Task, number: usize, place: usize, count: usize) -> Vec<u64> {
     }
 }
 
-fn failed(circle: &Circle, failure: &Failure, may_fail: bool) -> Result<(), String> {
+fn failed(communicator: &Communicator, failure: &Failure, may_fail: bool) -> Result<(), String> {
     match failure {
-        Failure::Lost { rank, .. } if may_fail && circle.ranks.contains(rank) => Ok(()),
+        Failure::Lost { rank, .. } if may_fail && communicator.ranks.contains(rank) => Ok(()),
         failure => Err(format!("failed with {failure:?} without a reason")),
     }
 }
 
 /// Once all have begun it, an operation ends in a bounded time; who crashed before it began it is noticed in the end.
-fn in_time(circle: &Circle, number: usize, turn: &Turn, end: Time) -> Result<(), String> {
-    let begun = circle
+fn in_time(
+    communicator: &Communicator,
+    number: usize,
+    turn: &Turn,
+    end: Time,
+) -> Result<(), String> {
+    let begun = communicator
         .turns
         .iter()
         .map(|turns| turns.get(number).map(|it| it.at));

@@ -8,7 +8,7 @@ use crate::protocol::requests::Failure;
 
 /// Some lives that call the same operations in the same order, on a list of their own.
 #[derive(Debug)]
-pub struct Circle {
+pub struct Communicator {
     /// Their ranks, in the order of the list.
     pub ranks: Arc<[Rank]>,
     /// The lives.
@@ -19,7 +19,7 @@ pub struct Circle {
     pub turns: Vec<Vec<Turn>>,
 }
 
-/// An operation that all of a circle call.
+/// An operation that all of a communicator call.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
     /// Which.

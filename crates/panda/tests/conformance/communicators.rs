@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use antiphon_panda::{Circle, Error, Group, Message, Session, thread};
+use antiphon_panda::{Communicator, Error, Group, Message, Session, thread};
 
 use super::{Make, run};
 
@@ -10,7 +10,7 @@ use super::{Make, run};
 const MANY: u32 = 10_000;
 
 /// Roots that only give and leaves that only give run ahead of those that are late; nothing that they gave is lost.
-pub fn circles_nobody_overruns(make: Make) {
+pub fn communicators_nobody_overruns(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
         let is_late = |late: u32| {
@@ -43,7 +43,7 @@ pub fn circles_nobody_overruns(make: Make) {
 }
 
 /// Bytes go as they are, in whichever pieces.
-pub fn circles_carry_bytes(make: Make) {
+pub fn communicators_carry_bytes(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
         for length in [0, 1, 5000, 300_000] {
@@ -73,8 +73,8 @@ pub fn circles_carry_bytes(make: Make) {
     });
 }
 
-/// Processes that call different operations, have the list in another order, or bring values of other types are told so, and the circle can be used after that.
-pub fn circles_that_disagree_end_with_an_error(make: Make) {
+/// Processes that call different operations, have the list in another order, or bring values of other types are told so, and the communicator can be used after that.
+pub fn communicators_that_disagree_end_with_an_error(make: Make) {
     fn mismatch<T>(session: &Session, outcome: Result<T, Error>) {
         let error = outcome.map(drop).unwrap_err();
         assert!(matches!(error, Error::Mismatch { .. }), "{error}");
@@ -87,16 +87,16 @@ pub fn circles_that_disagree_end_with_an_error(make: Make) {
     }
     run(make, 2, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
-        let twice = session.circle(&[0, 1, 0, 1]).err();
-        assert!(matches!(twice, Some(Error::TwiceInCircle(0))));
+        let twice = session.communicator(&[0, 1, 0, 1]).err();
+        assert!(matches!(twice, Some(Error::TwiceInCommunicator(0))));
 
-        let own = session.circle(&[rank, 1 - rank]).unwrap();
+        let own = session.communicator(&[rank, 1 - rank]).unwrap();
         mismatch(&session, own.barrier());
         all.barrier().unwrap();
 
-        let other = |circle: &Circle| match rank {
-            0 => circle.barrier(),
-            _ => circle.all_reduce(&1, |a: u32, b| a + b).map(drop),
+        let other = |communicator: &Communicator| match rank {
+            0 => communicator.barrier(),
+            _ => communicator.all_reduce(&1, |a: u32, b| a + b).map(drop),
         };
         mismatch(&session, other(&all));
         all.barrier().unwrap();
@@ -112,16 +112,16 @@ pub fn circles_that_disagree_end_with_an_error(make: Make) {
         mismatch(&session, all.gather_bytes(rank, vec![1]));
         all.barrier().unwrap();
 
-        // Circles of one list are apart if they have names.
+        // Communicators of one list are apart if they have names.
         let users = ["first", "second"].map(|name| {
             let session = session.clone();
             let uses = move || {
-                let circle = session.circle_named(name, &[0, 1]).unwrap();
+                let communicator = session.communicator_named(name, &[0, 1]).unwrap();
                 for number in 0..100 {
                     let value = format!("{name} {number}");
                     let own = (rank == 0).then_some(&value);
-                    assert_eq!(circle.broadcast(0, own).unwrap(), value);
-                    circle.barrier().unwrap();
+                    assert_eq!(communicator.broadcast(0, own).unwrap(), value);
+                    communicator.barrier().unwrap();
                 }
             };
             thread::spawn(uses).unwrap()
@@ -148,14 +148,14 @@ fn names(outcome: Result<(), Error>, rank: u32) {
     assert_eq!(named, rank, "{error}");
 }
 
-/// A group's circle is of its members, and of one view: who waits for one that has left, or while another joins, is told so, and the next view has a circle of its own.
-pub fn circles_of_a_group_are_of_one_view(make: Make) {
+/// A group's communicator is of its members, and of one view: who waits for one that has left, or while another joins, is told so, and the next view has a communicator of its own.
+pub fn communicators_of_a_group_are_of_one_view(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
-        let join = || session.join_group("circle", drop).unwrap();
+        let join = || session.join_group("communicator", drop).unwrap();
         let group = join();
         wait_for_members(&session, &group, 3);
-        let whole = group.circle().unwrap();
+        let whole = group.communicator().unwrap();
         assert_eq!(whole.ranks(), group.members());
         assert_eq!(whole.all_reduce(&(rank + 1), |a, b| a + b).unwrap(), 6);
         let root = whole.ranks()[0];
@@ -169,36 +169,36 @@ pub fn circles_of_a_group_are_of_one_view(make: Make) {
             all.barrier().unwrap();
             let group = join();
             wait_for_members(&session, &group, 3);
-            group.circle().unwrap().barrier().unwrap();
+            group.communicator().unwrap().barrier().unwrap();
             all.barrier().unwrap();
             return;
         }
         names(whole.barrier(), 2);
         wait_for_members(&session, &group, 2);
         names(whole.barrier(), 2);
-        let rest = group.circle().unwrap();
+        let rest = group.communicator().unwrap();
         assert_eq!(rest.all_reduce(&(rank + 1), |a, b| a + b).unwrap(), 3);
 
-        // It joins again, and one of the two waits for the other in the circle of the view before.
+        // It joins again, and one of the two waits for the other in the communicator of the view before.
         all.barrier().unwrap();
         if rank == 0 {
             names(rest.barrier(), 2);
         }
         wait_for_members(&session, &group, 3);
         names(rest.barrier(), 2);
-        group.circle().unwrap().barrier().unwrap();
+        group.communicator().unwrap().barrier().unwrap();
         all.barrier().unwrap();
         group.leave().unwrap();
     });
 }
 
-/// Who ends is named by the operations that wait for it, and the view without it has a circle.
-pub fn a_circle_of_a_group_names_who_is_lost(make: Make) {
+/// Who ends is named by the operations that wait for it, and the view without it has a communicator.
+pub fn a_communicator_of_a_group_names_who_is_lost(make: Make) {
     run(make, 3, |session| {
         let rank = session.rank();
-        let group = session.join_group("circle", drop).unwrap();
+        let group = session.join_group("communicator", drop).unwrap();
         wait_for_members(&session, &group, 3);
-        let whole = group.circle().unwrap();
+        let whole = group.communicator().unwrap();
         whole.barrier().unwrap();
         session.everyone().unwrap().barrier().unwrap();
         if rank == 1 {
@@ -206,25 +206,25 @@ pub fn a_circle_of_a_group_names_who_is_lost(make: Make) {
         }
         names(whole.barrier(), 1);
         wait_for_members(&session, &group, 2);
-        let rest = group.circle().unwrap();
+        let rest = group.communicator().unwrap();
         assert_eq!(rest.all_reduce(&rank, |a, b| a + b).unwrap(), 2);
     });
 }
 
-/// Circles of some members of a view are apart from all others of these processes, and end with the view, whoever has left; what ran ahead in one of them is nobody's matter then.
-pub fn circles_of_some_members_end_with_the_view(make: Make) {
+/// Communicators of some members of a view are apart from all others of these processes, and end with the view, whoever has left; what ran ahead in one of them is nobody's matter then.
+pub fn communicators_of_some_members_end_with_the_view(make: Make) {
     run(make, 4, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
         let group = session.join_group("some", drop).unwrap();
         wait_for_members(&session, &group, 4);
-        let whole = group.circle().unwrap();
+        let whole = group.communicator().unwrap();
         if rank > 0 {
-            let some = group.circle_of(&[3, 1, 2]).unwrap();
+            let some = group.communicator_of(&[3, 1, 2]).unwrap();
             assert_eq!(some.ranks(), [3, 1, 2]);
             let gathered = some.gather(1, &rank).unwrap();
             assert_eq!(gathered, (rank == 1).then(|| vec![3, 1, 2]));
             // The same processes, at the same time, and one is as far in these as it likes.
-            let plain = session.circle(&[3, 1, 2]).unwrap();
+            let plain = session.communicator(&[3, 1, 2]).unwrap();
             let own = |value: u32| (rank == 3).then_some(value);
             if rank == 3 {
                 some.broadcast(3, own(30).as_ref()).unwrap();
@@ -234,7 +234,7 @@ pub fn circles_of_some_members_end_with_the_view(make: Make) {
                 assert_eq!(some.broadcast::<u32>(3, None).unwrap(), 30);
             }
         }
-        let everybody = group.circle_of(whole.ranks()).unwrap();
+        let everybody = group.communicator_of(whole.ranks()).unwrap();
         let (first, is_first) = (whole.ranks()[0], rank == whole.ranks()[0]);
         if is_first {
             everybody.broadcast(first, Some(&1u32)).unwrap();
@@ -244,20 +244,20 @@ pub fn circles_of_some_members_end_with_the_view(make: Make) {
             assert_eq!(everybody.broadcast::<u32>(first, None).unwrap(), 1);
         }
         assert!(matches!(
-            group.circle_of(&[rank, rank]),
-            Err(Error::TwiceInCircle(_))
+            group.communicator_of(&[rank, rank]),
+            Err(Error::TwiceInCommunicator(_))
         ));
         assert!(matches!(
-            group.circle_of(&[(rank + 1) % 4]),
-            Err(Error::NotInCircle(_))
+            group.communicator_of(&[(rank + 1) % 4]),
+            Err(Error::NotInCommunicator(_))
         ));
         all.barrier().unwrap();
 
         // One leaves that is in none of these, while one waits for another.
-        let pair = (rank < 2).then(|| group.circle_of(&[0, 1]).unwrap());
+        let pair = (rank < 2).then(|| group.communicator_of(&[0, 1]).unwrap());
         if rank == 2 {
-            // To one that asks for that circle only when the view is another.
-            let early = group.circle_of(&[2, 1]).unwrap();
+            // To one that asks for that communicator only when the view is another.
+            let early = group.communicator_of(&[2, 1]).unwrap();
             early.broadcast(2, Some(&2u32)).unwrap();
         }
         all.barrier().unwrap();
@@ -274,12 +274,12 @@ pub fn circles_of_some_members_end_with_the_view(make: Make) {
             names(pair.barrier(), 3);
         }
         wait_for_members(&session, &group, 3);
-        let gone = group.circle_of(&[rank, 3]).map(drop);
+        let gone = group.communicator_of(&[rank, 3]).map(drop);
         names(gone, 3);
         if rank > 0 {
             // The same list in the next view is another one.
             let own = (rank == 2).then_some(&5u32);
-            let again = group.circle_of(&[2, 1]).unwrap();
+            let again = group.communicator_of(&[2, 1]).unwrap();
             assert_eq!(again.broadcast(2, own).unwrap(), 5);
         }
         all.barrier().unwrap();

@@ -23,7 +23,7 @@ use crate::protocol::collective::{Combine, Operation, Part, Refused};
 ///
 /// Values of a root that only gives, and of leaves that only give to it, may be under way for up to 256 operations; then they wait until all have begun as many.
 #[derive(Clone)]
-pub struct Circle {
+pub struct Communicator {
     core: Arc<Core>,
     ranks: Arc<[Rank]>,
     list: u64,
@@ -39,41 +39,41 @@ impl Session {
     ///
     /// # Errors
     /// This process is not one of them.
-    pub fn everyone(&self) -> Result<Circle, Error> {
+    pub fn everyone(&self) -> Result<Communicator, Error> {
         let ranks: Vec<Rank> = (0..self.size()).collect();
-        self.circle(&ranks)
+        self.communicator(&ranks)
     }
 
-    /// Some processes, each once; the same list, in the same order, at all of them. All circles of the same processes are one: two threads that use one each at the
-    /// same time [name](Self::circle_named) them.
+    /// Some processes, each once; the same list, in the same order, at all of them. All communicators of the same processes are one: two threads that use one each at the
+    /// same time [name](Self::communicator_named) them.
     ///
     /// # Errors
     /// This process is not one of them, one does not exist, or one is there twice.
-    pub fn circle(&self, ranks: &[Rank]) -> Result<Circle, Error> {
-        self.circle_named("", ranks)
+    pub fn communicator(&self, ranks: &[Rank]) -> Result<Communicator, Error> {
+        self.communicator_named("", ranks)
     }
 
-    /// The same, apart from circles of other names, which the same processes may use at the same time.
+    /// The same, apart from communicators of other names, which the same processes may use at the same time.
     ///
     /// # Errors
-    /// See [`circle`](Self::circle).
-    pub fn circle_named(&self, name: &str, ranks: &[Rank]) -> Result<Circle, Error> {
-        Circle::named(&self.keeper.core, name, ranks)
+    /// See [`communicator`](Self::communicator).
+    pub fn communicator_named(&self, name: &str, ranks: &[Rank]) -> Result<Communicator, Error> {
+        Communicator::named(&self.keeper.core, name, ranks)
     }
 }
 
-impl Circle {
+impl Communicator {
     pub(super) fn named(core: &Arc<Core>, name: &str, ranks: &[Rank]) -> Result<Self, Error> {
         let mut all = ranks.iter();
         all.try_for_each(|rank| core.check_rank(*rank))?;
         let at = ranks
             .iter()
             .position(|rank| *rank == core.rank)
-            .ok_or(Error::NotInCircle(core.rank))?;
+            .ok_or(Error::NotInCommunicator(core.rank))?;
         let mut sorted = ranks.to_vec();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::TwiceInCircle(twice[0]));
+            return Err(Error::TwiceInCommunicator(twice[0]));
         }
         let list = list_of(name, &sorted);
         Ok(Self {
@@ -87,7 +87,7 @@ impl Circle {
         })
     }
 
-    /// The same of some members of a view: it ends with the circle of all of them.
+    /// The same of some members of a view: it ends with the communicator of all of them.
     pub(super) fn of_view(
         core: &Arc<Core>,
         (group, number, members): (GroupId, u64, &[Rank]),
@@ -293,7 +293,7 @@ impl Circle {
     fn place_of(&self, rank: Rank) -> Result<usize, Error> {
         let mut ranks = self.ranks.iter();
         let place = ranks.position(|it| *it == rank);
-        place.ok_or(Error::NotInCircle(rank))
+        place.ok_or(Error::NotInCommunicator(rank))
     }
 
     #[track_caller]
@@ -346,12 +346,12 @@ fn list_of(name: &str, sorted: &[Rank]) -> u64 {
     number_of(name) ^ hash_of(sorted)
 }
 
-/// What the circle of a group's view is named; no program thinks of that.
+/// What the communicator of a group's view is named; no program thinks of that.
 pub(super) fn name_of_view(group: GroupId, number: u64) -> String {
     format!("\0group {group:x}, view {number}")
 }
 
-/// The list of that circle, with which the circles of some of its members end.
+/// The list of that communicator, with which the communicators of some of its members end.
 pub(super) fn family_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();

@@ -10,28 +10,34 @@ use crate::protocol::collective::{Operation, Part};
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
-use crate::sim::circle::{Calls, Circle, Done, Task, Turn, given, own};
+use crate::sim::communicator::{Calls, Communicator, Done, Task, Turn, given, own};
 
-/// Which circle, and which place in it.
+/// Which communicator, and which place in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Seat {
-    pub circle: usize,
+    pub communicator: usize,
     pub place: usize,
 }
 
 impl<L: Links, O: Order> World<L, O> {
     /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
-    pub fn circle(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
+    pub fn communicator(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
         let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.air.life_of(*b);
         if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
             return;
         }
         let lives = ranks.iter().map(|rank| self.air.life_of(*rank)).collect();
-        let circle = self.history.circles.len();
+        let communicator = self.history.communicators.len();
         for (place, at) in begins.iter().enumerate() {
-            self.air.add(*at, What::Turn(Seat { circle, place }));
+            self.air.add(
+                *at,
+                What::Turn(Seat {
+                    communicator,
+                    place,
+                }),
+            );
         }
-        self.history.circles.push(Circle {
+        self.history.communicators.push(Communicator {
             turns: ranks.iter().map(|_| Vec::new()).collect(),
             ranks: ranks.into(),
             lives,
@@ -39,14 +45,14 @@ impl<L: Links, O: Order> World<L, O> {
         });
     }
 
-    /// Has a process of a circle call what is next.
+    /// Has a process of a communicator call what is next.
     pub(super) fn turn(&mut self, seat: Seat) {
-        let Some(circle) = self.history.circles.get_mut(seat.circle) else {
+        let Some(communicator) = self.history.communicators.get_mut(seat.communicator) else {
             return;
         };
-        let (ranks, life) = (circle.ranks.clone(), circle.lives[seat.place]);
-        let turns = &mut circle.turns[seat.place];
-        let Some(&task) = circle.tasks.get(turns.len()) else {
+        let (ranks, life) = (communicator.ranks.clone(), communicator.lives[seat.place]);
+        let turns = &mut communicator.turns[seat.place];
+        let Some(&task) = communicator.tasks.get(turns.len()) else {
             return;
         };
         let rank = ranks[seat.place];
@@ -61,7 +67,7 @@ impl<L: Links, O: Order> World<L, O> {
             ended: None,
         });
         self.seats.insert((life, id), seat);
-        let list = seat.circle as u64 + 1;
+        let list = seat.communicator as u64 + 1;
         let (operation, value) = match task.way(number) {
             Some(way) => {
                 let held = Held::new(own(number, seat.place), 1 + task.length / 8);
@@ -88,7 +94,7 @@ impl<L: Links, O: Order> World<L, O> {
         self.act(rank, |stack, now| stack.collect(now, part));
     }
 
-    /// A collective operation has ended: the next one begins. Whether it was one of a circle's.
+    /// A collective operation has ended: the next one begins. Whether it was one of a communicator's.
     pub(super) fn turned(
         &mut self,
         rank: Rank,
@@ -100,9 +106,12 @@ impl<L: Links, O: Order> World<L, O> {
             return false;
         };
         let array = self.arrays.remove(&key);
-        let circle = &mut self.history.circles[seat.circle];
-        let turns = &mut circle.turns[seat.place];
-        let (task, count) = (circle.tasks[turns.len() - 1], circle.ranks.len());
+        let communicator = &mut self.history.communicators[seat.communicator];
+        let turns = &mut communicator.turns[seat.place];
+        let (task, count) = (
+            communicator.tasks[turns.len() - 1],
+            communicator.ranks.len(),
+        );
         let length = task.length;
         // Who is not the root has no result.
         let array = array.filter(|_| task.calls.is_to_all() || seat.place == task.root);
