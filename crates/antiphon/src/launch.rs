@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::output;
 use antiphon_launch::{Launch as Session, Line, Over, Signals};
-use antiphon_panda::platform::seat::parse_silence;
+use antiphon_panda::platform::launch_info::parse_silence;
 use antiphon_panda::platform::udp::Faults;
 use antiphon_runner::Stream;
 use anyhow::{Context, Result, bail};

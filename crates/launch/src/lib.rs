@@ -1,6 +1,6 @@
 //! Starts the processes of a session, hands on what they write, passes signals, and says how they ended.
 //!
-//! Each process gets its [`Seat`](antiphon_panda::platform::Seat) in its environment. The first one reads our standard input, the others none. A process that fails does not
+//! Each process gets its [`LaunchInfo`](antiphon_panda::platform::LaunchInfo) in its environment. The first one reads our standard input, the others none. A process that fails does not
 //! end the others: they are told by the platform that it is lost, and go on where the platform survives that. Nothing outlives us, in whatever way we end: each process
 //! has a keeper of the `runner`.
 //!
@@ -13,18 +13,18 @@
 //! # Ok::<(), antiphon_launch::LaunchError>(())
 //! ```
 
+mod bootstrap;
 mod hosts;
 mod lines;
 mod mpirun;
 mod outcome;
 mod remote;
 mod running;
-mod seats;
 
+pub use bootstrap::Over;
 pub use lines::Line;
 pub use outcome::{Ended, Outcome};
 pub use running::{Running, Signals};
-pub use seats::Over;
 
 use antiphon_panda::platform::udp::Faults;
 use std::ffi::{OsStr, OsString};

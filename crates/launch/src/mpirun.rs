@@ -1,10 +1,10 @@
 //! Sessions over Open MPI are started by its own `mpirun`, which reaches other hosts and says of each line whose it is.
 
+use crate::bootstrap::{Meeting, Over};
 use crate::hosts::Hosts;
 use crate::running::Running;
-use crate::seats::{Meeting, Over};
 use crate::{Launch, LaunchError, Line};
-use antiphon_panda::platform::{Seat, Secret};
+use antiphon_panda::platform::{LaunchInfo, Secret};
 use antiphon_runner::{Error, Program, Stream};
 use std::path::Path;
 
@@ -13,17 +13,18 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         .hosts
         .as_deref()
         .and_then(|file| meeting(launch, file));
-    // All that a seat says, be it nothing: else it would be that of the session that we are a process of, if we are one.
-    let seat = Seat {
+    // All that a launch info says, be it nothing: else it would be that of the session that we are a process of, if we are one.
+    let info = LaunchInfo {
         silence: launch.silence,
-        ..meeting
-            .as_ref()
-            .map_or_else(|| bare(launch.count), |meeting| meeting.seat(Over::Mpi, 0))
+        ..meeting.as_ref().map_or_else(
+            || bare(launch.count),
+            |meeting| meeting.launch_info(Over::Mpi, 0),
+        )
     };
     let mut mpirun = Program::new("mpirun")
         .args(["--tag-output", "--oversubscribe", "-n"])
         .arg(launch.count.to_string());
-    for (name, value) in seat.to_mpirun_environment() {
+    for (name, value) in info.to_mpirun_environment() {
         // Only its name is seen by others.
         mpirun = mpirun.env(name, value).args(["-x", name]);
     }
@@ -56,9 +57,9 @@ fn meeting(launch: &Launch, hosts: &Path) -> Option<Meeting> {
     Meeting::new(launch, hosts.own).ok()
 }
 
-/// What a session of this host has of a seat: rank 0 holds a meeting once there is need of one.
-fn bare(size: u32) -> Seat {
-    Seat {
+/// The launch info of a session of this host: rank 0 holds a meeting once there is need of one.
+fn bare(size: u32) -> LaunchInfo {
+    LaunchInfo {
         platform: Over::Mpi.name().into(),
         rank: 0,
         size,

@@ -6,7 +6,7 @@
 
 use crate::hosts::Host;
 use crate::{LaunchError, Over};
-use antiphon_panda::platform::Seat;
+use antiphon_panda::platform::LaunchInfo;
 use antiphon_runner::{Error, Forwarding, Program, Signaller};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeWriter, Write};
@@ -45,7 +45,7 @@ pub(crate) struct Call<'a> {
     pub program: &'a OsStr,
     pub args: &'a [OsString],
     pub directory: &'a Path,
-    /// Besides what ssh gives and the variables of the seat. A shell sets them, so those of names that are none of its own are left out.
+    /// Besides what ssh gives and the variables of the launch info. A shell sets them, so those of names that are none of its own are left out.
     pub environment: &'a [(OsString, OsString)],
 }
 
@@ -74,7 +74,11 @@ impl Orders {
     }
 }
 
-pub(crate) fn start(call: &Call<'_>, host: &Host, seat: &Seat) -> Result<Remote, LaunchError> {
+pub(crate) fn start(
+    call: &Call<'_>,
+    host: &Host,
+    info: &LaunchInfo,
+) -> Result<Remote, LaunchError> {
     let failed = |source| LaunchError::Session {
         over: call.over.name(),
         source,
@@ -84,9 +88,9 @@ pub(crate) fn start(call: &Call<'_>, host: &Host, seat: &Seat) -> Result<Remote,
     let name = words.next().ok_or(LaunchError::NoSsh {
         command: ssh.clone(),
     })?;
-    let script = script(call, host, seat).map_err(failed)?;
+    let script = script(call, host, info).map_err(failed)?;
     // A line that the script does not hold.
-    let mut end = format!("END-{}", seat.rank);
+    let mut end = format!("END-{}", info.rank);
     while script.windows(end.len()).any(|part| part == end.as_bytes()) {
         end.push('-');
     }
@@ -129,12 +133,12 @@ fn loader(end: &str) -> String {
     )
 }
 
-fn script(call: &Call<'_>, host: &Host, seat: &Seat) -> io::Result<Vec<u8>> {
+fn script(call: &Call<'_>, host: &Host, info: &LaunchInfo) -> io::Result<Vec<u8>> {
     let mut script = Vec::new();
     for (name, value) in call.environment.iter().filter(|(name, _)| can_be_set(name)) {
         script.extend([b"export ", name.as_bytes(), b"=", &quoted(value), b"\n"].concat());
     }
-    for (name, value) in seat.to_environment() {
+    for (name, value) in info.to_environment() {
         writeln!(script, "export {name}={}", text(&value))?;
     }
     let complaint = format!(

@@ -1,11 +1,11 @@
 //! Processes that run, and what they write.
 
+use crate::bootstrap::Meeting;
 use crate::hosts::{Host, Hosts};
 use crate::lines::Lines;
 use crate::remote::{self, Call, Orders, Remote};
-use crate::seats::Meeting;
 use crate::{Ended, Launch, LaunchError, Line, Outcome, Over, mpirun};
-use antiphon_panda::platform::{Rank, Seat};
+use antiphon_panda::platform::{LaunchInfo, Rank};
 use antiphon_panda::starter::{NotStarted, OnEnd, Order, Starter};
 use antiphon_runner::{Forwarding, Program, Signaller, Stream};
 use parking_lot::Mutex;
@@ -107,9 +107,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     let mut running = Running::empty();
     let plan = Arc::new(Plan {
         over: launch.over,
-        seat: Seat {
+        info: LaunchInfo {
             silence: launch.silence,
-            ..meeting.seat(launch.over, 0)
+            ..meeting.launch_info(launch.over, 0)
         },
         hosts,
     });
@@ -117,9 +117,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     let directory = std::env::current_dir().map_err(failed)?;
     for rank in 0..launch.count {
         let host = plan.hosts.as_ref().map(|hosts| hosts.of(rank));
-        let seat = Seat {
+        let info = LaunchInfo {
             starter: Some(starter.address()),
-            ..plan.seat(rank, host)
+            ..plan.launch_info(rank, host)
         };
         let (process, way) = match host.filter(|host| !host.is_here) {
             Some(host) => {
@@ -130,13 +130,13 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
                     directory: &directory,
                     environment: &[],
                 };
-                let Remote { process, orders } = remote::start(&call, host, &seat)?;
+                let Remote { process, orders } = remote::start(&call, host, &info)?;
                 (process, Way::There(orders))
             }
             None => {
                 let program = Program::new(&launch.program)
                     .args(&launch.args)
-                    .envs(seat.to_environment());
+                    .envs(info.to_environment());
                 here(program.forward(rank == 0)?)?
             }
         };
@@ -163,22 +163,22 @@ fn here(process: Forwarding) -> Result<(Forwarding, Way), LaunchError> {
 /// What all processes of a session have in common.
 struct Plan {
     over: Over,
-    /// The seat of one of them.
-    seat: Seat,
+    /// The launch info of one of them.
+    info: LaunchInfo,
     hosts: Option<Hosts>,
 }
 
 impl Plan {
-    fn seat(&self, rank: Rank, host: Option<&Host>) -> Seat {
+    fn launch_info(&self, rank: Rank, host: Option<&Host>) -> LaunchInfo {
         let there = host.filter(|host| !host.is_here);
-        Seat {
+        LaunchInfo {
             rank,
             name: there.map_or_else(
                 || format!("rank {rank}"),
                 |host| format!("{}:{rank}", host.name),
             ),
             address: host.map(|host| host.address),
-            ..self.seat.clone()
+            ..self.info.clone()
         }
     }
 
@@ -193,13 +193,13 @@ impl Plan {
             })?),
             _ => None,
         };
-        let seat = Seat {
+        let info = LaunchInfo {
             parent: Some(order.parent),
             starter: order.starter.clone(),
-            ..self.seat(rank, host)
+            ..self.launch_info(rank, host)
         };
         let Some(host) = host.filter(|host| !host.is_here) else {
-            return Ok(here(order.program(&seat).forward(false)?)?);
+            return Ok(here(order.program(&info).forward(false)?)?);
         };
         let call = Call {
             over: self.over,
@@ -208,7 +208,7 @@ impl Plan {
             directory: &order.directory,
             environment: &order.environment,
         };
-        let Remote { process, orders } = remote::start(&call, host, &seat)?;
+        let Remote { process, orders } = remote::start(&call, host, &info)?;
         Ok((process, Way::There(orders)))
     }
 }
@@ -269,7 +269,7 @@ impl Running {
         };
         Starter::hold(
             own_address(plan.hosts.as_ref()),
-            plan.seat.secret,
+            plan.info.secret,
             Arc::new(start),
         )
     }

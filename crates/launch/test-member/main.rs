@@ -5,7 +5,7 @@ use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
-use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
+use antiphon_panda::platform::{Event, Inbox, LaunchInfo, Platform, Rank};
 use antiphon_panda::{Message, Session};
 use std::error::Error;
 use std::io::{self, Write};
@@ -20,42 +20,42 @@ fn main() -> Result<(), Box<dyn Error>> {
     if mode == "launch" {
         return launch();
     }
-    let seat = Seat::from_environment()?;
+    let info = LaunchInfo::from_environment()?;
     match mode.as_str() {
-        "greet" => match seat.platform.as_str() {
-            "shm" => greet::<Shm>(&seat)?,
-            "tcp" => greet::<Tcp>(&seat)?,
-            "udp" => greet::<Udp>(&seat)?,
-            "mpi" => greet::<Mpi>(&seat)?,
+        "greet" => match info.platform.as_str() {
+            "shm" => greet::<Shm>(&info)?,
+            "tcp" => greet::<Tcp>(&info)?,
+            "udp" => greet::<Udp>(&info)?,
+            "mpi" => greet::<Mpi>(&info)?,
             other => return Err(format!("no platform `{other}`").into()),
         },
         "say" => {
-            println!("one from {}\nhalf a line, ", seat.rank);
-            eprint!("and no end from {}", seat.rank);
+            println!("one from {}\nhalf a line, ", info.rank);
+            eprint!("and no end from {}", info.rank);
         }
         "echo" => println!("{:?}", std::env::args().nth(2).ok_or("nothing to say")?),
         // Whoever does not exit stays until it is ended.
-        "hang-exit" if seat.rank != 1 => sleep(LONG),
+        "hang-exit" if info.rank != 1 => sleep(LONG),
         "hang-exit" => exit(7),
-        "exit" => exit(7 * i32::from(seat.rank == 1)),
+        "exit" => exit(7 * i32::from(info.rank == 1)),
         "read" => println!("read {:?}", io::read_to_string(io::stdin())?),
-        "fail" => fail(&seat)?,
+        "fail" => fail(&info)?,
         "hang" => {
             // A process that was spawned is one when it has joined.
-            let _session = (seat.rank >= seat.size).then(Session::join).transpose()?;
+            let _session = (info.rank >= info.size).then(Session::join).transpose()?;
             println!("here {}", std::process::id());
             io::stdout().flush()?;
             sleep(LONG);
         }
         "heed" => heed()?,
-        "spawn" => spawn(if seat.rank < seat.size {
+        "spawn" => spawn(if info.rank < info.size {
             "spawn"
         } else {
             "fail"
         })?,
         "spawn-hang" => spawn("hang")?,
         // Who spawned leaves, those that were spawned say so and stay.
-        "spawn-leave" if seat.rank < seat.size => {
+        "spawn-leave" if info.rank < info.size => {
             let session = Session::join()?;
             session.spawn(std::env::current_exe()?, ["spawn-leave"], 2)?;
         }
@@ -67,16 +67,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             sleep(LONG);
         }
         "spawn-many" => spawn_many()?,
-        "seat" => {
-            let session = antiphon_panda::platform::join(&seat)?;
+        "info" => {
+            let session = antiphon_panda::platform::join(&info)?;
             session.everyone()?.barrier()?;
-            let is_not_outer = seat.starter.as_deref() != Some("192.0.2.1:9");
-            let Seat {
+            let is_not_outer = info.starter.as_deref() != Some("192.0.2.1:9");
+            let LaunchInfo {
                 address,
                 silence,
                 parent,
                 ..
-            } = seat;
+            } = info;
             // With no `--hosts` this is the loopback's.
             println!("{address:?} {silence:?} {parent:?} {is_not_outer}");
         }
@@ -193,16 +193,16 @@ fn launch() -> Result<(), Box<dyn Error>> {
 }
 
 /// Tells all others who it is, until it has heard of all of them.
-fn greet<P: Platform>(seat: &Seat) -> Result<(), Box<dyn Error>> {
-    let (platform, mut inbox) = P::join(seat)?;
-    let others = (0..seat.size).filter(|&rank| rank != seat.rank);
+fn greet<P: Platform>(info: &LaunchInfo) -> Result<(), Box<dyn Error>> {
+    let (platform, mut inbox) = P::join(info)?;
+    let others = (0..info.size).filter(|&rank| rank != info.rank);
     let mut heard: Vec<Rank> = Vec::new();
     let mut events = Vec::new();
     let end = Instant::now() + LONG;
     // Once more at the end, for those that have not heard yet: the platform may lose it.
-    while heard.len() + 1 < seat.size as usize {
+    while heard.len() + 1 < info.size as usize {
         for to in others.clone() {
-            let _ = platform.send(to, Message::from(vec![seat.rank as u8]));
+            let _ = platform.send(to, Message::from(vec![info.rank as u8]));
         }
         inbox.receive(Some(Instant::now() + Duration::from_millis(5)), &mut events);
         for event in events.drain(..) {
@@ -219,7 +219,7 @@ fn greet<P: Platform>(seat: &Seat) -> Result<(), Box<dyn Error>> {
     }
     for to in others {
         (0..20).for_each(|_| {
-            let _ = platform.send(to, Message::from(vec![seat.rank as u8]));
+            let _ = platform.send(to, Message::from(vec![info.rank as u8]));
         });
     }
     heard.sort_unstable();
@@ -228,9 +228,9 @@ fn greet<P: Platform>(seat: &Seat) -> Result<(), Box<dyn Error>> {
 }
 
 /// Rank 1 ends badly; when that is known, rank 2 does as well.
-fn fail(seat: &Seat) -> Result<(), Box<dyn Error>> {
-    let (_shm, mut inbox) = Shm::join(seat)?;
-    if seat.rank == 1 {
+fn fail(info: &LaunchInfo) -> Result<(), Box<dyn Error>> {
+    let (_shm, mut inbox) = Shm::join(info)?;
+    if info.rank == 1 {
         exit(3);
     }
     let mut events = Vec::new();
@@ -240,7 +240,7 @@ fn fail(seat: &Seat) -> Result<(), Box<dyn Error>> {
     {
         inbox.receive(None, &mut events);
     }
-    if seat.rank == 2 {
+    if info.rank == 2 {
         // So that the first end is noted first, on however busy a machine.
         sleep(Duration::from_secs(2));
         std::process::abort();

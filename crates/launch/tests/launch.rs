@@ -358,7 +358,7 @@ fn a_launch_within_a_session_begins_one_of_its_own() {
             continue;
         }
         let output = Command::new(MEMBER)
-            .args(["launch", over, "2", "seat"])
+            .args(["launch", over, "2", "info"])
             .envs(outer)
             .output()
             .expect("started");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use antiphon_panda::platform::{self, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{self, LaunchInfo, Secret, shm, udp};
 use antiphon_runner::{Process, Program, Signaller};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -58,13 +58,13 @@ impl Meeting {
         })
     }
 
-    fn seat(&self, rank: usize) -> Option<Seat> {
+    fn launch_info(&self, rank: usize) -> Option<LaunchInfo> {
         let rank = rank as u32;
         match self {
             Self::Elsewhere => None,
-            Self::Shm(meeting) => Some(meeting.seat(rank)),
-            Self::Tcp(meeting) => Some(meeting.seat("tcp", rank)),
-            Self::Udp(meeting) => Some(meeting.seat(rank)),
+            Self::Shm(meeting) => Some(meeting.launch_info(rank)),
+            Self::Tcp(meeting) => Some(meeting.launch_info("tcp", rank)),
+            Self::Udp(meeting) => Some(meeting.launch_info(rank)),
         }
     }
 }
@@ -79,8 +79,8 @@ impl Company {
         let mut programs = Vec::new();
         for rank in 0..if alone { 1 } else { size } {
             let program = member(what, &board, rank, size).map_err(|error| failed(&error))?;
-            let seat = meeting.seat(rank).map(|seat| seat.to_environment());
-            programs.push(program.envs(seat.unwrap_or_default()));
+            let info = meeting.launch_info(rank).map(|info| info.to_environment());
+            programs.push(program.envs(info.unwrap_or_default()));
         }
         let mut programs = programs.into_iter();
         let leader = programs.next().map(|program| program.spawn());

@@ -75,8 +75,8 @@ fn take_part(what: What, rank: usize, size: usize, board: Arc<Board>) -> ExitCod
 fn threads(what: What, size: usize, board: &Arc<Board>) -> ExitCode {
     let mut ends = Local::session(size as u32).into_iter();
     let first = ends.next().expect("a company is not empty");
-    let join = |(seat, platform, inbox)| -> Join {
-        Box::new(move || Session::over(platform, inbox, &seat, SILENCE))
+    let join = |(info, platform, inbox)| -> Join {
+        Box::new(move || Session::over(platform, inbox, &info, SILENCE))
     };
     thread::scope(|scope| {
         for (rank, end) in (1..).zip(ends) {

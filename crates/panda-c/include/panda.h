@@ -277,9 +277,9 @@ const void *panda_message_flatten(panda_message *message);
 /* ---- sessions -------------------------------------------------------------------------------------------- */
 
 /**
- * A place in a session for a process that is to come.
+ * What a process that is to come is told to join a session.
  */
-typedef struct panda_seat panda_seat;
+typedef struct panda_launch_info panda_launch_info;
 
 /**
  * A process's part in a session. Its handle may be used by all threads at once.
@@ -488,40 +488,40 @@ panda_status panda_session_local_with(uint32_t size,
                                       panda_session **sessions);
 
 /**
- * Seats for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
- * if the variables of its seat are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_seat_join(); the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
- * by panda_seat_free(). Whoever reads the variables may join: they hold the session's secret.
+ * Launch infos for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
+ * if the variables of its launch info are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_launch_info_join(); the others need not wait for it, and panda_session_parent() of it is this process. infos[0] and so on are the caller's, to be given back
+ * by panda_launch_info_free(). Whoever reads the variables may join: they hold the session's secret.
  *
  * Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_allot(panda_session *session,
                                  uint32_t count,
-                                 panda_seat **seats);
+                                 panda_launch_info **infos);
 
 /**
- * Takes a seat in this process, which over `local` is how a further thread joins. A seat is taken once; its handle remains the caller's. The session's handle is the caller's, to be given back by
+ * Joins in this process, which over `local` is how a further thread joins. A launch info is used once; its handle remains the caller's. The session's handle is the caller's, to be given back by
  * panda_session_free().
  *
  * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_seat_join(panda_seat *seat,
+panda_status panda_launch_info_join(panda_launch_info *info,
                              panda_session **session);
 
 /**
- * The rank of the process that takes the seat; PANDA_ANY for NULL.
+ * The rank of the process that joins with it; PANDA_ANY for NULL.
  */
-panda_rank panda_seat_rank(panda_seat *seat);
+panda_rank panda_launch_info_rank(panda_launch_info *info);
 
 /**
- * The variables that tell a process its seat, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
+ * The variables that hold the launch info, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
  * names, which a process of a session has itself. NULL for NULL.
  */
-const char *const *panda_seat_environment(panda_seat *seat);
+const char *const *panda_launch_info_environment(panda_launch_info *info);
 
 /**
- * Gives a handle back; the seat remains. NULL is none.
+ * Gives a handle back; the rank remains allotted. NULL is none.
  */
-void panda_seat_free(panda_seat *seat);
+void panda_launch_info_free(panda_launch_info *info);
 
 /* ---- ports ----------------------------------------------------------------------------------------------- */
 

@@ -56,7 +56,7 @@ const END: &str = "
 const TOPICS: [(&str, &[&str]); 8] = [
     ("statuses", &["status.rs", "given.rs"]),
     ("messages", &["message.rs"]),
-    ("sessions", &["session.rs", "program.rs", "seat.rs"]),
+    ("sessions", &["session.rs", "program.rs", "launch_info.rs"]),
     ("ports", &["port.rs"]),
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),
@@ -93,7 +93,7 @@ fn topic(files: &[&str]) -> String {
     // To C a handle is something that changes, although Rust shares it between threads.
     let handles = [
         "session",
-        "seat",
+        "info",
         "port",
         "group",
         "communicator",

@@ -120,7 +120,7 @@ fn spawned_processes() {
 
 #[test]
 fn processes_that_the_program_starts_itself() {
-    everywhere("tests/c/seats.c", 2);
+    everywhere("tests/c/launch_info.c", 2);
 }
 
 /// Over Open MPI nobody outlives a process that is killed.

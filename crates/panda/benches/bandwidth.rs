@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
-use antiphon_panda::{Message, Seat, Session};
+use antiphon_panda::{LaunchInfo, Message, Session};
 use window::{Receiver, Sender};
 
 const MIB: usize = 1 << 20;
@@ -62,13 +62,13 @@ impl Bare {
 fn session() -> [Session; 2] {
     let secret = Secret::fresh().expect("random numbers");
     let meeting = udp::Meeting::new(2, secret).expect("a port");
-    let join = |seat: Seat| {
+    let join = |info: LaunchInfo| {
         thread::spawn(move || {
-            let (platform, inbox) = Udp::join(&seat).expect("joined");
-            Session::over(platform, inbox, &seat, Duration::from_secs(3)).expect("a thread")
+            let (platform, inbox) = Udp::join(&info).expect("joined");
+            Session::over(platform, inbox, &info, Duration::from_secs(3)).expect("a thread")
         })
     };
-    let joining = [0, 1].map(|rank| join(meeting.seat(rank)));
+    let joining = [0, 1].map(|rank| join(meeting.launch_info(rank)));
     joining.map(|one| one.join().expect("no panic"))
 }
 

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use antiphon_panda::platform::{Meeting, Secret, shm, udp};
-use antiphon_panda::{Error, Message, Seat, Session};
+use antiphon_panda::{Error, LaunchInfo, Message, Session};
 
 const LONG: usize = 200_000;
 const PLATFORMS: [&str; 3] = ["shm", "tcp", "udp"];
@@ -44,13 +44,13 @@ fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> 
     let shm = shm::Meeting::new(size, secret)?;
     let udp = udp::Meeting::new(size, secret)?;
     let tcp = Meeting::hold(([127, 0, 0, 1], 0).into(), size, secret)?;
-    let seat = |rank| match platform {
-        "shm" => shm.seat(rank),
-        "udp" => udp.seat(rank),
-        _ => tcp.seat("tcp", rank),
+    let launch_info = |rank| match platform {
+        "shm" => shm.launch_info(rank),
+        "udp" => udp.launch_info(rank),
+        _ => tcp.launch_info("tcp", rank),
     };
     let mut members: Vec<Child> = (0..size)
-        .map(|rank| start(&seat(rank)))
+        .map(|rank| start(&launch_info(rank)))
         .collect::<Result<_, _>>()?;
     for member in &mut members {
         let output = member.stdout.as_mut().ok_or("a pipe")?;
@@ -71,9 +71,9 @@ fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> 
     Ok(kib.ok_or("this system does not say")? << 10)
 }
 
-fn start(seat: &Seat) -> std::io::Result<Child> {
+fn start(info: &LaunchInfo) -> std::io::Result<Child> {
     Command::new(std::env::current_exe()?)
-        .envs(seat.to_environment())
+        .envs(info.to_environment())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -2,7 +2,7 @@
 
 use antiphon_panda::platform::{Local, Platform, Tcp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Error, Message, Seat, Session};
+use antiphon_panda::{Error, LaunchInfo, Message, Session};
 
 fn talk(session: &Session) -> Result<(), Error> {
     let group = session.join_group("talk", |_| ())?;
@@ -12,15 +12,15 @@ fn talk(session: &Session) -> Result<(), Error> {
 }
 
 fn main() -> Result<(), Error> {
-    match Seat::from_environment() {
-        Ok(seat) => {
-            let (tcp, inbox) = Tcp::join(&seat)?;
-            talk(&Session::over(tcp, inbox, &seat, SILENCE)?)
+    match LaunchInfo::from_environment() {
+        Ok(info) => {
+            let (tcp, inbox) = Tcp::join(&info)?;
+            talk(&Session::over(tcp, inbox, &info, SILENCE)?)
         }
         Err(_) => Local::session(1)
             .into_iter()
-            .try_for_each(|(seat, local, inbox)| {
-                talk(&Session::over(local, inbox, &seat, SILENCE)?)
+            .try_for_each(|(info, local, inbox)| {
+                talk(&Session::over(local, inbox, &info, SILENCE)?)
             }),
     }
 }

@@ -16,7 +16,7 @@ pub mod thread;
 pub use error::{Error, Named, SameNumber};
 pub use message::{DecodeError, Message};
 pub use number::{Number, Reduction};
-pub use platform::{Platform, Rank, Seat};
+pub use platform::{LaunchInfo, Platform, Rank};
 pub use protocol::group::GroupEvent;
 pub use session::{
     Arrived, Call, Communicator, Group, Multicast, Port, Reply, Session, WeakSession,

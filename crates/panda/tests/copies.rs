@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc;
 
 use antiphon_panda::platform::{Local, Rank, join};
-use antiphon_panda::{GroupEvent, Message, Seat, Session};
+use antiphon_panda::{GroupEvent, LaunchInfo, Message, Session};
 
 use counting::ALLOCATED;
 use members::{LIMIT, Members, say};
@@ -115,8 +115,8 @@ fn allocates_little(platform: &str) {
 #[test]
 #[ignore = "one process of a session of the other tests"]
 fn member() {
-    let seat = Seat::from_environment().expect("a seat");
-    let session = join(&seat).expect("joined");
+    let info = LaunchInfo::from_environment().expect("launch info");
+    let session = join(&info).expect("joined");
     let port = session.port("long");
     if session.rank() == RECEIVER {
         while let Ok(arrived) = port.receive(Some(SENDER), None) {

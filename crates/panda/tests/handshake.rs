@@ -9,7 +9,7 @@ use std::thread;
 
 use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Seat, Session};
+use antiphon_panda::{LaunchInfo, Session};
 use caller::{CHALLENGE, CONNECTS, FRAMES, MEETING, NO_RANK};
 
 const ANY: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
@@ -22,17 +22,17 @@ fn meeting(size: u32) -> (Meeting, Secret) {
     (Meeting::hold(ANY.into(), size, secret).unwrap(), secret)
 }
 
-fn join(seat: &Seat) -> Session {
-    let (tcp, inbox) = Tcp::join(seat).unwrap();
-    Session::over(tcp, inbox, seat, SILENCE).unwrap()
+fn join(info: &LaunchInfo) -> Session {
+    let (tcp, inbox) = Tcp::join(info).unwrap();
+    Session::over(tcp, inbox, info, SILENCE).unwrap()
 }
 
 /// A session of one process, and where that one listens.
 fn alone(meeting: &Meeting) -> (Session, SocketAddr) {
-    let seat = meeting.seat("tcp", 0);
-    let session = join(&seat);
+    let info = meeting.launch_info("tcp", 0);
+    let session = join(&info);
     let mut listening = caller::own_sockets("tcp", "0A");
-    listening.remove(&seat.meeting.parse().unwrap());
+    listening.remove(&info.meeting.parse().unwrap());
     (session, *listening.first().unwrap())
 }
 
@@ -118,9 +118,9 @@ fn who_overhears_the_meeting_does_not_learn_the_secret() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
     let (meeting, secret) = meeting(1);
     let between = TcpListener::bind(ANY).unwrap();
-    let mut seat = meeting.seat("tcp", 0);
+    let mut info = meeting.launch_info("tcp", 0);
     let meeting_at =
-        std::mem::replace(&mut seat.meeting, between.local_addr().unwrap().to_string());
+        std::mem::replace(&mut info.meeting, between.local_addr().unwrap().to_string());
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hearing = heard.clone();
     let listener = thread::spawn(move || {
@@ -128,7 +128,7 @@ fn who_overhears_the_meeting_does_not_learn_the_secret() {
         let to = TcpStream::connect(meeting_at).unwrap();
         overhear(from, to, &hearing);
     });
-    let session = join(&seat);
+    let session = join(&info);
     listener.join().unwrap();
     let heard = heard.lock().unwrap();
     let name = b"rank 0";
@@ -144,9 +144,9 @@ fn an_impostor_hears_no_more_than_an_opening() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
     let (meeting, _) = meeting(1);
     let impostor = TcpListener::bind(ANY).unwrap();
-    let mut seat = meeting.seat("tcp", 0);
-    seat.meeting = impostor.local_addr().unwrap().to_string();
-    let joining = thread::spawn(move || Tcp::join(&seat).expect_err("nobody to meet"));
+    let mut info = meeting.launch_info("tcp", 0);
+    info.meeting = impostor.local_addr().unwrap().to_string();
+    let joining = thread::spawn(move || Tcp::join(&info).expect_err("nobody to meet"));
     let (mut victim, _) = impostor.accept().unwrap();
     let mut opening = vec![0; caller::opening(0, NO_RANK, 0, b"").len()];
     victim.read_exact(&mut opening).unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::shm::Meeting;
 use antiphon_panda::platform::{Event, Flow, Inbox, Platform, Secret, Shm};
-use antiphon_panda::{Message, Seat};
+use antiphon_panda::{LaunchInfo, Message};
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -22,10 +22,10 @@ impl Drop for Killed {
     }
 }
 
-fn start(seat: &Seat) -> Killed {
+fn start(info: &LaunchInfo) -> Killed {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sender", "--ignored"])
-        .envs(seat.to_environment())
+        .envs(info.to_environment())
         .stdout(Stdio::null())
         .spawn();
     Killed(child.unwrap())
@@ -41,9 +41,9 @@ fn frame(rank: u32, number: u32) -> Vec<u8> {
 fn every_frame_that_comes_is_whole_whenever_its_sender_is_killed() {
     let meeting = Meeting::new(3, Secret::fresh().unwrap()).unwrap();
     let mut senders: Vec<Option<Killed>> = (0..2)
-        .map(|rank| Some(start(&meeting.seat(rank))))
+        .map(|rank| Some(start(&meeting.launch_info(rank))))
         .collect();
-    let (_shm, mut inbox) = Shm::join(&meeting.seat(2)).unwrap();
+    let (_shm, mut inbox) = Shm::join(&meeting.launch_info(2)).unwrap();
     let mut came = [0, 0];
     let mut lost = [false, false];
     let mut events = Vec::new();
@@ -78,10 +78,10 @@ fn every_frame_that_comes_is_whole_whenever_its_sender_is_killed() {
 #[test]
 #[ignore = "a process of the other test"]
 fn sender() {
-    let seat = Seat::from_environment().unwrap();
-    let (shm, mut inbox) = Shm::join(&seat).unwrap();
+    let info = LaunchInfo::from_environment().unwrap();
+    let (shm, mut inbox) = Shm::join(&info).unwrap();
     for number in 0.. {
-        let flow = shm.send(2, Message::from(frame(seat.rank, number)));
+        let flow = shm.send(2, Message::from(frame(info.rank, number)));
         let mut events = Vec::new();
         while flow == Flow::Congested && !events.iter().any(|e| matches!(e, Event::Room { to: 2 }))
         {

@@ -1,4 +1,4 @@
-//! More threads while a session over `local` runs: programs that are started by name, and seats that the program takes itself.
+//! More threads while a session over `local` runs: programs that are started by name, and threads that the program starts itself.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use antiphon_panda::platform::local::Programs;
 use antiphon_panda::platform::{self, Local};
-use antiphon_panda::{Error, Group, GroupEvent, Message, Seat, Session};
+use antiphon_panda::{Error, Group, GroupEvent, LaunchInfo, Message, Session};
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -120,26 +120,26 @@ fn one_that_panics_is_lost_to_the_others() {
     is_lost(&session, 1);
 }
 
-/// The seat of one more.
-fn seat(session: &Session) -> Seat {
+/// The launch info of one more.
+fn launch_info(session: &Session) -> LaunchInfo {
     session.allot(1).unwrap().remove(0)
 }
 
 #[test]
-fn a_thread_takes_a_seat_that_was_allotted_once() {
+fn a_thread_joins_with_what_was_allotted_once() {
     let first = Local::sessions(1).unwrap().remove(0);
-    let seat = seat(&first);
-    let second = platform::join(&seat).unwrap();
+    let info = launch_info(&first);
+    let second = platform::join(&info).unwrap();
     assert_eq!((second.rank(), second.parent()), (1, Some(0)));
     second.port("hello").send(0, 3, Message::new()).unwrap();
     assert_eq!(first.port("hello").receive(None, None).unwrap().tag, 3);
-    let again = platform::join(&seat)
+    let again = platform::join(&info)
         .err()
         .expect("it is taken")
         .to_string();
     assert!(again.contains("rank 1 has been in this session"), "{again}");
     drop(second);
-    let again = platform::join(&seat)
+    let again = platform::join(&info)
         .err()
         .expect("it was taken")
         .to_string();
@@ -147,24 +147,24 @@ fn a_thread_takes_a_seat_that_was_allotted_once() {
 }
 
 #[test]
-fn a_seat_of_a_session_that_is_over_or_elsewhere_is_refused() {
+fn launch_info_of_a_session_that_is_over_or_elsewhere_is_refused() {
     let session = Local::sessions(1).unwrap().remove(0);
-    let mut seat = seat(&session);
+    let mut info = launch_info(&session);
     drop(session);
-    for meeting in [seat.meeting.clone(), "session 1 of process 1".into()] {
-        seat.meeting = meeting;
-        let error = platform::join(&seat).err().expect("it is over").to_string();
+    for meeting in [info.meeting.clone(), "session 1 of process 1".into()] {
+        info.meeting = meeting;
+        let error = platform::join(&info).err().expect("it is over").to_string();
         assert!(error.contains("no session that goes on"), "{error}");
     }
 }
 
 /// A port holds what a session stands on, but is nobody's session.
 #[test]
-fn a_seat_of_a_session_that_all_have_left_is_refused() {
+fn launch_info_of_a_session_that_all_have_left_is_refused() {
     let session = Local::sessions(1).unwrap().remove(0);
-    let (seat, port) = (seat(&session), session.port("held"));
+    let (info, port) = (launch_info(&session), session.port("held"));
     drop(session);
-    let error = platform::join(&seat).err().expect("it is over").to_string();
+    let error = platform::join(&info).err().expect("it is over").to_string();
     assert!(error.contains("no session that goes on"), "{error}");
     drop(port);
 }
@@ -190,7 +190,7 @@ fn more_than_a_session_can_have_are_refused() {
         let why = session.allot(count).unwrap_err().to_string();
         assert!(why.contains(&format!("{count} more processes")), "{why}");
     }
-    let last = session.allot(65_535).unwrap().last().map(|seat| seat.rank);
+    let last = session.allot(65_535).unwrap().last().map(|info| info.rank);
     assert_eq!(last, Some(65_535));
     assert!(session.allot(1).is_err());
 }
@@ -199,9 +199,9 @@ fn more_than_a_session_can_have_are_refused() {
 fn who_comes_later_knows_who_is_gone_and_who_came_later_too() {
     let mut sessions = Local::sessions(2).unwrap();
     let (last, first) = (sessions.remove(1), sessions.remove(0));
-    let third = platform::join(&seat(&last)).unwrap();
+    let third = platform::join(&launch_info(&last)).unwrap();
     drop(first);
-    let fourth = platform::join(&seat(&last)).unwrap();
+    let fourth = platform::join(&launch_info(&last)).unwrap();
     is_lost(&fourth, 0);
     fourth.port("hello").send(2, 0, Message::new()).unwrap();
     let hello = third.port("hello").receive(None, None).unwrap();
@@ -220,10 +220,10 @@ fn a_group_outlives_its_founders() {
     let (group, events) = member(&first, "numbers");
     group.send(Message::of(&1u64).unwrap()).unwrap();
     assert_eq!(next_number(&events), (1, 1));
-    let second = platform::join(&seat(&first)).unwrap();
+    let second = platform::join(&launch_info(&first)).unwrap();
     let (group, events) = member(&second, "numbers");
     drop(first);
-    let third = platform::join(&seat(&second)).unwrap();
+    let third = platform::join(&launch_info(&second)).unwrap();
     let (_third, others) = member(&third, "numbers");
     group.send(Message::of(&2u64).unwrap()).unwrap();
     // Places go on where they were.

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::mpi::Mpi;
-use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
+use antiphon_panda::platform::{Event, Inbox, LaunchInfo, Platform, Rank};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Call, Message, Session};
 use under_mpirun::run;
@@ -65,8 +65,8 @@ fn a_process_that_is_stopped_for_a_while_ends_nothing() {
 }
 
 #[test]
-fn a_seat_that_mpi_does_not_give_is_refused() {
-    run("member_with_a_wrong_seat", 1, |code, output| {
+fn launch_info_that_mpi_does_not_give_is_refused() {
+    run("member_with_wrong_launch_info", 1, |code, output| {
         assert_eq!(code, Some(0), "{output}");
     });
 }
@@ -82,17 +82,17 @@ fn a_long_frame_is_seen_to_come_and_to_be_taken() {
 #[test]
 #[ignore = "one process of frames_of_any_length_reach_everybody_in_order"]
 fn member_sends_to_everybody() {
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    let (mpi, mut inbox) = Mpi::join(&seat).expect("joined");
-    let others = (0..seat.size).filter(|&to| to != seat.rank);
+    let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
+    let (mpi, mut inbox) = Mpi::join(&info).expect("joined");
+    let others = (0..info.size).filter(|&to| to != info.rank);
     for length in LENGTHS {
         for to in others.clone() {
-            let mut frame = Message::from(vec![seat.rank as u8; length]);
+            let mut frame = Message::from(vec![info.rank as u8; length]);
             frame.push(&(length as u64).to_le_bytes());
             let _ = mpi.send(to, frame);
         }
     }
-    let mut next = vec![0; seat.size as usize];
+    let mut next = vec![0; info.size as usize];
     receive(&mut inbox, |from, mut frame| {
         let length = u64::from_le_bytes(frame.pop().expect("a header"));
         assert_eq!(length as usize, LENGTHS[next[from as usize]]);
@@ -106,9 +106,9 @@ fn member_sends_to_everybody() {
 #[ignore = "one process of a_long_frame_is_seen_to_come_and_to_be_taken"]
 fn member_of_a_long_frame() {
     const LONG: usize = 64 << 20;
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    let (mpi, mut inbox) = Mpi::join(&seat).expect("joined");
-    let (is_sender, peer) = (seat.rank == 1, 1 - seat.rank);
+    let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
+    let (mpi, mut inbox) = Mpi::join(&info).expect("joined");
+    let (is_sender, peer) = (info.rank == 1, 1 - info.rank);
     if is_sender {
         let _ = mpi.send(peer, Message::from(vec![7; LONG]));
         assert!(mpi.transfer(peer).waiting > 0);
@@ -202,9 +202,9 @@ fn member_is_continued() {
 
 /// Rank 1 has stopped when the others are back from this.
 fn session_where_one_stops() -> Session {
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    let (mpi, inbox) = Mpi::join(&seat).expect("joined");
-    let session = Session::over(mpi, inbox, &seat, Duration::from_secs(1)).expect("a thread");
+    let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
+    let (mpi, inbox) = Mpi::join(&info).expect("joined");
+    let session = Session::over(mpi, inbox, &info, Duration::from_secs(1)).expect("a thread");
     session.everyone().unwrap().barrier().unwrap();
     if session.rank() == 1 {
         // SAFETY: stops this process.
@@ -215,10 +215,10 @@ fn session_where_one_stops() -> Session {
 }
 
 #[test]
-#[ignore = "the process of a_seat_that_mpi_does_not_give_is_refused"]
-fn member_with_a_wrong_seat() {
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    let wrong = Seat { size: 7, ..seat };
+#[ignore = "the process of launch_info_that_mpi_does_not_give_is_refused"]
+fn member_with_wrong_launch_info() {
+    let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
+    let wrong = LaunchInfo { size: 7, ..info };
     let refusal = Mpi::join(&wrong).err().expect("refused").to_string();
     assert!(refusal.contains("rank 0 of 1"), "{refusal}");
 }
@@ -243,13 +243,13 @@ static IS_MADE: AtomicBool = AtomicBool::new(false);
 
 /// This process's part of a session, if `mpirun` started so many.
 fn session(size: u32) -> Vec<Session> {
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    if seat.size != size {
+    let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
+    if info.size != size {
         return Vec::new();
     }
-    let (mpi, inbox) = Mpi::join(&seat).expect("joined");
+    let (mpi, inbox) = Mpi::join(&info).expect("joined");
     IS_MADE.store(true, Relaxed);
-    vec![Session::over(mpi, inbox, &seat, SILENCE).expect("a thread")]
+    vec![Session::over(mpi, inbox, &info, SILENCE).expect("a thread")]
 }
 
 /// Each test with the sizes of the sessions that it makes; a process is of one.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use antiphon_panda::platform::{Platform, Rank, Shm, Tcp, Udp};
-use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
+use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session};
 
 use members::{Members, say};
 
@@ -55,15 +55,15 @@ fn strike(platform: &str, signal: i32) {
 }
 
 fn join() -> Session {
-    fn over<P: Platform>(seat: &Seat) -> Session {
-        let (platform, inbox) = P::join(seat).expect("joined");
-        Session::over(platform, inbox, seat, SILENCE).expect("a thread")
+    fn over<P: Platform>(info: &LaunchInfo) -> Session {
+        let (platform, inbox) = P::join(info).expect("joined");
+        Session::over(platform, inbox, info, SILENCE).expect("a thread")
     }
-    let seat = Seat::from_environment().expect("a seat");
+    let info = LaunchInfo::from_environment().expect("launch info");
     match std::env::var("OVER").as_deref() {
-        Ok("shm") => over::<Shm>(&seat),
-        Ok("udp") => over::<Udp>(&seat),
-        _ => over::<Tcp>(&seat),
+        Ok("shm") => over::<Shm>(&info),
+        Ok("udp") => over::<Udp>(&info),
+        _ => over::<Tcp>(&info),
     }
 }
 

@@ -114,9 +114,9 @@ fn sockets_are_bound_to_the_loopback_alone() {
     let secret = Secret::fresh().unwrap();
     let tcp = Meeting::hold("127.0.0.1:0".parse().unwrap(), 2, secret).unwrap();
     let udp = udp::Meeting::new(2, secret).unwrap();
-    let seats = (0..2).flat_map(|rank| [tcp.seat("tcp", rank), udp.seat(rank)]);
-    let joining: Vec<_> = seats
-        .map(|seat| thread::spawn(move || antiphon_panda::platform::join(&seat).unwrap()))
+    let infos = (0..2).flat_map(|rank| [tcp.launch_info("tcp", rank), udp.launch_info(rank)]);
+    let joining: Vec<_> = infos
+        .map(|info| thread::spawn(move || antiphon_panda::platform::join(&info).unwrap()))
         .collect();
     let joined: Vec<Session> = joining
         .into_iter()

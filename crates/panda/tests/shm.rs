@@ -4,21 +4,21 @@ mod conformance;
 
 use antiphon_panda::platform::{Platform, Secret, Shm, shm};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Seat, Session};
+use antiphon_panda::{LaunchInfo, Session};
 use std::thread;
 
-fn join(seat: &Seat) -> Session {
-    let (shm, inbox) = Shm::join(seat).unwrap();
-    Session::over(shm, inbox, seat, SILENCE).unwrap()
+fn join(info: &LaunchInfo) -> Session {
+    let (shm, inbox) = Shm::join(info).unwrap();
+    Session::over(shm, inbox, info, SILENCE).unwrap()
 }
 
 fn session(size: u32) -> Vec<Session> {
     // The memory stays while one of them has it.
     let meeting = shm::Meeting::new(size, Secret::fresh().unwrap()).unwrap();
-    let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat(rank)).collect();
-    let threads: Vec<_> = seats
+    let infos: Vec<LaunchInfo> = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+    let threads: Vec<_> = infos
         .into_iter()
-        .map(|seat| thread::spawn(move || join(&seat)))
+        .map(|info| thread::spawn(move || join(&info)))
         .collect();
     let sessions = threads.into_iter().map(|thread| thread.join().unwrap());
     sessions.collect()

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Meeting, Secret, shm, udp};
 use antiphon_panda::starter::{Order, Starter};
-use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
+use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session};
 use rustix::net::{AddressFamily, SocketType};
 
 /// What a spawned process is called with, to be this test's child of that name.
@@ -28,8 +28,8 @@ const CHILD: [&str; 5] = [
 const IS_GREETED: [&str; 5] = ["--exact", "is_greeted", "--ignored", "-q", "--nocapture"];
 const ENDS_AT_ONCE: [&str; 5] = ["--exact", "ends_at_once", "--ignored", "-q", "--nocapture"];
 
-fn processes_are_spawned(seat: &Seat) {
-    let session = antiphon_panda::platform::join(seat).unwrap();
+fn processes_are_spawned(info: &LaunchInfo) {
+    let session = antiphon_panda::platform::join(info).unwrap();
     assert_eq!(session.spawn("no", [""; 0], 0).unwrap(), []);
     assert_eq!(session.parent(), None);
     let (sender, results) = std::sync::mpsc::channel();
@@ -76,20 +76,20 @@ fn processes_are_spawned(seat: &Seat) {
 #[test]
 fn processes_are_spawned_over_shm() {
     let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.seat(0));
+    processes_are_spawned(&meeting.launch_info(0));
 }
 
 #[test]
 fn processes_are_spawned_over_tcp() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.seat("tcp", 0));
+    processes_are_spawned(&meeting.launch_info("tcp", 0));
 }
 
 #[test]
 fn processes_are_spawned_over_udp() {
     let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.seat(0));
+    processes_are_spawned(&meeting.launch_info(0));
 }
 
 #[test]
@@ -102,14 +102,14 @@ fn processes_are_spawned_over_mpi() {
 #[test]
 #[ignore = "the process of processes_are_spawned_over_mpi"]
 fn spawner_over_mpi() {
-    processes_are_spawned(&Seat::from_environment().expect("mpirun gives a seat"));
+    processes_are_spawned(&LaunchInfo::from_environment().expect("mpirun gives launch info"));
 }
 
 /// Who hears of a new process from the one that spawned it can send to it at once, even if it took nothing from anybody meanwhile.
-fn a_spawned_process_is_known_to_all(seats: [Seat; 2]) {
+fn a_spawned_process_is_known_to_all(infos: [LaunchInfo; 2]) {
     let long = Duration::from_secs(60);
-    let joining = seats.map(|seat| {
-        thread::spawn(move || antiphon_panda::platform::join(&seat).expect("two come"))
+    let joining = infos.map(|info| {
+        thread::spawn(move || antiphon_panda::platform::join(&info).expect("two come"))
     });
     let [spawner, other] = joining.map(|thread| thread.join().unwrap());
     let (begins, has_begun) = mpsc::channel();
@@ -153,20 +153,20 @@ fn a_spawned_process_is_known_to_all(seats: [Seat; 2]) {
 #[test]
 fn a_process_spawned_over_shm_is_known_to_all() {
     let meeting = shm::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat(rank)));
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info(rank)));
 }
 
 #[test]
 fn a_process_spawned_over_tcp_is_known_to_all() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat("tcp", rank)));
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info("tcp", rank)));
 }
 
 #[test]
 fn a_process_spawned_over_udp_is_known_to_all() {
     let meeting = udp::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat(rank)));
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info(rank)));
 }
 
 /// Where descriptors are all taken the threads that wait for connections pause, and do not ask again and again.
@@ -216,9 +216,9 @@ fn has_no_descriptors() {
     let meeting = Meeting::hold(any, 1, secret).unwrap();
     let start = |_: &Order, _, _| Err("nobody is".into());
     let starter = Starter::hold(any.ip(), secret, Arc::new(start)).unwrap();
-    let seat = meeting.seat("tcp", 0);
+    let info = meeting.launch_info("tcp", 0);
     let addresses: [SocketAddr; 2] =
-        [seat.meeting, starter.address()].map(|address| address.parse().unwrap());
+        [info.meeting, starter.address()].map(|address| address.parse().unwrap());
     // Connections that wait to be taken in, more than the thread that waits may already have descriptors for.
     let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
     let sockets: Vec<_> = (addresses.iter().flat_map(|address| [address; 3]))
@@ -241,8 +241,8 @@ fn has_no_descriptors() {
 }
 
 /// More than a session can have are refused, and use no ranks up.
-fn too_many_are_refused(seat: &Seat, most: u32) {
-    let session = antiphon_panda::platform::join(seat).unwrap();
+fn too_many_are_refused(info: &LaunchInfo, most: u32) {
+    let session = antiphon_panda::platform::join(info).unwrap();
     let exe = std::env::current_exe().unwrap();
     for count in [u32::MAX, u32::MAX - 1, 4_000_000_000, 70_000, most] {
         let refused = session.spawn(&exe, ENDS_AT_ONCE, count);
@@ -254,8 +254,8 @@ fn too_many_are_refused(seat: &Seat, most: u32) {
         assert!(why.contains(&format!("{count} more processes")), "{why}");
     }
     let ranks = |count| -> Vec<u32> {
-        let seats = session.allot(count).unwrap();
-        seats.iter().map(|seat| seat.rank).collect()
+        let infos = session.allot(count).unwrap();
+        infos.iter().map(|info| info.rank).collect()
     };
     assert_eq!(ranks(1), [1]);
     assert_eq!(ranks(most - 2).last(), Some(&(most - 1)));
@@ -265,20 +265,20 @@ fn too_many_are_refused(seat: &Seat, most: u32) {
 #[test]
 fn too_many_are_refused_over_shm() {
     let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.seat(0), 256);
+    too_many_are_refused(&meeting.launch_info(0), 256);
 }
 
 #[test]
 fn too_many_are_refused_over_tcp() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.seat("tcp", 0), 65_536);
+    too_many_are_refused(&meeting.launch_info("tcp", 0), 65_536);
 }
 
 #[test]
 fn too_many_are_refused_over_udp() {
     let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.seat(0), 65_536);
+    too_many_are_refused(&meeting.launch_info(0), 65_536);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::sim::Chance;
-use antiphon_panda::{Message, Seat, Session};
+use antiphon_panda::{LaunchInfo, Message, Session};
 use caller::{CONNECTS, FRAMES, MEETING, NO_RANK, own_sockets};
 use counting::LIVE;
 
@@ -29,19 +29,19 @@ const KEPT: isize = 4 << 20;
 /// Connections that a socket keeps of those that have not said who they are, in a session of two.
 const GREETINGS_MAX: usize = 64 + 2;
 
-fn join<P: Platform>(seat: &Seat) -> Session {
-    let (platform, inbox) = P::join(seat).unwrap();
-    let session = Session::over(platform, inbox, seat, SILENCE).unwrap();
+fn join<P: Platform>(info: &LaunchInfo) -> Session {
+    let (platform, inbox) = P::join(info).unwrap();
+    let session = Session::over(platform, inbox, info, SILENCE).unwrap();
     session
         .serve("echo", |call| call.reply.send(call.payload))
         .unwrap();
     session
 }
 
-fn join_all<P: Platform>(seats: Vec<Seat>) -> Vec<Session> {
-    let joining: Vec<_> = seats
+fn join_all<P: Platform>(infos: Vec<LaunchInfo>) -> Vec<Session> {
+    let joining: Vec<_> = infos
         .into_iter()
-        .map(|seat| thread::spawn(move || join::<P>(&seat)))
+        .map(|info| thread::spawn(move || join::<P>(&info)))
         .collect();
     let sessions = joining.into_iter().map(|one| one.join().unwrap());
     sessions.collect()
@@ -105,8 +105,10 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
     let secret = Secret::fresh().unwrap();
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let meeting = Meeting::hold(any, 2, secret).unwrap();
-    let seats = (0..2).map(|rank| meeting.seat("tcp", rank)).collect();
-    let mut sessions = join_all::<Tcp>(seats);
+    let infos = (0..2)
+        .map(|rank| meeting.launch_info("tcp", rank))
+        .collect();
+    let mut sessions = join_all::<Tcp>(infos);
     works(&sessions);
     let listening = own_sockets("tcp", "0A");
     assert_eq!(listening.len(), 3, "two processes and their meeting");
@@ -136,8 +138,8 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        let seat = sessions[1].allot(1).unwrap().remove(0);
-        sessions.push(join::<Tcp>(&seat));
+        let info = sessions[1].allot(1).unwrap().remove(0);
+        sessions.push(join::<Tcp>(&info));
         works(&sessions);
         is_over.store(true, Relaxed);
     });
@@ -164,8 +166,10 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
     let secret = Secret::fresh().unwrap();
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let meeting = Meeting::hold(any, 2, secret).unwrap();
-    let seats = (0..2).map(|rank| meeting.seat("tcp", rank)).collect();
-    let sessions = join_all::<Tcp>(seats);
+    let infos = (0..2)
+        .map(|rank| meeting.launch_info("tcp", rank))
+        .collect();
+    let sessions = join_all::<Tcp>(infos);
     works(&sessions);
     let live = LIVE.load(Relaxed);
     // Whichever process it is, it knows the secret.
@@ -200,8 +204,8 @@ fn strangers_at_udp_sockets_are_not_heard() {
     let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
     let secret = Secret::fresh().unwrap();
     let meeting = udp::Meeting::new(2, secret).unwrap();
-    let seats = (0..2).map(|rank| meeting.seat(rank)).collect();
-    let mut sessions = join_all::<Udp>(seats);
+    let infos = (0..2).map(|rank| meeting.launch_info(rank)).collect();
+    let mut sessions = join_all::<Udp>(infos);
     works(&sessions);
     let targets = own_sockets("udp", "07");
     assert!(targets.len() >= 3, "two processes and their meeting");
@@ -228,8 +232,8 @@ fn strangers_at_udp_sockets_are_not_heard() {
             }
         });
         works(&sessions);
-        let seat = sessions[0].allot(1).unwrap().remove(0);
-        sessions.push(join::<Udp>(&seat));
+        let info = sessions[0].allot(1).unwrap().remove(0);
+        sessions.push(join::<Udp>(&info));
         for _ in 0..5 {
             works(&sessions);
         }

@@ -7,11 +7,11 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use antiphon_panda::platform::launch_info::Secret;
 use antiphon_panda::platform::meeting::Found::{self, Gone, Silent, There};
-use antiphon_panda::platform::seat::Secret;
 use antiphon_panda::platform::{Event, Inbox, Meeting, Platform, Tcp, meeting};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Message, Seat, Session};
+use antiphon_panda::{LaunchInfo, Message, Session};
 
 fn meeting(size: u32) -> Meeting {
     meeting_at((Ipv4Addr::LOCALHOST, 0).into(), size)
@@ -21,9 +21,9 @@ fn meeting_at(any: SocketAddr, size: u32) -> Meeting {
     Meeting::hold(any, size, Secret::fresh().unwrap()).unwrap()
 }
 
-fn join(seat: &Seat) -> Session {
-    let (tcp, inbox) = Tcp::join(seat).unwrap();
-    Session::over(tcp, inbox, seat, SILENCE).unwrap()
+fn join(info: &LaunchInfo) -> Session {
+    let (tcp, inbox) = Tcp::join(info).unwrap();
+    Session::over(tcp, inbox, info, SILENCE).unwrap()
 }
 
 fn session(size: u32) -> Vec<Session> {
@@ -31,10 +31,12 @@ fn session(size: u32) -> Vec<Session> {
 }
 
 fn meet(meeting: &Meeting, size: u32) -> Vec<Session> {
-    let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat("tcp", rank)).collect();
-    let threads: Vec<_> = seats
+    let infos: Vec<LaunchInfo> = (0..size)
+        .map(|rank| meeting.launch_info("tcp", rank))
+        .collect();
+    let threads: Vec<_> = infos
         .into_iter()
-        .map(|seat| thread::spawn(move || join(&seat)))
+        .map(|info| thread::spawn(move || join(&info)))
         .collect();
     threads
         .into_iter()
@@ -69,19 +71,19 @@ fn sessions_are_held_over_ipv6() {
 fn processes_join_while_the_session_runs() {
     let meeting = meeting(2);
     let founders: Vec<_> = (0..2)
-        .map(|rank| meeting.seat("tcp", rank))
-        .map(|seat| thread::spawn(move || join(&seat)))
+        .map(|rank| meeting.launch_info("tcp", rank))
+        .map(|info| thread::spawn(move || join(&info)))
         .collect();
     let founders: Vec<Session> = founders
         .into_iter()
         .map(|thread| thread.join().unwrap())
         .collect();
-    let seats = founders[1].allot(2).unwrap();
+    let infos = founders[1].allot(2).unwrap();
     assert_eq!(
-        seats.iter().map(|seat| seat.rank).collect::<Vec<_>>(),
+        infos.iter().map(|info| info.rank).collect::<Vec<_>>(),
         [2, 3]
     );
-    let late: Vec<Session> = seats.iter().map(join).collect();
+    let late: Vec<Session> = infos.iter().map(join).collect();
     for session in &late {
         session
             .serve("who", |call| call.reply.send(b"late".as_slice()))
@@ -122,13 +124,13 @@ fn drive(inboxes: &mut [&mut impl Inbox], time: Duration, is_done: impl Fn() -> 
 fn who_has_joined_is_known_to_all_that_were_there() {
     let meeting = meeting(2);
     let founders = [0, 1].map(|rank| {
-        let seat = meeting.seat("tcp", rank);
-        thread::spawn(move || Tcp::join(&seat).unwrap())
+        let info = meeting.launch_info("tcp", rank);
+        thread::spawn(move || Tcp::join(&info).unwrap())
     });
     let [(first, mut firsts), (second, mut seconds)] =
         founders.map(|founder| founder.join().unwrap());
-    let seat = first.allot(1).unwrap().remove(0);
-    let joins = thread::spawn(move || Tcp::join(&seat).unwrap());
+    let info = first.allot(1).unwrap().remove(0);
+    let joins = thread::spawn(move || Tcp::join(&info).unwrap());
     // The second one lets the newcomer in, which waits for the first one, too.
     drive(&mut [&mut seconds], Duration::from_millis(300), || false);
     drive(&mut [&mut firsts], Duration::from_millis(500), || {
@@ -152,15 +154,15 @@ fn who_has_joined_is_known_to_all_that_were_there() {
 #[test]
 fn strangers_do_not_get_in() {
     let meeting = meeting(2);
-    let seat = meeting.seat("tcp", 0);
+    let info = meeting.launch_info("tcp", 0);
     let strangers: Vec<Vec<u8>> = vec![
         vec![],
         vec![0; 3],
         vec![0xff; 4096],
-        [seat.secret.0.to_vec(), vec![0xff; 64]].concat(),
+        [info.secret.0.to_vec(), vec![0xff; 64]].concat(),
     ];
     for bytes in strangers {
-        let mut stranger = TcpStream::connect(&seat.meeting).unwrap();
+        let mut stranger = TcpStream::connect(&info.meeting).unwrap();
         // A meeting that has hung up already is as good.
         let _ = stranger.write_all(&bytes);
         let _ = stranger.shutdown(std::net::Shutdown::Write);
@@ -169,18 +171,18 @@ fn strangers_do_not_get_in() {
         // Noise may look like an opening: it is challenged, and told nothing.
         assert!(told.len() <= 48, "{told:?}");
     }
-    let wrong = Seat {
+    let wrong = LaunchInfo {
         secret: Secret([1; 16]),
-        ..meeting.seat("tcp", 1)
+        ..meeting.launch_info("tcp", 1)
     };
     let error = Tcp::join(&wrong).expect_err("kept out").to_string();
     assert!(
         error.contains("does not know this session's secret"),
         "{error}"
     );
-    let other = meeting.seat("tcp", 1);
+    let other = meeting.launch_info("tcp", 1);
     let thread = thread::spawn(move || join(&other));
-    let first = join(&seat);
+    let first = join(&info);
     let second = thread.join().unwrap();
     second.port("p").send(0, 1, b"in".as_slice()).unwrap();
     assert_eq!(first.port("p").receive(Some(1), None).unwrap().tag, 1);
@@ -190,10 +192,10 @@ fn strangers_do_not_get_in() {
 fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     let any = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.seat("tcp", 0));
-    let seats = first.allot(2).unwrap();
-    drop(join(&seats[0]));
-    let last = join(&seats[1]);
+    let first = join(&meeting.launch_info("tcp", 0));
+    let infos = first.allot(2).unwrap();
+    drop(join(&infos[0]));
+    let last = join(&infos[1]);
     // It is there before the first one hears of it.
     first
         .wait_until(|| first.population() > last.rank(), None)
@@ -212,8 +214,8 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
 
 /// What a process is told of the others that comes next, and that does not join.
 fn found_of_the_first_three(session: &Session) -> Vec<Found> {
-    let seat = session.allot(1).unwrap().remove(0);
-    let contacts = meeting::enter(&seat, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
+    let info = session.allot(1).unwrap().remove(0);
+    let contacts = meeting::enter(&info, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
     contacts
         .iter()
         .map(|contact| contact.found)
@@ -226,12 +228,12 @@ fn found_of_the_first_three(session: &Session) -> Vec<Found> {
 fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
     let any = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.seat("tcp", 0));
-    let seats = first.allot(2).unwrap();
+    let first = join(&meeting.launch_info("tcp", 0));
+    let infos = first.allot(2).unwrap();
     // The system says of this address that its network is unreachable.
-    let entered = meeting::enter(&seats[0], "tcp", |_| Ok("255.255.255.255:9".into()));
+    let entered = meeting::enter(&infos[0], "tcp", |_| Ok("255.255.255.255:9".into()));
     entered.unwrap();
-    let last = join(&seats[1]);
+    let last = join(&infos[1]);
     let sent = last.port("p").send_synchronously(1, 7, b"?".as_slice());
     let why = sent.expect_err("nobody takes it").to_string();
     assert!(why.contains("rank 1"), "{why}");
@@ -245,15 +247,15 @@ fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
 fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     let any = "127.0.0.1:0".parse().unwrap();
     let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.seat("tcp", 0));
-    let seats = first.allot(2).unwrap();
+    let first = join(&meeting.launch_info("tcp", 0));
+    let infos = first.allot(2).unwrap();
     let mut mute = None;
-    let entered = meeting::enter(&seats[0], "tcp", |ip| {
+    let entered = meeting::enter(&infos[0], "tcp", |ip| {
         let listener = mute.insert(TcpListener::bind((ip, 0))?);
         Ok(listener.local_addr()?.to_string())
     });
     entered.unwrap();
-    let last = join(&seats[1]);
+    let last = join(&infos[1]);
     let sent = last.port("p").send_synchronously(1, 7, b"?".as_slice());
     let error = sent.expect_err("nobody takes it").to_string();
     assert!(error.contains("rank 1"), "{error}");

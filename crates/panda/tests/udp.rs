@@ -4,21 +4,21 @@ mod conformance;
 
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Error, Message, Seat, Session};
+use antiphon_panda::{Error, LaunchInfo, Message, Session};
 use bytes::Bytes;
 use std::net::Ipv6Addr;
 use std::thread;
 
-fn join(seat: &Seat) -> Session {
-    let (udp, inbox) = Udp::join(seat).unwrap();
-    Session::over(udp, inbox, seat, SILENCE).unwrap()
+fn join(info: &LaunchInfo) -> Session {
+    let (udp, inbox) = Udp::join(info).unwrap();
+    Session::over(udp, inbox, info, SILENCE).unwrap()
 }
 
 fn meet(meeting: &udp::Meeting, size: u32) -> Vec<Session> {
-    let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat(rank)).collect();
-    let threads: Vec<_> = seats
+    let infos: Vec<LaunchInfo> = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+    let threads: Vec<_> = infos
         .into_iter()
-        .map(|seat| thread::spawn(move || join(&seat)))
+        .map(|info| thread::spawn(move || join(&info)))
         .collect();
     let sessions = threads.into_iter().map(|thread| thread.join().unwrap());
     sessions.collect()

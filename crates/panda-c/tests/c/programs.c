@@ -32,21 +32,21 @@ static void comes_as(panda_port *port, panda_rank from, uint32_t tag, const char
     panda_message_free(arrived.message);
 }
 
-/* What the program starts itself takes a seat, once. */
-static void takes_a_seat(panda_session *session)
+/* What the program starts itself joins, once. */
+static void takes_a_info(panda_session *session)
 {
-    panda_seat *seat;
+    panda_launch_info *info;
     panda_session *own, *again = NULL;
-    OK(panda_session_allot(session, 1, &seat));
-    OK(panda_seat_join(seat, &own));
-    CHECK(panda_session_rank(own) == 5 && panda_seat_rank(seat) == 5 && panda_session_parent(own) == 0);
-    IS(PANDA_NOT_JOINED, panda_seat_join(seat, &again));
+    OK(panda_session_allot(session, 1, &info));
+    OK(panda_launch_info_join(info, &own));
+    CHECK(panda_session_rank(own) == 5 && panda_launch_info_rank(info) == 5 && panda_session_parent(own) == 0);
+    IS(PANDA_NOT_JOINED, panda_launch_info_join(info, &again));
     SAYS("rank 5");
     CHECK(again == NULL);
-    IS(PANDA_BAD_ARGUMENT, panda_seat_join(NULL, &again));
-    IS(PANDA_BAD_ARGUMENT, panda_seat_join(seat, NULL));
+    IS(PANDA_BAD_ARGUMENT, panda_launch_info_join(NULL, &again));
+    IS(PANDA_BAD_ARGUMENT, panda_launch_info_join(info, NULL));
     panda_session_free(own);
-    panda_seat_free(seat);
+    panda_launch_info_free(info);
 }
 
 int main(void)
@@ -71,7 +71,7 @@ int main(void)
     comes_as(port, 4, 2, "second");
     IS(PANDA_NOT_SPAWNED, panda_session_spawn(sessions[0], "three", NULL, 1, ranks));
     SAYS("three");
-    takes_a_seat(sessions[0]);
+    takes_a_info(sessions[0]);
     while (runs < 3)
         panda_session_poll(sessions[1]);
     panda_port_free(port);

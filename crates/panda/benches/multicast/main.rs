@@ -185,7 +185,7 @@ impl Way {
         let meeting = meeting.multicast(is_multicast);
         let start = |rank: usize| {
             let mut command: Command = hosts.command(rank);
-            member::mark(&mut command, &meeting.seat(rank as u32));
+            member::mark(&mut command, &meeting.launch_info(rank as u32));
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().expect("this program");
             let output = child.stdout.take().expect("piped");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use antiphon_panda::{Group, GroupEvent, Seat, Session};
+use antiphon_panda::{Group, GroupEvent, LaunchInfo, Session};
 use bytes::Bytes;
 
 const ONE: &str = "BENCH_MULTICAST_MEMBER";
@@ -14,8 +14,8 @@ const ONE: &str = "BENCH_MULTICAST_MEMBER";
 const PROBED: Duration = Duration::from_millis(500);
 
 /// Has a command be the process of a member.
-pub fn mark(command: &mut Command, seat: &Seat) {
-    command.env(ONE, "1").envs(seat.to_environment());
+pub fn mark(command: &mut Command, info: &LaunchInfo) {
+    command.env(ONE, "1").envs(info.to_environment());
 }
 
 /// Whether this process is one.
@@ -25,7 +25,7 @@ pub fn is_one() -> bool {
 
 /// Does the rounds.
 pub fn run() {
-    let session = Session::join().expect("a seat");
+    let session = Session::join().expect("launch info");
     let delivered = Arc::<AtomicU64>::default();
     let group = join(&session, &delivered);
     let _ = session.wait_until(|| false, Some(Instant::now() + PROBED));

@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use antiphon_panda::platform::{Meeting, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{LaunchInfo, Meeting, Secret, shm, udp};
 
 use crate::{member, rivals};
 
@@ -135,27 +135,27 @@ impl Drop for Process {
 
 fn session(over: &str, members: u32) -> Result<Cast, String> {
     let secret = Secret::fresh().map_err(|e| e.to_string())?;
-    let (seats, keeps): (Vec<Seat>, Box<dyn Any>) = match over {
+    let (infos, keeps): (Vec<LaunchInfo>, Box<dyn Any>) = match over {
         "shm" => {
             let meeting = shm::Meeting::new(members, secret).map_err(|e| e.to_string())?;
-            let seats = (0..members).map(|rank| meeting.seat(rank));
-            (seats.collect(), Box::new(meeting))
+            let infos = (0..members).map(|rank| meeting.launch_info(rank));
+            (infos.collect(), Box::new(meeting))
         }
         "udp" => {
             let meeting = udp::Meeting::new(members, secret).map_err(|e| e.to_string())?;
-            let seats = (0..members).map(|rank| meeting.seat(rank));
-            (seats.collect(), Box::new(meeting))
+            let infos = (0..members).map(|rank| meeting.launch_info(rank));
+            (infos.collect(), Box::new(meeting))
         }
         "tcp" => {
             let any = SocketAddr::from(([127, 0, 0, 1], 0));
             let meeting = Meeting::hold(any, members, secret).map_err(|e| e.to_string())?;
-            let seats = (0..members).map(|rank| meeting.seat("tcp", rank));
-            (seats.collect(), Box::new(meeting))
+            let infos = (0..members).map(|rank| meeting.launch_info("tcp", rank));
+            (infos.collect(), Box::new(meeting))
         }
         other => return Err(format!("there is no contestant {other:?}")),
     };
     Ok(Cast {
-        commands: seats.iter().map(member::one).collect(),
+        commands: infos.iter().map(member::one).collect(),
         is_one_by_one: false,
         members_each: 1,
         keeps,

@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
-use antiphon_panda::platform::{Local, Seat};
+use antiphon_panda::platform::{LaunchInfo, Local};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Group, GroupEvent, Session};
 use bytes::Bytes;
@@ -18,9 +18,9 @@ const ALL: &str = "BENCH_ORDERED_THREADS";
 const BYTES: usize = 100;
 
 /// The process of one member.
-pub fn one(seat: &Seat) -> Command {
+pub fn one(info: &LaunchInfo) -> Command {
     let mut command = own();
-    command.env(ONE, "1").envs(seat.to_environment());
+    command.env(ONE, "1").envs(info.to_environment());
     command
 }
 
@@ -45,11 +45,11 @@ pub fn run() {
     let mut members = Vec::new();
     let (answers, answered) = mpsc::channel();
     let sessions = match env::var(ALL) {
-        Err(_) => vec![Session::join().expect("a seat")],
+        Err(_) => vec![Session::join().expect("launch info")],
         Ok(members) => Local::session(members.parse().expect("a number"))
             .into_iter()
-            .map(|(seat, local, inbox)| {
-                Session::over(local, inbox, &seat, SILENCE).expect("joined")
+            .map(|(info, local, inbox)| {
+                Session::over(local, inbox, &info, SILENCE).expect("joined")
             })
             .collect(),
     };

@@ -4,7 +4,7 @@ use std::env;
 use std::net::Ipv4Addr;
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{Meeting, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{LaunchInfo, Meeting, Secret, shm, udp};
 
 /// One round of one contestant: what a process of its pair is told.
 pub struct Case {
@@ -175,20 +175,20 @@ impl Table {
         let udp = udp::Meeting::new(2, secret).expect("a port");
         let any = (Ipv4Addr::LOCALHOST, 0).into();
         let tcp = Meeting::hold(any, 2, secret).expect("a port");
-        let seat = |rank| -> Seat {
+        let launch_info = |rank| -> LaunchInfo {
             match contestant {
-                "tcp" | "tcp session" => tcp.seat("tcp", rank),
-                "udp" | "udp session" => udp.seat(rank),
-                _ => shm.seat(rank),
+                "tcp" | "tcp session" => tcp.launch_info("tcp", rank),
+                "udp" | "udp session" => udp.launch_info(rank),
+                _ => shm.launch_info(rank),
             }
         };
         let pair: Vec<_> = (0..2)
             .map(|rank| {
                 let mut case = case(rank);
-                case.shared = shm.seat(0).meeting;
+                case.shared = shm.launch_info(0).meeting;
                 let mut command = case.command(Command::new(&program));
                 command
-                    .envs(seat(rank).to_environment())
+                    .envs(launch_info(rank).to_environment())
                     .stdout(Stdio::piped());
                 command.spawn().expect("started")
             })

@@ -6,7 +6,7 @@ use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
-use antiphon_panda::platform::{Event, Inbox, Platform, Seat};
+use antiphon_panda::platform::{Event, Inbox, LaunchInfo, Platform};
 use antiphon_panda::{Message, Port, Session};
 use bytes::Bytes;
 
@@ -64,8 +64,8 @@ fn pin(processor: usize) {
 }
 
 fn platform<P: Platform>(case: &Case) {
-    let seat = Seat::from_environment().expect("a seat");
-    let (platform, mut inbox) = P::join(&seat).expect("joined");
+    let info = LaunchInfo::from_environment().expect("launch info");
+    let (platform, mut inbox) = P::join(&info).expect("joined");
     let payload = Bytes::from(vec![7; case.bytes]);
     let mut events = Vec::new();
     let send = || {

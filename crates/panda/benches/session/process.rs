@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use antiphon_panda::platform::{Event, Inbox, Local, Platform, Shm, Tcp, Udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::thread::{self, Condition, Mutex, Semaphore, Threads};
-use antiphon_panda::{Call, Message, Seat, Session};
+use antiphon_panda::{Call, LaunchInfo, Message, Session};
 
 use crate::table::Case;
 use crate::{communicator, raw, star};
@@ -106,12 +106,12 @@ impl Case {
 /// Two threads of one process, or two runs of fibers.
 fn local(case: &Case, kind: Threads, way: &str) {
     let ends = Local::session(2);
-    let processes = ends.into_iter().map(|(seat, local, inbox)| {
-        let (case, way) = (case.with_rank(seat.rank), way.to_owned());
+    let processes = ends.into_iter().map(|(info, local, inbox)| {
+        let (case, way) = (case.with_rank(info.rank), way.to_owned());
         std::thread::spawn(move || {
             pin(&case, case.rank);
             let main = move || {
-                let own = Session::over(local, inbox, &seat, SILENCE).expect("a session");
+                let own = Session::over(local, inbox, &info, SILENCE).expect("a session");
                 session(&case, &way, &own);
             };
             thread::run(kind, main).expect("threads");
@@ -216,8 +216,8 @@ fn session(case: &Case, way: &str, session: &Session) {
 
 /// Round trips of frames below the protocols.
 fn bare<P: Platform>(case: &Case) {
-    let seat = Seat::from_environment().expect("a seat");
-    let (platform, mut inbox) = P::join(&seat).expect("joined");
+    let info = LaunchInfo::from_environment().expect("launch info");
+    let (platform, mut inbox) = P::join(&info).expect("joined");
     let mut events = Vec::new();
     let give = || {
         let _ = platform.send(case.rank ^ 1, Message::from(PAYLOAD.as_slice()));

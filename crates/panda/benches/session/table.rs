@@ -4,7 +4,7 @@ use std::env;
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{Meeting, Rank, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{LaunchInfo, Meeting, Rank, Secret, shm, udp};
 
 /// Round trips of a round, after a tenth of them that are not timed.
 const TRIPS: u32 = 10_000;
@@ -144,11 +144,11 @@ impl Table {
         let udp = udp::Meeting::new(self.processes, secret).expect("a port");
         let tcp = Meeting::hold(any, self.processes, secret).expect("a port");
         let platform = contestant.split(' ').next();
-        let seat = |rank| -> Seat {
+        let launch_info = |rank| -> LaunchInfo {
             match platform {
-                Some("udp") => udp.seat(rank),
-                Some("tcp") => tcp.seat("tcp", rank),
-                _ => shm.seat(rank),
+                Some("udp") => udp.launch_info(rank),
+                Some("tcp") => tcp.launch_info("tcp", rank),
+                _ => shm.launch_info(rank),
             }
         };
         let folder = env::temp_dir().join(format!("antiphon-bench-{}", std::process::id()));
@@ -168,7 +168,7 @@ impl Table {
                     meeting: folder.display().to_string(),
                 };
                 let mut command = case.command();
-                let command = command.envs(seat(rank).to_environment());
+                let command = command.envs(launch_info(rank).to_environment());
                 command.spawn().expect("started")
             })
             .collect();

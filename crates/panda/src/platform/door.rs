@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::handshake::{Accepting, NO_RANK, Progress, Purpose};
-use super::seat::Secret;
+use super::launch_info::Secret;
 
 /// How long one may take to prove that one knows the secret.
 const PATIENCE: Duration = Duration::from_secs(5);

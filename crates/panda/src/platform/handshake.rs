@@ -15,7 +15,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use super::Rank;
-use super::seat::Secret;
+use super::launch_info::Secret;
 
 const NONCE: usize = 16;
 const PROOF: usize = blake3::OUT_LEN;

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::patience::{self, Patience, Waits};
-use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, seat::Secret};
+use super::{
+    Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, farewell, launch_info::Secret,
+};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Bus;
@@ -40,7 +42,7 @@ pub struct LocalInbox {
 }
 
 impl Local {
-    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread. More can come later: those that take the seats of [`Session::allot`], by
+    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread. More can come later: those that join with the launch infos of [`Session::allot`], by
     /// [`join`](super::join), and those that run [`Programs`].
     ///
     /// # Errors
@@ -51,22 +53,22 @@ impl Local {
 
     fn begin(size: u32, programs: Programs) -> Result<Vec<Session>, Error> {
         let ends = Self::session_with(size, programs).into_iter();
-        ends.map(|(seat, local, inbox)| Session::over(local, inbox, &seat, SILENCE))
+        ends.map(|(info, local, inbox)| Session::over(local, inbox, &info, SILENCE))
             .collect()
     }
 
-    /// The seats and ends of a session of `size` threads, which may be more than one of the system's.
+    /// The launch infos and ends of a session of `size` threads, which may be more than one of the system's.
     #[must_use]
-    pub fn session(size: u32) -> Vec<(Seat, Self, LocalInbox)> {
+    pub fn session(size: u32) -> Vec<(LaunchInfo, Self, LocalInbox)> {
         Self::session_with(size, Programs::default())
     }
 
-    fn session_with(size: u32, programs: Programs) -> Vec<(Seat, Self, LocalInbox)> {
+    fn session_with(size: u32, programs: Programs) -> Vec<(LaunchInfo, Self, LocalInbox)> {
         let hub = Hub::new(size, programs);
         let end = |rank| {
             let queue = hub.queue(rank).expect("a founder's");
             let (local, inbox) = Self::ends(rank, &hub, queue);
-            (seat(rank, &hub), local, inbox)
+            (launch_info(rank, &hub), local, inbox)
         };
         (0..size).map(end).collect()
     }
@@ -87,8 +89,8 @@ impl Local {
     }
 }
 
-fn seat(rank: Rank, hub: &Hub) -> Seat {
-    Seat {
+fn launch_info(rank: Rank, hub: &Hub) -> LaunchInfo {
+    LaunchInfo {
         platform: Local::NAME.into(),
         rank,
         size: hub.size(),
@@ -102,18 +104,18 @@ fn seat(rank: Rank, hub: &Hub) -> Seat {
     }
 }
 
-/// Where a seat is of another process's session.
-fn elsewhere(seat: &Seat) -> JoinError {
+/// Where a launch info is of another process's session.
+fn elsewhere(info: &LaunchInfo) -> JoinError {
     JoinError::refused::<Local>(format!(
-        "{:?} is no session that goes on in this process: its threads take the seats that Session::allot gives, and begin it by Local::sessions; launch programs over shm or tcp",
-        seat.meeting
+        "{:?} is no session that goes on in this process: its threads join with what Session::allot gives, and begin it by Local::sessions; launch programs over shm or tcp",
+        info.meeting
     ))
 }
 
 /// Where somebody has sat.
 fn taken(rank: Rank) -> JoinError {
     JoinError::refused::<Local>(format!(
-        "rank {rank} has been in this session already, or was allotted to nobody: ask for another seat by Session::allot"
+        "rank {rank} has been in this session already, or was allotted to nobody: ask for another rank by Session::allot"
     ))
 }
 
@@ -133,17 +135,22 @@ impl Platform for Local {
     type Order = Bus;
     type Inbox = LocalInbox;
 
-    fn join(seat: &Seat) -> Result<(Self, LocalInbox), JoinError> {
-        let hub = Hub::find(&seat.meeting).ok_or_else(|| elsewhere(seat))?;
-        let queue = hub.come(seat.rank).map_err(|why| match why {
-            NoPlace::Over => elsewhere(seat),
-            NoPlace::Taken => taken(seat.rank),
+    fn join(info: &LaunchInfo) -> Result<(Self, LocalInbox), JoinError> {
+        let hub = Hub::find(&info.meeting).ok_or_else(|| elsewhere(info))?;
+        let queue = hub.come(info.rank).map_err(|why| match why {
+            NoPlace::Over => elsewhere(info),
+            NoPlace::Taken => taken(info.rank),
         })?;
-        Ok(Self::ends(seat.rank, &hub, queue))
+        Ok(Self::ends(info.rank, &hub, queue))
     }
 
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
@@ -167,17 +174,17 @@ impl Platform for Local {
         self.hub.go(self.rank, &self.queue);
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         let first = (self.hub.allot(count)).map_err(|given| too_many(given, count))?;
         let ranks = first..first + count;
-        Ok(ranks.map(|rank| seat(rank, &self.hub)).collect())
+        Ok(ranks.map(|rank| launch_info(rank, &self.hub)).collect())
     }
 
     fn start(
         &self,
         program: &OsStr,
         args: &[OsString],
-        allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+        allot: &dyn Fn() -> Result<Vec<LaunchInfo>, JoinError>,
     ) -> Option<Result<Vec<Rank>, Error>> {
         let next = self.hub.population();
         let begun = |sessions: &[Session]| {

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::door::{self, Door};
 use super::handshake::{self, Purpose};
-use super::seat::Secret;
-use super::{JoinError, Rank, Seat};
+use super::launch_info::Secret;
+use super::{JoinError, LaunchInfo, Rank};
 
 /// A process as others reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,10 +149,10 @@ impl Meeting {
         })
     }
 
-    /// The seat of a founder.
+    /// The launch info of a founder.
     #[must_use]
-    pub fn seat(&self, platform: &str, rank: Rank) -> Seat {
-        Seat {
+    pub fn launch_info(&self, platform: &str, rank: Rank) -> LaunchInfo {
+        LaunchInfo {
             platform: platform.into(),
             rank,
             size: self.size,
@@ -229,29 +229,29 @@ impl Table {
     }
 }
 
-/// Enters a process, and learns who else is there; unless the seat says where others reach this host, it is at the connection's own address on this side.
+/// Enters a process, and learns who else is there; unless the launch info says where others reach this host, it is at the connection's own address on this side.
 ///
 /// # Errors
 /// The meeting cannot be reached, or founders are missing.
 pub fn enter(
-    seat: &Seat,
+    info: &LaunchInfo,
     platform: &'static str,
     address: impl FnOnce(IpAddr) -> io::Result<String>,
 ) -> Result<Vec<Contact>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
-        what: format!("enter the meeting at {}", seat.meeting),
+        what: format!("enter the meeting at {}", info.meeting),
         source,
     };
-    let mut stream = connect(seat).map_err(failed)?;
+    let mut stream = connect(info).map_err(failed)?;
     let address = stream
         .local_addr()
-        .map(|own| seat.address.unwrap_or(own.ip()))
+        .map(|own| info.address.unwrap_or(own.ip()))
         .and_then(|own| check_scope(own).and_then(|()| address(own)))
         .map_err(failed)?;
     let contact = Contact {
-        rank: seat.rank,
-        name: seat.name.clone(),
+        rank: info.rank,
+        name: info.name.clone(),
         address,
         found: Found::There,
     };
@@ -279,20 +279,20 @@ pub fn enter(
 ///
 /// # Errors
 /// The meeting cannot be reached.
-pub fn excuse(seat: &Seat) -> io::Result<()> {
+pub fn excuse(info: &LaunchInfo) -> io::Result<()> {
     let contact = Contact {
-        rank: seat.rank,
-        name: seat.name.clone(),
+        rank: info.rank,
+        name: info.name.clone(),
         address: String::new(),
         found: Found::Gone,
     };
-    write(&mut connect(seat)?, &Question::Enter(contact))
+    write(&mut connect(info)?, &Question::Enter(contact))
 }
 
 /// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the meeting does not hear it, that one does.
-pub fn tell(seat: &Seat, found: Vec<Contact>) {
+pub fn tell(info: &LaunchInfo, found: Vec<Contact>) {
     if !found.is_empty()
-        && let Ok(mut stream) = connect(seat)
+        && let Ok(mut stream) = connect(info)
     {
         let told = write(&mut stream, &Question::Found(found));
         drop(told.and_then(|()| read::<Told>(&mut stream)));
@@ -303,13 +303,17 @@ pub fn tell(seat: &Seat, found: Vec<Contact>) {
 ///
 /// # Errors
 /// The meeting cannot be reached: it ends with `antiphon launch`. Or those are more than a session can have.
-pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat>, JoinError> {
+pub fn allot(
+    info: &LaunchInfo,
+    platform: &'static str,
+    count: u32,
+) -> Result<Vec<LaunchInfo>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
-        what: format!("ask the meeting at {} for ranks", seat.meeting),
+        what: format!("ask the meeting at {} for ranks", info.meeting),
         source,
     };
-    let mut stream = connect(seat).map_err(failed)?;
+    let mut stream = connect(info).map_err(failed)?;
     write(&mut stream, &Question::Allot(count)).map_err(failed)?;
     let first = match read(&mut stream).map_err(failed)? {
         Told::Allotted(first) => first,
@@ -325,10 +329,10 @@ pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat
     let end = first.checked_add(count).filter(|end| *end <= RANKS);
     let end = end.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     Ok((first..end)
-        .map(|rank| Seat {
+        .map(|rank| LaunchInfo {
             rank,
             name: format!("rank {rank}"),
-            ..seat.clone()
+            ..info.clone()
         })
         .collect())
 }
@@ -365,9 +369,9 @@ pub fn check_scope(address: IpAddr) -> io::Result<()> {
     }
 }
 
-fn connect(seat: &Seat) -> io::Result<TcpStream> {
-    let (at, purpose) = (&seat.meeting, Purpose::Meeting);
-    let stream = handshake::connect(at, seat.secret, purpose, seat.rank, PATIENCE)?;
+fn connect(info: &LaunchInfo) -> io::Result<TcpStream> {
+    let (at, purpose) = (&info.meeting, Purpose::Meeting);
+    let stream = handshake::connect(at, info.secret, purpose, info.rank, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     Ok(stream)
 }

@@ -24,6 +24,7 @@ pub(crate) mod fence;
 mod futex;
 mod given;
 pub(crate) mod handshake;
+pub mod launch_info;
 pub mod local;
 pub mod meeting;
 pub mod mpi;
@@ -31,17 +32,16 @@ mod option;
 pub mod patience;
 mod pause;
 mod pool;
-pub mod seat;
 pub mod shm;
 pub mod tcp;
 pub mod udp;
 mod waiting;
 pub(crate) mod yields;
 
+pub use launch_info::{LaunchInfo, LaunchInfoError, Secret};
 pub use local::Local;
 pub use meeting::Meeting;
 pub use mpi::Mpi;
-pub use seat::{Seat, SeatError, Secret};
 pub use shm::Shm;
 pub use tcp::Tcp;
 pub use udp::Udp;
@@ -73,20 +73,25 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The receiving end.
     type Inbox: Inbox;
 
-    /// Takes a seat in a session. Returns when the peers of the first [`Seat::size`] ranks can be sent to. A process that was spawned can send to all that were there, and
+    /// Joins a session. Returns when the peers of the first [`LaunchInfo::size`] ranks can be sent to. A process that was spawned can send to all that were there, and
     /// they to it, unless they did not answer.
     ///
     /// # Errors
     /// What is missing and what to do about it; peers by name.
-    fn join(seat: &Seat) -> Result<(Self, Self::Inbox), JoinError>;
+    fn join(info: &LaunchInfo) -> Result<(Self, Self::Inbox), JoinError>;
 
     /// Opens a session over what was joined: see [`Session::over`]. All protocols are compiled for the platform where this is. A platform that has these words itself has
     /// them compiled with it, and not anew with each program.
     ///
     /// # Errors
     /// The system starts no more threads.
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     /// Bytes of the longest frame that this process sends in this session.
@@ -162,18 +167,18 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// A peer that may still be there was silent for too long. Where a session can only end together with all its processes that one is not waited for then.
     fn gave_up(&self, _rank: Rank) {}
 
-    /// Allots ranks for processes that will be started while the session runs; each of them joins with its seat, and everybody gets [`Event::Joined`].
+    /// Allots ranks for processes that will be started while the session runs; each of them joins with its launch info, and everybody gets [`Event::Joined`].
     ///
     /// # Errors
     /// Why no more processes can join.
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError>;
 
-    /// Starts a program in seats that it has allotted, as more processes of the platform's own kind. `None` where they are the system's, which anybody can start.
+    /// Starts a program for each launch info that it has allotted, as more processes of the platform's own kind. `None` where they are the system's, which anybody can start.
     fn start(
         &self,
         _program: &OsStr,
         _args: &[OsString],
-        _allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+        _allot: &dyn Fn() -> Result<Vec<LaunchInfo>, JoinError>,
     ) -> Option<Result<Vec<Rank>, Error>> {
         None
     }
@@ -297,9 +302,9 @@ pub struct Transfer {
 /// Why a process could not join a session.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The environment does not describe a seat.
+    /// The environment holds no launch info.
     #[error(transparent)]
-    Seat(#[from] SeatError),
+    LaunchInfo(#[from] LaunchInfoError),
     /// Peers did not come in time.
     #[error(
         "{platform}: waited {waited_s} s for {missing}, who did not join: see whether they were started, and their output"
@@ -363,30 +368,30 @@ impl JoinError {
     }
 }
 
-/// Takes a seat over the platform that it names: the one place where a platform is chosen. Peers may be silent for [`Seat::silence`], or else for
+/// Joins over the platform that the launch info names: the one place where a platform is chosen. Peers may be silent for [`LaunchInfo::silence`], or else for
 /// [`SILENCE`](crate::session::SILENCE).
 ///
 /// # Errors
 /// There is no such platform, or it could not be joined.
-pub fn join(seat: &Seat) -> Result<Session, Error> {
+pub fn join(info: &LaunchInfo) -> Result<Session, Error> {
     // Before the platform has threads, when it costs little.
     fence::is_asymmetric();
-    match seat.platform.as_str() {
-        Shm::NAME => join_over::<Shm>(seat),
-        Tcp::NAME => join_over::<Tcp>(seat),
-        Udp::NAME => join_over::<Udp>(seat),
-        Mpi::NAME => join_over::<Mpi>(seat),
-        Local::NAME => join_over::<Local>(seat),
+    match info.platform.as_str() {
+        Shm::NAME => join_over::<Shm>(info),
+        Tcp::NAME => join_over::<Tcp>(info),
+        Udp::NAME => join_over::<Udp>(info),
+        Mpi::NAME => join_over::<Mpi>(info),
+        Local::NAME => join_over::<Local>(info),
         other => Err(JoinError::Refused {
             platform: "panda",
-            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi, or local for a seat of Session::allot"),
+            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi, or local with what Session::allot gives"),
         }
         .into()),
     }
 }
 
-fn join_over<P: Platform>(seat: &Seat) -> Result<Session, Error> {
-    let (platform, inbox) = P::join(seat)?;
-    let silence = seat.silence.unwrap_or(crate::session::SILENCE);
-    Session::over(platform, inbox, seat, silence)
+fn join_over<P: Platform>(info: &LaunchInfo) -> Result<Session, Error> {
+    let (platform, inbox) = P::join(info)?;
+    let silence = info.silence.unwrap_or(crate::session::SILENCE);
+    Session::over(platform, inbox, info, silence)
 }

@@ -9,7 +9,7 @@ use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::{JoinError, Rank, Seat};
+use crate::platform::{JoinError, LaunchInfo, Rank};
 use crate::protocol::link::{Links, longest_of};
 use crate::protocol::requests::Failure;
 
@@ -22,7 +22,7 @@ pub struct Core {
     pub founders: u32,
     /// The process that had this one started, where one did.
     pub parent: Option<Rank>,
-    /// What the seats of those that this process starts have of its own.
+    /// What the launch infos of those that this process starts have of its own.
     silence: Option<Duration>,
     pub starter: Option<String>,
     /// Bytes of the longest message that a program may send.
@@ -31,15 +31,15 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, seat: &Seat) -> Self {
+    pub fn new<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, info: &LaunchInfo) -> Self {
         Self {
             engine,
             desk,
-            rank: seat.rank,
-            founders: seat.size,
-            parent: seat.parent,
-            silence: seat.silence,
-            starter: seat.starter.clone(),
+            rank: info.rank,
+            founders: info.size,
+            parent: info.parent,
+            silence: info.silence,
+            starter: info.starter.clone(),
             longest: longest_of::<L>(),
             is_over: AtomicBool::new(false),
         }
@@ -64,13 +64,13 @@ impl Core {
         }
     }
 
-    /// Seats for more processes of the session.
-    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
-        let mut seats = self.engine.allot(count)?;
-        for seat in &mut seats {
-            (seat.silence, seat.starter) = (self.silence, self.starter.clone());
+    /// Launch infos for more processes of the session.
+    pub fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
+        let mut infos = self.engine.allot(count)?;
+        for info in &mut infos {
+            (info.silence, info.starter) = (self.silence, self.starter.clone());
         }
-        Ok(seats)
+        Ok(infos)
     }
 
     /// Does what there is to do without waiting, unless this is an upcall: then it is being done.

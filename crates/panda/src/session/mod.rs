@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::platform::{JoinError, Platform, Rank, Seat};
+use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::sim::Host;
@@ -107,8 +107,8 @@ impl Session {
         if let Some(host) = Host::of_caller() {
             return host.session().upgrade();
         }
-        let seat = Seat::from_environment().map_err(JoinError::from)?;
-        crate::platform::join(&seat)
+        let info = LaunchInfo::from_environment().map_err(JoinError::from)?;
+        crate::platform::join(&info)
     }
 
     /// The same, with a time for which a peer may be silent before it is taken for lost. Whoever launches the program may say another (`antiphon launch --silence`,
@@ -120,9 +120,9 @@ impl Session {
         if Host::of_caller().is_some() {
             return Self::join();
         }
-        let mut seat = Seat::from_environment().map_err(JoinError::from)?;
-        seat.silence.get_or_insert(silence);
-        crate::platform::join(&seat)
+        let mut info = LaunchInfo::from_environment().map_err(JoinError::from)?;
+        info.silence.get_or_insert(silence);
+        crate::platform::join(&info)
     }
 
     /// A session over a platform that has been joined. `silence` is how long a peer may be silent before it is taken for lost.
@@ -132,10 +132,10 @@ impl Session {
     pub fn over<P: Platform>(
         platform: P,
         inbox: P::Inbox,
-        seat: &Seat,
+        info: &LaunchInfo,
         silence: Duration,
     ) -> Result<Self, Error> {
-        platform.open(inbox, seat, silence)
+        platform.open(inbox, info, silence)
     }
 
     /// The same, for [`Platform::open`]: compiles the protocols for a platform.
@@ -145,7 +145,7 @@ impl Session {
     pub fn with_protocols<P: Platform>(
         platform: P,
         inbox: P::Inbox,
-        seat: &Seat,
+        info: &LaunchInfo,
         silence: Duration,
     ) -> Result<Self, Error> {
         let since_epoch = std::time::SystemTime::now()
@@ -153,14 +153,14 @@ impl Session {
             .unwrap_or_default();
         let birth = since_epoch.as_millis() as u64 & ((1 << 43) - 1);
         let desk = Arc::new(Desk::of(birth));
-        for rank in 0..seat.size.max(seat.rank + 1) {
+        for rank in 0..info.size.max(info.rank + 1) {
             desk.joined(rank, format!("rank {rank}"));
         }
-        desk.joined(seat.rank, seat.name.clone());
+        desk.joined(info.rank, info.name.clone());
         let myself = Myself {
-            rank: seat.rank,
-            size: seat.size,
-            is_founder: seat.rank < seat.size,
+            rank: info.rank,
+            size: info.size,
+            is_founder: info.rank < info.size,
             birth,
             silence,
         };
@@ -170,31 +170,31 @@ impl Session {
             source,
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        Ok(Self::with::<P::Links>(engine, desk, seat))
+        Ok(Self::with::<P::Links>(engine, desk, info))
     }
 
     /// The session of a process of a simulation, over these protocols.
-    pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, seat: &Seat) -> Self {
+    pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, info: &LaunchInfo) -> Self {
         let desk = Arc::new(Desk::of(host.birth));
         // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
-        let last = host.hub.population().max(seat.size) - 1;
+        let last = host.hub.population().max(info.size) - 1;
         desk.joined(last, desk.name_of(last));
         let myself = Myself {
-            rank: seat.rank,
-            size: seat.size,
+            rank: info.rank,
+            size: info.size,
             // Who comes later was none of those that a group's first members could be: it asks the others.
             is_founder: host.birth == 1 && host.errand.is_none(),
             birth: host.birth,
-            silence: seat.silence.unwrap_or(SILENCE),
+            silence: info.silence.unwrap_or(SILENCE),
         };
         let engine = Process::<L, O>::begin(host, myself, desk.clone());
-        let session = Self::with::<L>(engine, desk, seat);
-        host.seat(session.downgrade());
+        let session = Self::with::<L>(engine, desk, info);
+        host.install_session(session.downgrade());
         session
     }
 
-    fn with<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, seat: &Seat) -> Self {
-        let core = Arc::new(Core::new::<L>(engine, desk, seat));
+    fn with<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, info: &LaunchInfo) -> Self {
+        let core = Arc::new(Core::new::<L>(engine, desk, info));
         let keeper = Arc::new(Keeper { core });
         Self { keeper }
     }
@@ -243,7 +243,7 @@ impl Session {
         self.core().desk.size()
     }
 
-    /// The process that had this one started, by [`spawn`](Self::spawn) or with a seat that it was [allotted](Self::allot); none of those that the session began with has one.
+    /// The process that had this one started, by [`spawn`](Self::spawn) or with launch info that it was [allotted](Self::allot); none of those that the session began with has one.
     #[must_use]
     pub fn parent(&self) -> Option<Rank> {
         self.core().parent
@@ -284,13 +284,13 @@ impl Session {
         self.core().desk.rooms.limit(bytes);
     }
 
-    /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment. Over `local` they are for threads, each of which takes one by
+    /// Launch infos for processes that the program starts: each of them joins with [`LaunchInfo::to_environment`] in its environment. Over `local` they are for threads, each of which joins with one by
     /// [`platform::join`](crate::platform::join).
     ///
     /// # Errors
     /// Why there can be no more; or this is an upcall, as over some platforms another process must be asked.
     #[track_caller]
-    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
+    pub fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, Error> {
         upcall::must_not_wait()?;
         Ok(self.core().allot(count)?)
     }

@@ -13,7 +13,7 @@ use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
-use crate::platform::{JoinError, Mpi, Platform, Rank, Seat, mpi};
+use crate::platform::{JoinError, LaunchInfo, Mpi, Platform, Rank, mpi};
 use crate::starter::{Keep, Order, Started, Told, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
@@ -278,17 +278,17 @@ fn ask(
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
     progress.asks(Some("the session's meeting".into()));
-    let seats = core.allot(count)?;
+    let infos = core.allot(count)?;
     progress.asks(None);
-    let order = order(core, program, args, &seats)?;
+    let order = order(core, program, args, &infos)?;
     progress.state.lock().ranks = Some(order.ranks.clone());
-    let own = (seats.first()).and_then(|seat| seat.starter.as_deref().map(|at| (at, seat)));
-    let Some((address, seat)) = own else {
+    let own = (infos.first()).and_then(|info| info.starter.as_deref().map(|at| (at, info)));
+    let Some((address, info)) = own else {
         let (core, heard, program) = (core.clone(), progress.clone(), program.to_owned());
         let start = |rank, on_end| {
-            let mut seats = seats.iter();
-            let seat = seats.find(|seat| seat.rank == rank).expect("it is ordered");
-            Ok(start_here(rank, order.program(seat), on_end)?)
+            let mut infos = infos.iter();
+            let info = infos.find(|info| info.rank == rank).expect("it is ordered");
+            Ok(start_here(rank, order.program(info), on_end)?)
         };
         let started = order.carry_out(start, &move |told| {
             heard.hear(told, &program, &core);
@@ -300,8 +300,8 @@ fn ask(
     let starter = format!("{address}, which starts this session's processes");
     let failed = |source| refused(&format!("ask {starter}"), source);
     progress.asks(Some(starter.clone()));
-    let mut stream = reach(address, seat).map_err(failed)?;
-    let sent = order.send(seat.secret, &mut stream);
+    let mut stream = reach(address, info).map_err(failed)?;
+    let sent = order.send(info.secret, &mut stream);
     sent.map_err(failed)?;
     progress.asks(None);
     let hold = stream.try_clone().map_err(failed)?;
@@ -325,7 +325,7 @@ fn order(
     core: &Core,
     program: &OsStr,
     args: Vec<OsString>,
-    seats: &[Seat],
+    infos: &[LaunchInfo],
 ) -> Result<Order, Error> {
     let failed = |source| refused("find this process's directory", source);
     // A relative path means ours, wherever the process is started.
@@ -333,20 +333,23 @@ fn order(
         0 | 1 => program.to_owned(),
         _ => std::path::absolute(program).map_err(failed)?.into(),
     };
-    // Of the seat whoever starts the process knows all, and nobody else must: the secret is among it.
-    let own = seats.first().map(Seat::to_environment).unwrap_or_default();
-    let is_seats = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
+    // Whoever starts the process knows all of the launch info, and nobody else must: the secret is part of it.
+    let own = infos
+        .first()
+        .map(LaunchInfo::to_environment)
+        .unwrap_or_default();
+    let is_launch_infos = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
     let is_mpiruns = |name: &OsStr| core.engine.platform() == Mpi::NAME && mpi::is_of_mpirun(name);
     Ok(Order {
         program,
         args,
         directory: std::env::current_dir().map_err(failed)?,
         environment: std::env::vars_os()
-            .filter(|(name, _)| !is_seats(name) && !is_mpiruns(name))
+            .filter(|(name, _)| !is_launch_infos(name) && !is_mpiruns(name))
             .collect(),
-        ranks: seats.iter().map(|seat| seat.rank).collect(),
+        ranks: infos.iter().map(|info| info.rank).collect(),
         parent: core.rank,
-        address: seats.first().and_then(|seat| seat.address),
+        address: infos.first().and_then(|info| info.address),
         starter: core.starter.clone(),
     })
 }
@@ -358,8 +361,8 @@ mod tests {
 
     /// What is said when the time is over, while somebody is asked or nobody is.
     fn said(asks: Option<&str>, ranks: Option<Vec<Rank>>) -> String {
-        let (seat, local, inbox) = Local::session(1).remove(0);
-        let session = Session::over(local, inbox, &seat, crate::session::SILENCE).unwrap();
+        let (info, local, inbox) = Local::session(1).remove(0);
+        let session = Session::over(local, inbox, &info, crate::session::SILENCE).unwrap();
         let progress = Progress::default();
         progress.asks(asks.map(str::to_owned));
         progress.state.lock().ranks = ranks;

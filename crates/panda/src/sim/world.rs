@@ -22,7 +22,7 @@ mod ports;
 mod program;
 mod run;
 
-use communicator::Seat;
+use communicator::Turn;
 pub use ports::Letter;
 
 /// The group that everybody joins.
@@ -57,7 +57,7 @@ pub struct World<L: Links, O> {
     nodes: Vec<Option<Node<L, O>>>,
     fault: Fault,
     /// Collective operations under way that communicators follow, by the life and its number for it.
-    seats: HashMap<(usize, RequestId), Seat>,
+    turns: HashMap<(usize, RequestId), Turn>,
     /// The arrays of those that have them.
     arrays: HashMap<(usize, RequestId), Arc<numbers::Held>>,
     todo: VecDeque<(Rank, usize, Action)>,
@@ -78,7 +78,7 @@ pub enum What {
         life: usize,
     },
     /// A process calls the next collective operation.
-    Turn(Seat),
+    Turn(Turn),
 }
 
 impl From<Travel> for What {
@@ -119,7 +119,7 @@ impl<L: Links, O: Order> World<L, O> {
             silence,
             nodes: (0..size).map(|_| None).collect(),
             fault,
-            seats: HashMap::new(),
+            turns: HashMap::new(),
             arrays: HashMap::new(),
             todo: VecDeque::new(),
             is_busy: false,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::platform::door::{self, Door};
 use crate::platform::handshake::{self, Purpose};
 use crate::platform::meeting::{read, write};
-use crate::platform::{Rank, Seat, Secret};
+use crate::platform::{LaunchInfo, Rank, Secret};
 
 mod here;
 mod order;
@@ -108,7 +108,7 @@ impl Starter {
         Ok(Self { address, is_over })
     }
 
-    /// Where it listens, for [`Seat::starter`] of the session's processes.
+    /// Where it listens, for [`LaunchInfo::starter`] of the session's processes.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.to_string()
@@ -123,9 +123,9 @@ impl Drop for Starter {
 }
 
 /// Connects to the starter at an address, which proves to be this session's.
-pub(crate) fn reach(address: &str, seat: &Seat) -> io::Result<TcpStream> {
-    let (secret, purpose) = (seat.secret, Purpose::Starter);
-    let stream = handshake::connect(address, secret, purpose, seat.rank, PATIENCE)?;
+pub(crate) fn reach(address: &str, info: &LaunchInfo) -> io::Result<TcpStream> {
+    let (secret, purpose) = (info.secret, Purpose::Starter);
+    let stream = handshake::connect(address, secret, purpose, info.rank, PATIENCE)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
 }

@@ -12,7 +12,7 @@ use antiphon_runner::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::meeting::{read, write};
-use crate::platform::{Rank, Seat, Secret};
+use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// A program that is to be started as more processes of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Order {
     pub args: Vec<OsString>,
     /// Where it starts.
     pub directory: PathBuf,
-    /// Its environment, to which the variables of its seat come.
+    /// its environment, to which the variables of its launch info come.
     pub environment: Vec<(OsString, OsString)>,
     /// Which processes of the session they become.
     pub ranks: Vec<Rank>,
@@ -45,14 +45,14 @@ struct Sealed {
 impl Order {
     /// The program with its environment, for a process of this host.
     #[must_use]
-    pub fn program(&self, seat: &Seat) -> Program {
+    pub fn program(&self, info: &LaunchInfo) -> Program {
         let environment = self.environment.iter();
         Program::new(&self.program)
             .args(&self.args)
             .cwd(&self.directory)
             .clear_env()
             .envs(environment.map(|(name, value)| (name, value)))
-            .envs(seat.to_environment())
+            .envs(info.to_environment())
     }
 
     pub(crate) fn send(&self, secret: Secret, stream: &mut impl Write) -> io::Result<()> {

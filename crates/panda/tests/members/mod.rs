@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use antiphon_panda::Seat;
+use antiphon_panda::LaunchInfo;
 use antiphon_panda::platform::{Meeting, Rank, Secret, shm, udp};
 
 /// Bounds what never takes so long.
@@ -35,15 +35,15 @@ impl Members {
         let udp = udp::Meeting::new(size, secret).unwrap();
         let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let tcp = Meeting::hold(any, size, secret).unwrap();
-        let seat = |rank| match platform {
-            "shm" => shm.seat(rank),
-            "udp" => udp.seat(rank),
-            _ => tcp.seat("tcp", rank),
+        let launch_info = |rank| match platform {
+            "shm" => shm.launch_info(rank),
+            "udp" => udp.launch_info(rank),
+            _ => tcp.launch_info("tcp", rank),
         };
         let (lines, said) = mpsc::channel();
         Self {
             processes: (0..size)
-                .map(|rank| start(&seat(rank), variables, &lines))
+                .map(|rank| start(&launch_info(rank), variables, &lines))
                 .collect(),
             said,
             aside: Vec::new(),
@@ -118,7 +118,7 @@ impl Drop for Member {
 }
 
 fn start(
-    seat: &Seat,
+    info: &LaunchInfo,
     variables: &[(&str, String)],
     lines: &mpsc::Sender<(Rank, String)>,
 ) -> Member {
@@ -130,14 +130,14 @@ fn start(
             "--nocapture",
             "--test-threads=1",
         ])
-        .envs(seat.to_environment())
+        .envs(info.to_environment())
         .envs(variables.iter().cloned())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let stdout = BufReader::new(process.stdout.take().unwrap());
-    let (rank, lines) = (seat.rank, lines.clone());
+    let (rank, lines) = (info.rank, lines.clone());
     std::thread::spawn(move || {
         for line in stdout.lines().map_while(Result::ok) {
             let _ = lines.send((rank, line));

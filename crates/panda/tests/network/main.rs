@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Seat, Session};
+use antiphon_panda::{LaunchInfo, Session};
 
 use host::Host;
 use host::Version::{self, V4, V6};
@@ -42,16 +42,16 @@ impl Network {
         }
     }
 
-    /// Takes the seats of a session, each on its host.
-    fn session<P: Platform>(&self, seats: Vec<Seat>, silence: Duration) -> Vec<Session> {
-        let join = |seat: Seat| {
-            let (platform, inbox) = P::join(&seat).expect("joined");
-            Session::over(platform, inbox, &seat, silence).expect("a thread")
+    /// Joins a session with each launch info, on its host.
+    fn session<P: Platform>(&self, infos: Vec<LaunchInfo>, silence: Duration) -> Vec<Session> {
+        let join = |info: LaunchInfo| {
+            let (platform, inbox) = P::join(&info).expect("joined");
+            Session::over(platform, inbox, &info, silence).expect("a thread")
         };
         thread::scope(|scope| {
-            let seats = self.hosts.iter().zip(seats);
-            let joining: Vec<_> = seats
-                .map(|(host, seat)| scope.spawn(move || host.run(move || join(seat))))
+            let infos = self.hosts.iter().zip(infos);
+            let joining: Vec<_> = infos
+                .map(|(host, info)| scope.spawn(move || host.run(move || join(info))))
                 .collect();
             let sessions = joining.into_iter().map(|one| one.join().expect("no panic"));
             sessions.collect()
@@ -63,8 +63,8 @@ impl Network {
         let address = SocketAddr::new(starter.address, 0);
         let secret = Secret::fresh().expect("random numbers");
         let meeting = starter.run(|| udp::Meeting::at(address, size, secret).expect("a port"));
-        let seats = (0..size).map(|rank| meeting.seat(rank)).collect();
-        let sessions = self.session::<Udp>(seats, silence);
+        let infos = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+        let sessions = self.session::<Udp>(infos, silence);
         starter.run(|| drop(meeting));
         sessions
     }
@@ -75,8 +75,10 @@ impl Network {
         let secret = Secret::fresh().expect("random numbers");
         let meeting = starter.run(|| Meeting::hold(address, size, secret).expect("a port"));
         let name = Tcp::NAME;
-        let seats = (0..size).map(|rank| meeting.seat(name, rank)).collect();
-        let sessions = self.session::<Tcp>(seats, silence);
+        let infos = (0..size)
+            .map(|rank| meeting.launch_info(name, rank))
+            .collect();
+        let sessions = self.session::<Tcp>(infos, silence);
         starter.run(|| drop(meeting));
         sessions
     }

@@ -22,7 +22,7 @@ static HUBS: Mutex<BTreeMap<String, Weak<Hub>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug)]
 pub struct Hub {
-    /// The name by which seats find it.
+    /// The name by which launch infos find it.
     pub meeting: String,
     founders: Vec<Arc<Queue>>,
     /// Those of ranks that were allotted later, at their ranks less the number of founders. Apart, so that founders find each other without a lock.
@@ -130,7 +130,7 @@ impl Hub {
         hub
     }
 
-    /// The session that a seat names, if it is one of this process that goes on.
+    /// The session that a launch info names, if it is one of this process that goes on.
     pub fn find(meeting: &str) -> Option<Arc<Self>> {
         HUBS.lock().get(meeting)?.upgrade()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Local;
 use crate::error::Error;
-use crate::platform::{JoinError, Rank, Seat, join_over};
+use crate::platform::{JoinError, LaunchInfo, Rank, join_over};
 use crate::session::Session;
 
 type Program = Arc<dyn Fn(Session, Vec<OsString>) + Send + Sync>;
@@ -65,13 +65,13 @@ impl Programs {
         Local::begin(size, self)
     }
 
-    /// Starts one on a thread for each seat that is allotted to it. `begun` is told of their sessions before they run.
+    /// Starts one on a thread for each launch info that is allotted to it. `begun` is told of their sessions before they run.
     pub(super) fn start(
         &self,
         name: &OsStr,
         args: &[OsString],
         next: Rank,
-        allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+        allot: &dyn Fn() -> Result<Vec<LaunchInfo>, JoinError>,
         begun: impl FnOnce(&[Session]),
     ) -> Result<Vec<Rank>, Error> {
         let not_spawned = |rank, why: String| Error::NotSpawned {
@@ -82,9 +82,9 @@ impl Programs {
         let unknown = || "this process has no program of that name: give it by local::Programs";
         let program = self.by_name.get(name);
         let program = program.ok_or_else(|| not_spawned(next, unknown().into()))?;
-        let seats = allot()?;
+        let infos = allot()?;
         // All have sessions before any program runs, so that none does if not all can.
-        let sessions = seats.iter().map(join_over::<Local>);
+        let sessions = infos.iter().map(join_over::<Local>);
         let sessions: Vec<Session> = sessions.collect::<Result<_, _>>()?;
         begun(&sessions);
         for session in &sessions {

@@ -14,7 +14,7 @@ use super::traffic::{Note, Traffic};
 use crate::message::Message;
 use crate::platform::given::Given;
 use crate::platform::patience::Kinds;
-use crate::platform::{Event, Flow, JoinError, Rank, Seat, Transfer, farewell, futex};
+use crate::platform::{Event, Flow, JoinError, LaunchInfo, Rank, Transfer, farewell, futex};
 
 /// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
 const SOFT: Duration = Duration::from_millis(2);
@@ -37,7 +37,7 @@ pub struct FounderInbox {
     polls: u32,
 }
 
-/// The seat that this process has.
+/// The part that this process has.
 static TAKEN: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
 struct Shared {
@@ -50,17 +50,17 @@ struct Shared {
 }
 
 impl Founder {
-    pub fn join(seat: &Seat) -> Result<(Self, FounderInbox), JoinError> {
+    pub fn join(info: &LaunchInfo) -> Result<(Self, FounderInbox), JoinError> {
         let refused = JoinError::refused::<Mpi>;
-        let check = |rank, size| match (rank, size) == (seat.rank, seat.size) {
+        let check = |rank, size| match (rank, size) == (info.rank, info.size) {
             true => Ok(()),
             false => Err(refused(format!(
                 "Open MPI says that this is rank {rank} of {size}, and the session that it is rank {} of {}: start the program with `antiphon launch --over mpi` or with `mpirun`",
-                seat.rank, seat.size
+                info.rank, info.size
             ))),
         };
         // Before it is begun: who begins MPI must also end it, together with all the others.
-        let given = Seat::of_mpirun();
+        let given = LaunchInfo::of_mpirun();
         check(
             given.as_ref().map_or(0, |given| given.rank),
             given.as_ref().map_or(1, |given| given.size),
@@ -70,7 +70,7 @@ impl Founder {
         check(rank, size)?;
         let shared = Arc::new(Shared {
             traffic: Mutex::new(Traffic::new(library)),
-            later: Later::new(seat),
+            later: Later::new(info),
             woken: AtomicU32::new(0),
             rank,
             size,
@@ -131,7 +131,7 @@ impl Founder {
         }
     }
 
-    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+    pub fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         let shared = &self.shared;
         shared.later.allot(count, PATIENCE, || {
             match shared.rank {

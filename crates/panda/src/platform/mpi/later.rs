@@ -13,7 +13,7 @@ use super::Mpi;
 use crate::message::Message;
 use crate::platform::tcp::{Tcp, TcpInbox};
 use crate::platform::{
-    Event, Flow, JoinError, Meeting, Platform, Rank, Seat, Secret, Transfer, meeting,
+    Event, Flow, JoinError, LaunchInfo, Meeting, Platform, Rank, Secret, Transfer, meeting,
 };
 
 /// Where founders and those that come later find each other.
@@ -26,7 +26,7 @@ pub struct Place {
 /// What a founder has to do with processes that come later.
 pub struct Later {
     /// This process's, with the meeting if whoever started the session holds one.
-    seat: Seat,
+    info: LaunchInfo,
     state: Mutex<State>,
     changed: Condvar,
     tcp: OnceLock<Tcp>,
@@ -50,11 +50,11 @@ enum State {
 }
 
 impl Later {
-    pub fn new(seat: &Seat) -> Self {
+    pub fn new(info: &LaunchInfo) -> Self {
         let here = std::env::var("OMPI_COMM_WORLD_LOCAL_SIZE").ok();
         Self {
             here: here.and_then(|here| here.parse().ok()),
-            seat: seat.clone(),
+            info: info.clone(),
             state: Mutex::new(State::Closed),
             changed: Condvar::new(),
             tcp: OnceLock::new(),
@@ -65,9 +65,9 @@ impl Later {
 
     /// Where all meet; asked of rank 0 only. In words why nowhere.
     pub fn place(&self) -> Result<Place, String> {
-        let size = self.seat.size;
-        if !self.seat.meeting.is_empty() {
-            return Ok(Place::of(&self.seat));
+        let size = self.info.size;
+        if !self.info.meeting.is_empty() {
+            return Ok(Place::of(&self.info));
         }
         if self.here.is_some_and(|here| here != size) {
             return Err("the session has several hosts, and nobody holds a meeting for more processes: start it with `antiphon launch --over mpi --hosts FILE`".into());
@@ -81,25 +81,25 @@ impl Later {
             *own = Some(held);
         }
         let meeting = own.as_ref().expect("it was made");
-        Ok(Place::of(&meeting.seat(Mpi::NAME, 0)))
+        Ok(Place::of(&meeting.launch_info(Mpi::NAME, 0)))
     }
 
     /// Opens this process, once all founders do.
     pub fn open(&self, place: &Place) {
-        let seat = place.seat(&self.seat);
+        let info = place.launch_info(&self.info);
         let mut state = self.state.lock();
         match *state {
             State::Opening | State::Open => return,
             State::Left => {
                 drop(state);
                 // That nobody hears of it is found out by who waits for us.
-                let _ = meeting::excuse(&seat);
+                let _ = meeting::excuse(&info);
                 return;
             }
             State::Closed | State::Refused(_) => *state = State::Opening,
         }
         drop(state);
-        let opened = Tcp::beside(&seat);
+        let opened = Tcp::beside(&info);
         let mut state = self.state.lock();
         let too_late = match opened {
             Ok(both) if *state == State::Left => Some(both),
@@ -138,7 +138,7 @@ impl Later {
         count: u32,
         patience: Duration,
         ask: impl FnOnce(),
-    ) -> Result<Vec<Seat>, JoinError> {
+    ) -> Result<Vec<LaunchInfo>, JoinError> {
         let refused = JoinError::refused::<Mpi>;
         let mut state = self.state.lock();
         if *state != State::Open {
@@ -211,19 +211,19 @@ impl Later {
 const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 
 impl Place {
-    fn of(seat: &Seat) -> Self {
+    fn of(info: &LaunchInfo) -> Self {
         Self {
-            meeting: seat.meeting.clone(),
-            secret: seat.secret.0,
+            meeting: info.meeting.clone(),
+            secret: info.secret.0,
         }
     }
 
-    /// A process's seat there.
-    fn seat(&self, seat: &Seat) -> Seat {
-        Seat {
+    /// A process's launch info there.
+    fn launch_info(&self, info: &LaunchInfo) -> LaunchInfo {
+        LaunchInfo {
             meeting: self.meeting.clone(),
             secret: Secret(self.secret),
-            ..seat.clone()
+            ..info.clone()
         }
     }
 }
@@ -241,7 +241,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn founder(rank: Rank, meeting: &str, here: u32) -> Later {
-        let seat = Seat {
+        let info = LaunchInfo {
             platform: Mpi::NAME.into(),
             rank,
             size: 2,
@@ -255,7 +255,7 @@ mod tests {
         };
         Later {
             here: Some(here),
-            ..Later::new(&seat)
+            ..Later::new(&info)
         }
     }
 
@@ -296,19 +296,19 @@ mod tests {
     fn founders_that_open_are_reached_by_who_comes_later() {
         let founders = [0, 1].map(|rank| Arc::new(founder(rank, "", 2)));
         let place = founders[0].place().unwrap();
-        let mut seats = (founders[0].allot(1, LONG, || {
+        let mut infos = (founders[0].allot(1, LONG, || {
             for founder in &founders {
                 let (founder, place) = (founder.clone(), place.clone());
                 thread::spawn(move || founder.open(&place));
             }
         }))
         .unwrap();
-        let seat = seats.pop().unwrap();
+        let info = infos.pop().unwrap();
         assert_eq!(
-            (seat.platform.as_str(), seat.rank, seat.size),
+            (info.platform.as_str(), info.rank, info.size),
             ("mpi", 2, 2)
         );
-        let coming = thread::spawn(move || Tcp::join(&seat).unwrap());
+        let coming = thread::spawn(move || Tcp::join(&info).unwrap());
         let next = |founder: &Later| {
             let (mut events, until) = (Vec::new(), Instant::now() + LONG);
             while events.is_empty() {

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use super::tcp::{Tcp, TcpInbox};
-use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, Transfer, farewell};
+use super::{Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, Transfer, farewell};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -25,7 +25,7 @@ mod traffic;
 
 use founder::{Founder, FounderInbox};
 
-/// A process's seat in a session over Open MPI.
+/// A process's part of a session over Open MPI.
 pub struct Mpi(Side);
 
 enum Side {
@@ -35,7 +35,7 @@ enum Side {
     Later(Tcp),
 }
 
-/// The receiving end of a process's seat.
+/// The receiving end of a process's part.
 pub struct MpiInbox(End);
 
 enum End {
@@ -54,20 +54,25 @@ impl Platform for Mpi {
     type Order = Sequencer;
     type Inbox = MpiInbox;
 
-    /// The seat's rank and size are MPI's own if the seat says nothing else ([`Seat::from_environment`]).
-    fn join(seat: &Seat) -> Result<(Self, MpiInbox), JoinError> {
-        if seat.rank < seat.size {
-            let (founder, inbox) = Founder::join(seat)?;
+    /// The launch info's rank and size are MPI's own if it says nothing else ([`LaunchInfo::from_environment`]).
+    fn join(info: &LaunchInfo) -> Result<(Self, MpiInbox), JoinError> {
+        if info.rank < info.size {
+            let (founder, inbox) = Founder::join(info)?;
             let mpi = Self(Side::Founder(founder));
             return Ok((mpi, MpiInbox(End::Founder(Box::new(inbox)))));
         }
-        let (tcp, inbox) = Tcp::join(seat)?;
+        let (tcp, inbox) = Tcp::join(info)?;
         let mpi = Self(Side::Later(tcp));
         Ok((mpi, MpiInbox(End::Later(inbox.into()))))
     }
 
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
@@ -118,7 +123,7 @@ impl Platform for Mpi {
         }
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         match &self.0 {
             Side::Founder(founder) => founder.allot(count),
             Side::Later(tcp) => tcp.allot(count),

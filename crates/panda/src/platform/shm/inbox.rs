@@ -26,7 +26,7 @@ const FAR: Duration = Duration::from_millis(20);
 /// Sleeps before this process says again where it may run.
 const SLEEPS: u32 = 64;
 
-/// The receiving end of a process's seat.
+/// The receiving end of a process's part.
 pub struct ShmInbox {
     shared: Arc<Shared>,
     incoming: Vec<Incoming>,

@@ -1,4 +1,4 @@
-//! Taking a seat.
+//! Joining a session.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -13,15 +13,15 @@ use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
 use super::reach;
 use super::shared::Shared;
 use super::watch::{Watch, started_at};
-use crate::platform::{JoinError, Platform, Rank, Seat, Secret, farewell, futex};
+use crate::platform::{JoinError, LaunchInfo, Platform, Rank, Secret, farewell, futex};
 
 /// How long peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub fn join(seat: &Seat) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
-    let shared = Arc::new(open(seat)?);
-    take(&shared, &seat.name)?;
-    if seat.rank < seat.size {
+pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
+    let shared = Arc::new(open(info)?);
+    take(&shared, &info.name)?;
+    if info.rank < info.size {
         wait_for_peers(&shared)?;
     }
     let ended = {
@@ -40,7 +40,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
 }
 
 /// Ranks for processes that will be started.
-pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
+pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
     let given = shared
         .header()
         .next_rank
@@ -52,7 +52,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
             "{taken} of {RANKS} places have been given, so {count} more processes cannot join: begin a new session, or use tcp"
         ))
     })?;
-    let seat = |rank| Seat {
+    let launch_info = |rank| LaunchInfo {
         platform: Shm::NAME.into(),
         rank,
         size: shared.size,
@@ -64,7 +64,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         starter: None,
         secret: shared.secret,
     };
-    Ok((first..first + count).map(seat).collect())
+    Ok((first..first + count).map(info).collect())
 }
 
 /// A peer's process has ended.
@@ -74,12 +74,12 @@ pub fn note_end(shared: &Shared, rank: Rank) {
     shared.announce();
 }
 
-fn open(seat: &Seat) -> Result<Shared, JoinError> {
-    let what = format!("open the session's memory {}", seat.meeting);
+fn open(info: &LaunchInfo) -> Result<Shared, JoinError> {
+    let what = format!("open the session's memory {}", info.meeting);
     let file = File::options()
         .read(true)
         .write(true)
-        .open(&seat.meeting)
+        .open(&info.meeting)
         .map_err(|e| JoinError::system::<Shm>(what.as_str(), e))?;
     let length = file
         .metadata()
@@ -88,36 +88,36 @@ fn open(seat: &Seat) -> Result<Shared, JoinError> {
     if length != FILE {
         return Err(JoinError::refused::<Shm>(format!(
             "{} is {length} bytes long, not {FILE}: it is no session of this version of Antiphon",
-            seat.meeting
+            info.meeting
         )));
     }
     let common = Map::new(file.as_fd(), 0, COMMON)
         .map_err(|e| JoinError::system::<Shm>("map the session's memory", e))?;
-    check(common.view(0), seat)?;
-    Ok(Shared::new(file, common, seat))
+    check(common.view(0), info)?;
+    Ok(Shared::new(file, common, info))
 }
 
-fn check(header: &Header, seat: &Seat) -> Result<(), JoinError> {
+fn check(header: &Header, info: &LaunchInfo) -> Result<(), JoinError> {
     if header.magic.load(Acquire) != MAGIC {
         return Err(JoinError::refused::<Shm>(format!(
             "{} is no session of this version of Antiphon",
-            seat.meeting
+            info.meeting
         )));
     }
     let mut secret = [0; 16];
     for (half, word) in secret.chunks_exact_mut(8).zip(&header.secret) {
         half.copy_from_slice(&word.load(Relaxed).to_le_bytes());
     }
-    if !seat.secret.is_same(Secret(secret)) {
+    if !info.secret.is_same(Secret(secret)) {
         return Err(JoinError::refused::<Shm>(
             "the session at this place has another secret",
         ));
     }
     let size = header.size.load(Relaxed);
-    if seat.size != size || seat.rank >= header.next_rank.load(Relaxed).min(RANKS) {
+    if info.size != size || info.rank >= header.next_rank.load(Relaxed).min(RANKS) {
         return Err(JoinError::refused::<Shm>(format!(
             "rank {} of {} has no place in a session that began with {size} processes",
-            seat.rank, seat.size
+            info.rank, info.size
         )));
     }
     Ok(())

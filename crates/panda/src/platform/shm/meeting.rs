@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use super::memory::{COMMON, FILE, Header, MAGIC, Map, RANKS};
-use crate::platform::{Rank, Seat, Secret};
+use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// The meeting place of a session over shared memory. Whoever starts the processes makes it and holds it while they run; its memory is the system's again when the
 /// last of them, and it, are gone.
@@ -49,10 +49,10 @@ impl Meeting {
         Ok(Self { file, size, secret })
     }
 
-    /// The seat of one of the processes.
+    /// The launch info of one of the processes.
     #[must_use]
-    pub fn seat(&self, rank: Rank) -> Seat {
-        Seat {
+    pub fn launch_info(&self, rank: Rank) -> LaunchInfo {
+        LaunchInfo {
             platform: "shm".into(),
             rank,
             size: self.size,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
+use super::{Flow, JoinError, LaunchInfo, Platform, Rank, farewell};
 use crate::error::Error;
 use crate::message::{Header, Message};
 use crate::protocol::group::Sequencer;
@@ -33,7 +33,7 @@ pub use meeting::Meeting;
 use peer::Outgoing;
 use shared::Shared;
 
-/// A process's seat in a session over shared memory.
+/// A process's part of a session over shared memory.
 pub struct Shm {
     shared: Arc<Shared>,
 }
@@ -48,13 +48,18 @@ impl Platform for Shm {
     type Order = Sequencer;
     type Inbox = ShmInbox;
 
-    fn join(seat: &Seat) -> Result<(Self, ShmInbox), JoinError> {
-        let (shared, inbox) = join::join(seat)?;
+    fn join(info: &LaunchInfo) -> Result<(Self, ShmInbox), JoinError> {
+        let (shared, inbox) = join::join(info)?;
         Ok((Self { shared }, inbox))
     }
 
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
@@ -82,7 +87,7 @@ impl Platform for Shm {
         self.shared.leave(patience);
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         join::allot(&self.shared, count)
     }
 }

@@ -49,15 +49,15 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn new(file: File, common: Map, seat: &crate::platform::Seat) -> Self {
+    pub fn new(file: File, common: Map, info: &crate::platform::LaunchInfo) -> Self {
         Self {
             file,
             common,
-            rank: seat.rank,
-            size: seat.size,
-            secret: seat.secret,
-            meeting: seat.meeting.clone(),
-            mark: Box::new(AtomicU64::new(mark(seat.secret, seat.rank))),
+            rank: info.rank,
+            size: info.size,
+            secret: info.secret,
+            meeting: info.meeting.clone(),
+            mark: Box::new(AtomicU64::new(mark(info.secret, info.rank))),
             pool: Pool::up_to(LONGEST_KEPT),
             outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
             woken: AtomicBool::new(false),
@@ -205,7 +205,7 @@ impl Shared {
         is_crowded(processors, there.chain([own]), woken)
     }
 
-    /// Sends what waits and gives the seat up.
+    /// Sends what waits and leaves.
     pub fn leave(&self, patience: Duration) {
         let own = &self.slot(self.rank).state;
         if own.load(Relaxed) == state::LEFT {

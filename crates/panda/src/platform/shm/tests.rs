@@ -11,8 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn session(size: u32) -> (Meeting, Vec<(Shm, ShmInbox)>) {
     let meeting = Meeting::new(size, Secret([7; 16])).expect("shared memory");
     let joining: Vec<_> = (0..size)
-        .map(|rank| meeting.seat(rank))
-        .map(|seat| std::thread::spawn(move || Shm::join(&seat).expect("joined")))
+        .map(|rank| meeting.launch_info(rank))
+        .map(|info| std::thread::spawn(move || Shm::join(&info).expect("joined")))
         .collect();
     let members = joining.into_iter().map(|j| j.join().expect("no panic"));
     let members = members.collect();
@@ -138,9 +138,9 @@ fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
         scope.spawn(|| shm.wake());
         inbox.receive(None, &mut Vec::new());
     });
-    let seat = shm.allot(1).expect("room").pop().expect("one seat");
-    assert_eq!((seat.rank, seat.size), (2, 2));
-    let (third, mut thirds_inbox) = Shm::join(&seat).expect("joined");
+    let info = shm.allot(1).expect("room").pop().expect("one launch info");
+    assert_eq!((info.rank, info.size), (2, 2));
+    let (third, mut thirds_inbox) = Shm::join(&info).expect("joined");
     third.send(0, Message::from(b"here".as_slice()));
     let mut met = false;
     let (from, frame) = until(inbox, &mut Vec::new(), |event| {
@@ -155,16 +155,16 @@ fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
 #[test]
 fn strangers_and_seconds_are_refused() {
     let (meeting, _members) = session(1);
-    let refusal = |seat: Seat| Shm::join(&seat).err().expect("refused").to_string();
-    assert!(refusal(meeting.seat(0)).contains("rank 0 has been in this session"));
-    let stranger = Seat {
+    let refusal = |info: LaunchInfo| Shm::join(&info).err().expect("refused").to_string();
+    assert!(refusal(meeting.launch_info(0)).contains("rank 0 has been in this session"));
+    let stranger = LaunchInfo {
         secret: Secret([8; 16]),
-        ..meeting.seat(0)
+        ..meeting.launch_info(0)
     };
     assert!(refusal(stranger).contains("another secret"));
-    let nowhere = Seat {
+    let nowhere = LaunchInfo {
         meeting: "/proc/self/status".into(),
-        ..meeting.seat(0)
+        ..meeting.launch_info(0)
     };
     assert!(refusal(nowhere).contains("/proc/self/status"));
     assert!(Meeting::new(257, Secret([0; 16])).is_err());
@@ -176,7 +176,7 @@ fn nonsense_in_a_ring_loses_its_sender_only() {
     let file = std::fs::File::options()
         .read(true)
         .write(true)
-        .open(meeting.seat(0).meeting)
+        .open(meeting.launch_info(0).meeting)
         .expect("there");
     let ring = memory::Map::new(
         std::os::fd::AsFd::as_fd(&file),

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use crate::platform::Seat;
+use crate::platform::LaunchInfo;
 use crate::platform::handshake::{CHALLENGE, Connecting, Purpose, hung_up, pause_before_again};
 use crate::platform::meeting::{Contact, Found};
 
@@ -25,19 +25,19 @@ pub const WELCOME: u8 = 1;
 /// Calls all; each with what became of it.
 pub fn call_all<'a>(
     contacts: impl Iterator<Item = &'a Contact>,
-    seat: &Seat,
+    info: &LaunchInfo,
 ) -> Vec<(&'a Contact, io::Result<TcpStream>)> {
     let began = Instant::now();
     let begin = |contact| Call {
         contact,
-        until: began + patience_with(contact, seat),
+        until: began + patience_with(contact, info),
         tries: 1,
         stage: Stage::Pauses(began, silent()),
     };
     let mut calls: Vec<Call<'_>> = contacts.map(begin).collect();
     while calls.iter().any(Call::is_under_way) {
         for at in ready(&calls) {
-            calls[at].go_on(seat);
+            calls[at].go_on(info);
         }
     }
     let ended = calls.into_iter().map(|call| match call.stage {
@@ -47,8 +47,8 @@ pub fn call_all<'a>(
     ended.collect()
 }
 
-fn patience_with(contact: &Contact, seat: &Seat) -> Duration {
-    match seat.rank < seat.size {
+fn patience_with(contact: &Contact, info: &LaunchInfo) -> Duration {
+    match info.rank < info.size {
         true => FOUNDER_WAIT,
         false if contact.found == Found::Silent => DOUBTED_ANSWER,
         false => ANSWER,
@@ -110,10 +110,10 @@ impl Call<'_> {
     }
 
     /// Goes as far as it can without waiting. What has come already is taken even when its time is over.
-    fn go_on(&mut self, seat: &Seat) {
+    fn go_on(&mut self, info: &LaunchInfo) {
         while self.is_under_way() {
             let stage = std::mem::replace(&mut self.stage, Stage::Ended(Err(silent())));
-            match stage.step(self.contact, seat) {
+            match stage.step(self.contact, info) {
                 Ok(Step::On(next)) => self.stage = next,
                 Ok(Step::Waits(stage)) => {
                     self.stage = stage;
@@ -168,7 +168,7 @@ impl Stage {
     }
 
     /// Goes one step on, if it can without waiting.
-    fn step(self, contact: &Contact, seat: &Seat) -> io::Result<Step> {
+    fn step(self, contact: &Contact, info: &LaunchInfo) -> io::Result<Step> {
         match self {
             Self::Connects(mut stream, connecting) => {
                 if !is_connected(&stream)? {
@@ -194,7 +194,7 @@ impl Stage {
                 )),
             },
             Self::Pauses(again, _) if Instant::now() >= again => {
-                let (stream, connecting) = connect(contact, seat)?;
+                let (stream, connecting) = connect(contact, info)?;
                 Ok(Step::On(Self::Connects(stream, connecting)))
             }
             Self::Pauses(..) => Ok(Step::Waits(self)),
@@ -204,9 +204,9 @@ impl Stage {
 }
 
 /// Begins to connect, and does not wait for it.
-fn connect(contact: &Contact, seat: &Seat) -> io::Result<(TcpStream, Connecting)> {
-    let ranks = (seat.rank, contact.rank);
-    let connecting = Connecting::new(seat.secret, Purpose::Frames, ranks, &seat.name)?;
+fn connect(contact: &Contact, info: &LaunchInfo) -> io::Result<(TcpStream, Connecting)> {
+    let ranks = (info.rank, contact.rank);
+    let connecting = Connecting::new(info.secret, Purpose::Frames, ranks, &info.name)?;
     let address: SocketAddr = contact.address.parse().map_err(|_| {
         let why = "it gave what is no address and port: it is of another version of Antiphon";
         io::Error::new(io::ErrorKind::InvalidData, why)
@@ -275,8 +275,8 @@ mod tests {
     use crate::platform::{Rank, Secret};
 
     /// Who comes later to a session that began with one process.
-    fn late() -> Seat {
-        Seat {
+    fn late() -> LaunchInfo {
+        LaunchInfo {
             platform: "tcp".into(),
             rank: 9,
             size: 1,

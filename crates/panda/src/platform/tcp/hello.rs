@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::calls::FOUNDER_WAIT;
 use crate::platform::handshake::{Accepting, Progress, Purpose};
-use crate::platform::{Rank, Seat};
+use crate::platform::{LaunchInfo, Rank};
 
 /// A stranger may keep a connection for so long, if no newer one takes its place: founders are waited for as long.
 const PATIENCE: Duration = FOUNDER_WAIT.saturating_add(Duration::from_secs(5));
@@ -29,10 +29,10 @@ pub enum Caller {
 
 impl Hello {
     /// Of a connection that does not block.
-    pub fn of(stream: TcpStream, seat: &Seat) -> Self {
+    pub fn of(stream: TcpStream, info: &LaunchInfo) -> Self {
         Self {
             stream,
-            accepting: Accepting::new(seat.secret, Purpose::Frames, seat.rank),
+            accepting: Accepting::new(info.secret, Purpose::Frames, info.rank),
             since: Instant::now(),
         }
     }

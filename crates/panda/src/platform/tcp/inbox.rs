@@ -20,7 +20,7 @@ use crate::platform::meeting::RANKS;
 use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
-use crate::platform::{Event, Inbox, Loss, Rank, Seat};
+use crate::platform::{Event, Inbox, LaunchInfo, Loss, Rank};
 
 /// Connections that have not said who they are, besides those of founders: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
@@ -35,7 +35,7 @@ const NEAR: usize = 512 << 10;
 /// The receiving end of `tcp`.
 #[derive(Debug)]
 pub struct TcpInbox {
-    seat: Seat,
+    info: LaunchInfo,
     listener: TcpListener,
     shared: Arc<Shared>,
     peers: BTreeMap<Rank, Peer>,
@@ -61,11 +61,15 @@ struct Peer {
 }
 
 impl TcpInbox {
-    pub(super) fn new(seat: &Seat, listener: TcpListener, shared: Arc<Shared>) -> io::Result<Self> {
+    pub(super) fn new(
+        info: &LaunchInfo,
+        listener: TcpListener,
+        shared: Arc<Shared>,
+    ) -> io::Result<Self> {
         let waiting = Waiting::new(&shared.bell)?;
         waiting.add(&listener, STRANGERS)?;
         Ok(Self {
-            seat: seat.clone(),
+            info: info.clone(),
             listener,
             shared,
             peers: BTreeMap::new(),
@@ -125,12 +129,12 @@ impl TcpInbox {
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };
-            if self.greetings.len() >= GREETINGS_MAX + self.seat.size as usize {
+            if self.greetings.len() >= GREETINGS_MAX + self.info.size as usize {
                 self.greetings.remove(0);
             }
             if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
             {
-                self.greetings.push(Hello::of(stream, &self.seat));
+                self.greetings.push(Hello::of(stream, &self.info));
             }
         }
     }
@@ -141,7 +145,7 @@ impl TcpInbox {
                 Caller::Unknown => self.greetings.push(hello),
                 Caller::Refused => {}
                 Caller::Known(rank, name) => {
-                    if rank < RANKS && rank != self.seat.rank && !self.has(rank) {
+                    if rank < RANKS && rank != self.info.rank && !self.has(rank) {
                         self.waiting.remove(&hello.stream);
                         // A connection that cannot be set up is as one that never came.
                         let _ = self.add(rank, &name, hello.stream, &[WELCOME]);

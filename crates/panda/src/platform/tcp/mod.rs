@@ -17,7 +17,7 @@ use super::farewell::{self, Farewell};
 use super::handshake::is_hung_up;
 use super::meeting::{self, Contact, Found};
 use super::waiting::Bell;
-use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat, Transfer};
+use super::{Event, Flow, JoinError, LaunchInfo, Loss, Platform, Rank, Transfer};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -40,7 +40,7 @@ mod retry;
 #[derive(Debug)]
 pub struct Tcp {
     shared: Arc<Shared>,
-    seat: Seat,
+    info: LaunchInfo,
     has_left: Once,
 }
 
@@ -82,20 +82,20 @@ impl Platform for Tcp {
     type Order = Sequencer;
     type Inbox = TcpInbox;
 
-    fn join(seat: &Seat) -> Result<(Self, TcpInbox), JoinError> {
+    fn join(info: &LaunchInfo) -> Result<(Self, TcpInbox), JoinError> {
         let system = |what: String| move |source| JoinError::system::<Self>(what, source);
-        let (tcp, mut inbox, contacts) = Self::enter(seat)?;
-        let is_late = seat.rank >= seat.size;
+        let (tcp, mut inbox, contacts) = Self::enter(info)?;
+        let is_late = info.rank >= info.size;
         let others = contacts
             .iter()
-            .filter(|contact| contact.rank != seat.rank && (contact.rank < seat.rank || is_late));
+            .filter(|contact| contact.rank != info.rank && (contact.rank < info.rank || is_late));
         let (gone, others): (Vec<_>, Vec<_>) =
             others.partition(|contact| contact.found == Found::Gone);
         for contact in gone {
             Absence::Gone.tell(contact, &mut inbox);
         }
         let mut news = Vec::new();
-        for (contact, stream) in calls::call_all(others.into_iter(), seat) {
+        for (contact, stream) in calls::call_all(others.into_iter(), info) {
             let stream = match stream {
                 Ok(stream) => stream,
                 Err(error) => {
@@ -114,14 +114,19 @@ impl Platform for Tcp {
             news.extend(Found::There.of(contact));
         }
         if is_late {
-            meeting::tell(seat, news);
+            meeting::tell(info, news);
         }
-        await_founders(&mut inbox, seat, &contacts)?;
+        await_founders(&mut inbox, info, &contacts)?;
         Ok((tcp, inbox))
     }
 
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     fn untaken(&self, to: Rank) -> usize {
@@ -163,26 +168,26 @@ impl Platform for Tcp {
         self.has_left.call_once(|| self.hang_up(patience));
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
-        meeting::allot(&self.seat, Self::NAME, count)
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
+        meeting::allot(&self.info, Self::NAME, count)
     }
 }
 
 impl Tcp {
-    /// Takes a founder's seat for those only that come later: founders have another way to each other. Waits until all of them have entered the meeting.
+    /// Takes a founder's place for those only that come later: founders have another way to each other. Waits until all of them have entered the meeting.
     ///
     /// # Errors
     /// The meeting cannot be reached, or founders are missing.
-    pub(super) fn beside(seat: &Seat) -> Result<(Self, TcpInbox), JoinError> {
-        let (tcp, inbox, _founders) = Self::enter(seat)?;
+    pub(super) fn beside(info: &LaunchInfo) -> Result<(Self, TcpInbox), JoinError> {
+        let (tcp, inbox, _founders) = Self::enter(info)?;
         Ok((tcp, inbox))
     }
 
     /// Listens, and enters the meeting; who else is there.
-    fn enter(seat: &Seat) -> Result<(Self, TcpInbox, Vec<Contact>), JoinError> {
+    fn enter(info: &LaunchInfo) -> Result<(Self, TcpInbox, Vec<Contact>), JoinError> {
         let system = |what: String| move |source| JoinError::system::<Self>(what, source);
         let mut listener = None;
-        let contacts = meeting::enter(seat, Self::NAME, |ip: IpAddr| {
+        let contacts = meeting::enter(info, Self::NAME, |ip: IpAddr| {
             let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
             own.set_nonblocking(true)?;
             let address = own.local_addr()?.to_string();
@@ -196,11 +201,11 @@ impl Tcp {
             bell,
             has_kept: AtomicBool::new(false),
         });
-        let inbox = TcpInbox::new(seat, listener, shared.clone())
+        let inbox = TcpInbox::new(info, listener, shared.clone())
             .map_err(system("watch the listening socket".into()))?;
         let tcp = Self {
             shared,
-            seat: seat.clone(),
+            info: info.clone(),
             has_left: Once::new(),
         };
         Ok((tcp, inbox, contacts))
@@ -303,19 +308,19 @@ impl Absence {
 /// Founders of higher rank connect to this process; those that were spawned are connected already.
 fn await_founders(
     inbox: &mut TcpInbox,
-    seat: &Seat,
+    info: &LaunchInfo,
     contacts: &[Contact],
 ) -> Result<(), JoinError> {
     let until = Instant::now() + FOUNDER_WAIT;
     let wanted = |inbox: &TcpInbox| {
         contacts
             .iter()
-            .filter(|c| c.rank < seat.size && c.rank > seat.rank && c.found != Found::Gone)
+            .filter(|c| c.rank < info.size && c.rank > info.rank && c.found != Found::Gone)
             .filter(|c| !inbox.has(c.rank))
             .cloned()
             .collect::<Vec<_>>()
     };
-    while seat.rank < seat.size && !wanted(inbox).is_empty() {
+    while info.rank < info.size && !wanted(inbox).is_empty() {
         if Instant::now() >= until {
             let names = wanted(inbox).into_iter().map(|contact| contact.name);
             return Err(JoinError::missing::<Tcp>(FOUNDER_WAIT, names));

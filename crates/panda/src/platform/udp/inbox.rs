@@ -47,7 +47,7 @@ pub(super) enum Way {
     Group,
 }
 
-/// The receiving end of a process's seat.
+/// The receiving end of a process's part.
 pub struct UdpInbox {
     shared: Arc<Shared>,
     weather: Option<Weather<Datagram>>,

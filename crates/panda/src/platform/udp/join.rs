@@ -1,4 +1,4 @@
-//! Taking a seat.
+//! Joining a session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,7 +20,7 @@ use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
 use crate::platform::meeting::{check_scope, towards};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
-use crate::platform::{JoinError, Platform, Rank, Seat};
+use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
 
 /// How long peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,13 +36,13 @@ const SELF_ANSWER: Duration = Duration::from_millis(20);
 /// Bytes that the system may keep for us. It keeps fewer if it is set so.
 const BUFFER: usize = 4 << 20;
 
-pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
+pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let Way {
         meeting_at,
         faults,
         is_together,
-    } = read_meeting(seat)?;
-    let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
+    } = read_meeting(info)?;
+    let own = info.address.map_or_else(|| towards(meeting_at), Ok);
     let own =
         own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
     let socket = check_scope(own)
@@ -51,17 +51,17 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let hears_itself = hears_itself(&socket);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let birth = now.unwrap_or_default().as_nanos() as u64;
-    let mut name = seat.name.clone();
+    let mut name = info.name.clone();
     while name.len() > NAME {
         name.pop();
     }
     let host = Host {
         socket: &socket,
-        seat,
+        info,
         meeting_at,
     };
     let mut found = host.meet(birth, &name)?;
-    let is_late = seat.rank >= seat.size;
+    let is_late = info.rank >= info.size;
     if is_late {
         host.knock(birth, &name, &mut found)?;
     }
@@ -72,7 +72,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
     let multicast = match is_together.unwrap_or(!own.is_loopback()) {
-        true => Multicast::join(seat, own, &socket, BUFFER),
+        true => Multicast::join(info, own, &socket, BUFFER),
         false => None,
     };
     segments::join_received(&socket);
@@ -81,11 +81,11 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         wakes_itself: hears_itself && multicast.is_none(),
         here,
         socket,
-        rank: seat.rank,
-        size: seat.size,
+        rank: info.rank,
+        size: info.size,
         birth,
-        secret: seat.secret,
-        meeting: seat.meeting.clone(),
+        secret: info.secret,
+        meeting: info.meeting.clone(),
         meeting_at,
         own,
         peers: RwLock::new(peers),
@@ -94,17 +94,17 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         bell,
         pool: Pool::default(),
     });
-    let weather = faults.map(|faults| Weather::new(faults, seat.rank));
+    let weather = faults.map(|faults| Weather::new(faults, info.rank));
     let inbox = UdpInbox::new(Arc::clone(&shared), weather)
         .map_err(|e| JoinError::system::<Udp>("watch a UDP socket", e))?;
     Ok((shared, inbox))
 }
 
 /// Ranks for processes that will be started.
-pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
+pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
     // A socket of its own: the other one's datagrams are the inbox's.
     let socket = open(shared.own).map_err(|e| JoinError::system::<Udp>("open a UDP socket", e))?;
-    let seat = |rank| Seat {
+    let launch_info = |rank| LaunchInfo {
         platform: Udp::NAME.into(),
         rank,
         size: shared.size,
@@ -116,10 +116,10 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         starter: None,
         secret: shared.secret,
     };
-    let own = seat(shared.rank);
+    let own = launch_info(shared.rank);
     let host = Host {
         socket: &socket,
-        seat: &own,
+        info: &own,
         meeting_at: shared.meeting_at,
     };
     let mut question = [0; 8];
@@ -139,7 +139,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         },
     )?;
     match answer {
-        Some(Some(first)) => Ok((first..first + count).map(seat).collect()),
+        Some(Some(first)) => Ok((first..first + count).map(info).collect()),
         Some(None) => Err(JoinError::refused::<Udp>(format!(
             "{count} more processes are more than a session can have: begin a new one"
         ))),
@@ -159,8 +159,8 @@ struct Way {
 }
 
 /// `ADDRESS:PORT`, and behind spaces whether to use multicast, and what the network does.
-fn read_meeting(seat: &Seat) -> Result<Way, JoinError> {
-    let mut words = seat.meeting.split(' ');
+fn read_meeting(info: &LaunchInfo) -> Result<Way, JoinError> {
+    let mut words = info.meeting.split(' ');
     let address = words.next().unwrap_or_default();
     let (mut faults, mut is_together) = (None, None);
     for word in words {
@@ -245,14 +245,14 @@ impl Everybody {
 /// A process that asks its way in.
 struct Host<'a> {
     socket: &'a UdpSocket,
-    seat: &'a Seat,
+    info: &'a LaunchInfo,
     meeting_at: SocketAddr,
 }
 
 impl Host<'_> {
     /// Learns where everybody is, and the births of those that have left already.
     fn meet(&self, birth: u64, name: &str) -> Result<Everybody, JoinError> {
-        let Seat { rank, size, .. } = *self.seat;
+        let LaunchInfo { rank, size, .. } = *self.info;
         let mut found = Everybody::default();
         let next = std::cell::Cell::new(0);
         let here = || Note::Here {
@@ -296,7 +296,7 @@ impl Host<'_> {
                 return Some(());
             }
             if is_progress {
-                let ask = wire::note(self.seat.secret, rank, MEETING, &here());
+                let ask = wire::note(self.info.secret, rank, MEETING, &here());
                 let _ = self.socket.send_to(&ask, address);
             }
             None
@@ -333,7 +333,7 @@ impl Host<'_> {
             })
         };
         for note in silent.union(&doubted).filter_map(|&rank| met(rank)) {
-            let note = wire::note(self.seat.secret, self.seat.rank, MEETING, &note);
+            let note = wire::note(self.info.secret, self.info.rank, MEETING, &note);
             // One that is lost is said again by the next.
             let _ = self.socket.send_to(&note, self.meeting_at);
         }
@@ -389,7 +389,7 @@ impl Host<'_> {
         let mut space = [0; NOTE_MAX];
         while Instant::now() < end {
             for (to, at, note) in questions() {
-                let datagram = wire::note(self.seat.secret, self.seat.rank, to, &note);
+                let datagram = wire::note(self.info.secret, self.info.rank, to, &note);
                 // What cannot be sent now is asked again.
                 let _ = self.socket.send_to(&datagram, at);
             }
@@ -404,7 +404,7 @@ impl Host<'_> {
                 let Ok((length, from)) = self.socket.recv_from(&mut space) else {
                     continue; // the time is over, or an earlier question met a closed port
                 };
-                let opened = wire::open(self.seat.secret, self.seat.rank, &space[..length]);
+                let opened = wire::open(self.info.secret, self.info.rank, &space[..length]);
                 if let Some((rank, Content::Note(note))) = opened
                     && let Some(answer) = answer(rank, note, from)
                 {

@@ -11,11 +11,11 @@ use std::thread::JoinHandle;
 use super::faults::Faults;
 use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
 use crate::platform::meeting::check_scope;
-use crate::platform::{Rank, Seat, Secret};
+use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// Places that a datagram holds, whatever their names.
 const PLACES: usize = 12;
-/// Words in a seat's meeting: multicast wherever it works, or not at all.
+/// Words in a launch info's meeting: multicast wherever it works, or not at all.
 pub const TOGETHER: &str = "together";
 pub const ALONE: &str = "alone";
 /// Ranks that a session can have.
@@ -100,9 +100,9 @@ impl Meeting {
         self
     }
 
-    /// The seat of one of the processes.
+    /// The launch info of one of the processes.
     #[must_use]
-    pub fn seat(&self, rank: Rank) -> Seat {
+    pub fn launch_info(&self, rank: Rank) -> LaunchInfo {
         let mut meeting = self.address.to_string();
         if let Some(is_used) = self.multicast {
             meeting = format!("{meeting} {}", if is_used { TOGETHER } else { ALONE });
@@ -110,7 +110,7 @@ impl Meeting {
         if let Some(faults) = self.faults {
             meeting = format!("{meeting} {faults}");
         }
-        Seat {
+        LaunchInfo {
             platform: "udp".into(),
             rank,
             size: self.size,

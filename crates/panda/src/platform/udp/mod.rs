@@ -6,7 +6,7 @@
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
+use super::{Flow, JoinError, LaunchInfo, Platform, Rank, farewell};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -34,7 +34,7 @@ use wire::Note;
 /// Times that a process says that it leaves: one of them may arrive.
 const FAREWELLS: u32 = 3;
 
-/// A process's seat in a session over UDP.
+/// A process's part of a session over UDP.
 pub struct Udp {
     shared: Arc<Shared>,
     has_left: Once,
@@ -51,14 +51,19 @@ impl Platform for Udp {
     type Order = Sequencer;
     type Inbox = UdpInbox;
 
-    fn join(seat: &Seat) -> Result<(Self, UdpInbox), JoinError> {
-        let (shared, inbox) = join::join(seat)?;
+    fn join(info: &LaunchInfo) -> Result<(Self, UdpInbox), JoinError> {
+        let (shared, inbox) = join::join(info)?;
         let has_left = Once::new();
         Ok((Self { shared, has_left }, inbox))
     }
 
-    fn open(self, inbox: Self::Inbox, seat: &Seat, silence: Duration) -> Result<Session, Error> {
-        Session::with_protocols(self, inbox, seat, silence)
+    fn open(
+        self,
+        inbox: Self::Inbox,
+        info: &LaunchInfo,
+        silence: Duration,
+    ) -> Result<Session, Error> {
+        Session::with_protocols(self, inbox, info, silence)
     }
 
     fn largest(&self) -> usize {
@@ -98,7 +103,7 @@ impl Platform for Udp {
         });
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         join::allot(&self.shared, count)
     }
 }

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use siphasher::sip::SipHasher24;
 use socket2::{Domain, SockRef, Socket, Type};
 
-use crate::platform::{Rank, Seat, Secret};
+use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// Fewer processes have nobody to send to at once.
 const PROCESSES_MIN: u32 = 3;
@@ -44,12 +44,17 @@ pub struct Multicast {
 
 impl Multicast {
     /// Joins the group; nothing where the session is too small, or the system does not let it. `sending` is the process's own socket.
-    pub fn join(seat: &Seat, own: IpAddr, sending: &UdpSocket, buffer: usize) -> Option<Self> {
-        if seat.size.max(seat.rank.saturating_add(1)) < PROCESSES_MIN {
+    pub fn join(
+        info: &LaunchInfo,
+        own: IpAddr,
+        sending: &UdpSocket,
+        buffer: usize,
+    ) -> Option<Self> {
+        if info.size.max(info.rank.saturating_add(1)) < PROCESSES_MIN {
             return None;
         }
         let card = Card::of(own)?;
-        let group = card.group(seat.secret);
+        let group = card.group(info.secret);
         let socket = open(group, card, sending, buffer).ok()?;
         Some(Self {
             socket,

@@ -25,7 +25,7 @@ pub struct Shared {
     /// Greater than that of any earlier process of this rank.
     pub birth: u64,
     pub secret: Secret,
-    /// As the seat names it, and its address.
+    /// As the launch info names it, and its address.
     pub meeting: String,
     pub meeting_at: SocketAddr,
     /// Whether the system cuts runs of datagrams apart.

@@ -9,8 +9,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn session(meeting: &Meeting, size: u32) -> Vec<(Udp, UdpInbox)> {
     let joining: Vec<_> = (0..size)
-        .map(|rank| meeting.seat(rank))
-        .map(|seat| std::thread::spawn(move || Udp::join(&seat).expect("joined")))
+        .map(|rank| meeting.launch_info(rank))
+        .map(|info| std::thread::spawn(move || Udp::join(&info).expect("joined")))
         .collect();
     let members = joining.into_iter().map(|j| j.join().expect("no panic"));
     members.collect()
@@ -95,14 +95,14 @@ fn faults_lose_and_double_frames() {
 fn a_spawned_process_is_met_and_one_that_leaves_is_lost() {
     let meeting = meeting(2);
     let mut members = session(&meeting, 2);
-    let seats = members[0].0.allot(2).expect("room");
+    let infos = members[0].0.allot(2).expect("room");
     assert_eq!(
-        seats.iter().map(|seat| seat.rank).collect::<Vec<_>>(),
+        infos.iter().map(|info| info.rank).collect::<Vec<_>>(),
         [2, 3]
     );
-    let seat = seats.into_iter().next().expect("two");
+    let info = infos.into_iter().next().expect("two");
     // It waits for the others to answer, so it joins on a thread of its own.
-    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
     for (_, inbox) in &mut members {
         let name = until(
             inbox,
@@ -154,8 +154,8 @@ fn strangers_are_not_heard() {
 fn who_has_left_does_not_come_again_by_an_old_knock() {
     let meeting = meeting(2);
     let mut members = session(&meeting, 2);
-    let seat = members[0].0.allot(1).expect("room").remove(0);
-    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    let info = members[0].0.allot(1).expect("room").remove(0);
+    let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
     for (_, inbox) in &mut members {
         let is_joined = |event| matches!(event, Event::Joined { .. }).then_some(());
         until(inbox, || (), is_joined);
@@ -182,8 +182,8 @@ fn who_has_left_does_not_come_again_by_an_old_knock() {
 #[test]
 fn who_left_before_another_has_joined_is_not_waited_for() {
     let meeting = meeting(2);
-    let seat = meeting.seat(1);
-    let (secret, name) = (seat.secret, String::from("rank 1"));
+    let info = meeting.launch_info(1);
+    let (secret, name) = (info.secret, String::from("rank 1"));
     let here = Note::Here {
         birth: 1,
         name,
@@ -191,11 +191,11 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
     };
     // It has come, and its answer is still on the way.
     let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let address: std::net::SocketAddr = seat.meeting.parse().expect("an address");
+    let address: std::net::SocketAddr = info.meeting.parse().expect("an address");
     let here = wire::note(secret, 1, wire::MEETING, &here);
     asking.send_to(&here, address).expect("sent");
-    drop(Udp::join(&meeting.seat(0)).expect("both have come"));
-    let (late, mut inbox) = Udp::join(&seat).expect("nobody is waited for");
+    drop(Udp::join(&meeting.launch_info(0)).expect("both have come"));
+    let (late, mut inbox) = Udp::join(&info).expect("nobody is waited for");
     let loss = until(
         &mut inbox,
         || (),
@@ -218,13 +218,13 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
 fn who_did_not_answer_is_doubted_until_it_does() {
     let meeting = meeting(1);
     let (first, mut inbox) = session(&meeting, 1).remove(0);
-    let seats = first.allot(3).expect("room");
-    let secret = seats[0].secret;
-    let address: std::net::SocketAddr = seats[0].meeting.parse().expect("an address");
+    let infos = first.allot(3).expect("room");
+    let secret = infos[0].secret;
+    let address: std::net::SocketAddr = infos[0].meeting.parse().expect("an address");
     // Joins while others answer.
     let join = |at: usize, inboxes: &mut [&mut UdpInbox]| {
-        let seat = seats[at].clone();
-        let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+        let info = infos[at].clone();
+        let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
         while !joining.is_finished() {
             for inbox in &mut *inboxes {
                 let soon = Instant::now() + Duration::from_millis(1);
@@ -262,11 +262,11 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
     // This test answers in the meeting's place.
     let meeting = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     meeting.set_read_timeout(Some(PATIENCE)).expect("set");
-    let seat = Seat {
+    let info = LaunchInfo {
         meeting: meeting.local_addr().expect("bound").to_string(),
-        ..self::meeting(2).seat(1)
+        ..self::meeting(2).launch_info(1)
     };
-    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
     let place = |birth| {
         let address = meeting.local_addr().expect("bound");
         let name = String::new();
@@ -310,11 +310,11 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
 
 #[test]
 fn a_meeting_that_is_none_is_refused() {
-    let seat = Seat {
+    let info = LaunchInfo {
         meeting: "somewhere".into(),
-        ..meeting(1).seat(0)
+        ..meeting(1).launch_info(0)
     };
-    let refusal = Udp::join(&seat).err().expect("refused").to_string();
+    let refusal = Udp::join(&info).err().expect("refused").to_string();
     assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
 }
 
@@ -331,18 +331,18 @@ fn addresses_of_one_link_are_refused() {
     let tcp = crate::platform::Meeting::hold(link, 2, secret);
     refused(tcp.unwrap_err().to_string());
     refused(towards(link).unwrap_err().to_string());
-    let seat = Seat {
+    let info = LaunchInfo {
         address: Some(link.ip()),
-        ..meeting(2).seat(0)
+        ..meeting(2).launch_info(0)
     };
-    refused(Udp::join(&seat).err().expect("refused").to_string());
+    refused(Udp::join(&info).err().expect("refused").to_string());
     let any = "127.0.0.1:0".parse().expect("an address");
     let tcp = crate::platform::Meeting::hold(any, 2, secret).expect("a port");
-    let seat = Seat {
+    let info = LaunchInfo {
         address: Some(link.ip()),
-        ..tcp.seat("tcp", 0)
+        ..tcp.launch_info("tcp", 0)
     };
-    refused(Tcp::join(&seat).expect_err("refused").to_string());
+    refused(Tcp::join(&info).expect_err("refused").to_string());
 }
 
 /// Three processes find out who hears whom, and what one sends once comes to both others.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::{JoinError, Rank, Seat};
+use crate::platform::{JoinError, LaunchInfo, Rank};
 use crate::protocol::collective::Part;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
@@ -175,8 +175,8 @@ pub trait Engine: Send + Sync {
     }
     /// Ends those of them that are there.
     fn take_back(&self, _spawned: &[Rank]) {}
-    /// Seats for more processes.
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
+    /// Launch infos for more processes.
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError>;
     /// Ends the session's own thread.
     fn stop(&self);
     /// This process's rank.

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::platform::patience::Patience;
 use crate::platform::yields::Yields;
-use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
+use crate::platform::{Event, Flow, JoinError, LaunchInfo, Platform, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
@@ -442,12 +442,12 @@ impl<P: Platform> Engine for Node<P> {
         self.platform.wake();
     }
 
-    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
-        let mut seats = self.platform.allot(count)?;
-        for seat in &mut seats {
-            seat.parent = Some(self.rank);
+    fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
+        let mut infos = self.platform.allot(count)?;
+        for info in &mut infos {
+            info.parent = Some(self.rank);
         }
-        Ok(seats)
+        Ok(infos)
     }
 
     fn spawn(
@@ -457,11 +457,11 @@ impl<P: Platform> Engine for Node<P> {
         count: u32,
     ) -> Option<Result<Vec<Rank>, Error>> {
         let allot = || {
-            let mut seats = self.allot(count)?;
-            for seat in &mut seats {
-                seat.silence = Some(self.silence);
+            let mut infos = self.allot(count)?;
+            for info in &mut infos {
+                info.silence = Some(self.silence);
             }
-            Ok(seats)
+            Ok(infos)
         };
         self.platform.start(program, args, &allot)
     }

@@ -19,7 +19,7 @@ use super::{Ask, Awaited, Engine, Interest, Nobody, Request, WaitsFor};
 use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::farewell::Farewell;
-use crate::platform::{JoinError, Rank, Seat};
+use crate::platform::{JoinError, LaunchInfo, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
@@ -355,9 +355,9 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
         (spawned.iter()).for_each(|rank| hub.crash(&hub.host(*rank)));
     }
 
-    fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, _count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         Err(Self::refused(
-            "whoever started a program with a seat of its own would be outside of the simulation: give the program by Simulation::program, and start it by Session::spawn",
+            "a program that is started with launch info of its own would be outside of the simulation: give the program by Simulation::program, and start it by Session::spawn",
         ))
     }
 

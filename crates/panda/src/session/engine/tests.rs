@@ -260,10 +260,10 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
 }
 
 /// A node without a thread of its own over a platform, and its peer's end.
-fn joined<P: Platform>(seat: impl Fn(Rank) -> Seat) -> (Arc<Node<P>>, (P, P::Inbox)) {
+fn joined<P: Platform>(info: impl Fn(Rank) -> LaunchInfo) -> (Arc<Node<P>>, (P, P::Inbox)) {
     let joining = [0, 1].map(|rank| {
-        let seat = seat(rank);
-        thread::spawn(move || P::join(&seat).expect("joined"))
+        let info = launch_info(rank);
+        thread::spawn(move || P::join(&info).expect("joined"))
     });
     let [(platform, inbox), peer] = joining.map(|joining| joining.join().expect("no panic"));
     let [(_, _, myself, desk), _] = parts();
@@ -283,7 +283,7 @@ fn are_calls<P: Platform>(node: &Node<P>, somebody_drives: bool, act: impl FnOnc
 fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     let any = "127.0.0.1:0".parse().expect("an address");
     let meeting = Meeting::hold(any, 2, Secret([7; 16])).expect("a port");
-    let (node, _peer) = joined::<Tcp>(|rank| meeting.seat(Tcp::NAME, rank));
+    let (node, _peer) = joined::<Tcp>(|rank| meeting.launch_info(Tcp::NAME, rank));
     let call = Envelope::Call {
         service: SERVICE,
         id: 1,
@@ -304,7 +304,7 @@ fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
 /// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
 fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
     let meeting = udp::Meeting::new(2, Secret([7; 16])).expect("a port");
-    let (node, _peer) = joined::<Udp>(|rank| meeting.seat(rank));
+    let (node, _peer) = joined::<Udp>(|rank| meeting.launch_info(rank));
     let to_port = Envelope::Port {
         port: 1,
         tag: 0,

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::platform::{JoinError, Seat};
+use crate::platform::{JoinError, LaunchInfo};
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Delivery, GroupId};
 use crate::session::Multicast;
@@ -60,7 +60,7 @@ impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for T
         Instant::now()
     }
 
-    fn allot(&self, _: u32) -> Result<Vec<Seat>, JoinError> {
+    fn allot(&self, _: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         unreachable!("nobody else joins")
     }
 

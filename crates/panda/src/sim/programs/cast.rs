@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::host::Host;
 use super::hub::Starter;
 use super::{NAME, Outcome, Simulation};
-use crate::platform::{Seat, Secret};
+use crate::platform::{LaunchInfo, Secret};
 use crate::protocol::group::{Bus, Sequencer};
 use crate::protocol::link::{Retransmit, Through};
 use crate::session::Session;
@@ -137,7 +137,7 @@ impl<T: Send + 'static> Starter for Cast<T> {
 
 impl<T> Cast<T> {
     fn session(&self, host: &Arc<Host>) -> Session {
-        let seat = Seat {
+        let info = LaunchInfo {
             platform: NAME.into(),
             rank: host.rank,
             size: self.size,
@@ -149,17 +149,17 @@ impl<T> Cast<T> {
             starter: None,
             secret: Secret([0; 16]),
         };
-        simulated(self.kind, host, &seat)
+        simulated(self.kind, host, &info)
     }
 }
 
 /// A session over the protocols of a kind of network, which are compiled here once, whatever programs return.
-fn simulated(kind: Kind, host: &Arc<Host>, seat: &Seat) -> Session {
+fn simulated(kind: Kind, host: &Arc<Host>, info: &LaunchInfo) -> Session {
     match kind {
         Kind::Datagrams | Kind::Multicast => {
-            Session::simulated::<Retransmit, Sequencer>(host, seat)
+            Session::simulated::<Retransmit, Sequencer>(host, info)
         }
-        Kind::Streams => Session::simulated::<Through, Sequencer>(host, seat),
-        Kind::Bus => Session::simulated::<Through, Bus>(host, seat),
+        Kind::Streams => Session::simulated::<Through, Sequencer>(host, info),
+        Kind::Bus => Session::simulated::<Through, Bus>(host, info),
     }
 }

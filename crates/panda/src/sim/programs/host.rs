@@ -243,7 +243,7 @@ impl Host {
     }
 
     /// Gives it the session that its program joins.
-    pub fn seat(&self, session: WeakSession) {
+    pub fn install_session(&self, session: WeakSession) {
         self.inside.lock().session = session;
     }
 

@@ -14,7 +14,7 @@ use crate::sim::communicator::{Calls, Communicator, Done, Task, Turn, given, own
 
 /// Which communicator, and which place in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Seat {
+pub struct Turn {
     pub communicator: usize,
     pub place: usize,
 }
@@ -31,7 +31,7 @@ impl<L: Links, O: Order> World<L, O> {
         for (place, at) in begins.iter().enumerate() {
             self.air.add(
                 *at,
-                What::Turn(Seat {
+                What::Turn(Turn {
                     communicator,
                     place,
                 }),
@@ -46,16 +46,16 @@ impl<L: Links, O: Order> World<L, O> {
     }
 
     /// Has a process of a communicator call what is next.
-    pub(super) fn turn(&mut self, seat: Seat) {
-        let Some(communicator) = self.history.communicators.get_mut(seat.communicator) else {
+    pub(super) fn turn(&mut self, turn: Turn) {
+        let Some(communicator) = self.history.communicators.get_mut(turn.communicator) else {
             return;
         };
-        let (ranks, life) = (communicator.ranks.clone(), communicator.lives[seat.place]);
-        let turns = &mut communicator.turns[seat.place];
+        let (ranks, life) = (communicator.ranks.clone(), communicator.lives[turn.place]);
+        let turns = &mut communicator.turns[turn.place];
         let Some(&task) = communicator.tasks.get(turns.len()) else {
             return;
         };
-        let rank = ranks[seat.place];
+        let rank = ranks[turn.place];
         let Some(node) = (self.nodes[rank as usize].as_mut()).filter(|node| node.life == life)
         else {
             return;
@@ -66,18 +66,18 @@ impl<L: Links, O: Order> World<L, O> {
             at: self.air.now,
             ended: None,
         });
-        self.seats.insert((life, id), seat);
-        let list = seat.communicator as u64 + 1;
+        self.turns.insert((life, id), turn);
+        let list = turn.communicator as u64 + 1;
         let (operation, value) = match task.way(number) {
             Some(way) => {
-                let held = Held::new(own(number, seat.place), 1 + task.length / 8);
+                let held = Held::new(own(number, turn.place), 1 + task.length / 8);
                 self.arrays.insert((life, id), held.clone());
                 let count = ranks.len();
-                held.sum(way, (seat.place + count - task.root) % count, count)
+                held.sum(way, (turn.place + count - task.root) % count, count)
             }
             None => (
                 operation(task, number, ranks.len()),
-                value(own(number, seat.place), task.length),
+                value(own(number, turn.place), task.length),
             ),
         };
         let part = Part {
@@ -87,7 +87,7 @@ impl<L: Links, O: Order> World<L, O> {
             order: list,
             operation,
             value,
-            at: seat.place,
+            at: turn.place,
             root: task.root,
             ranks,
         };
@@ -102,19 +102,19 @@ impl<L: Links, O: Order> World<L, O> {
         outcome: &Result<Vec<Message>, Failure>,
     ) -> bool {
         let key = (self.air.life_of(rank), id);
-        let Some(seat) = self.seats.remove(&key) else {
+        let Some(turn) = self.turns.remove(&key) else {
             return false;
         };
         let array = self.arrays.remove(&key);
-        let communicator = &mut self.history.communicators[seat.communicator];
-        let turns = &mut communicator.turns[seat.place];
+        let communicator = &mut self.history.communicators[turn.communicator];
+        let turns = &mut communicator.turns[turn.place];
         let (task, count) = (
             communicator.tasks[turns.len() - 1],
             communicator.ranks.len(),
         );
         let length = task.length;
         // Who is not the root has no result.
-        let array = array.filter(|_| task.calls.is_to_all() || seat.place == task.root);
+        let array = array.filter(|_| task.calls.is_to_all() || turn.place == task.root);
         if let Some(turn) = turns.last_mut() {
             let number = |value: &Message| number_in(value, length);
             let ended = match outcome {
@@ -126,7 +126,7 @@ impl<L: Links, O: Order> World<L, O> {
             };
             turn.ended = Some((self.air.now, ended));
         }
-        self.turn(seat);
+        self.turn(turn);
         true
     }
 }

@@ -56,7 +56,7 @@ impl<L: Links, O: Order> World<L, O> {
                     self.act(rank, |stack, now| stack.tick(now));
                 }
             }
-            What::Turn(seat) => self.turn(seat),
+            What::Turn(info) => self.turn(info),
         }
     }
 

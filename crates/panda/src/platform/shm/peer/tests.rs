@@ -35,7 +35,7 @@ impl Ends {
         let file = std::fs::File::options()
             .read(true)
             .write(true)
-            .open(meeting.seat(0).meeting)
+            .open(meeting.launch_info(0).meeting)
             .expect("it is there while it is held");
         let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
         let receiver = Receiver::new(map(), Some(reach?), Pool::default());

@@ -16,11 +16,11 @@ use crate::platform::Secret;
 use crate::platform::pool::Pool;
 
 fn map() -> (Map, Map) {
-    let seat = Meeting::new(2, Secret([1; 16])).expect("a file");
+    let info = Meeting::new(2, Secret([1; 16])).expect("a file");
     let file = std::fs::File::options()
         .read(true)
         .write(true)
-        .open(seat.seat(0).meeting)
+        .open(info.launch_info(0).meeting)
         .expect("it is there while it is held");
     let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
     (map(), map())

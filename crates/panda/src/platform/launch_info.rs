@@ -1,4 +1,4 @@
-//! A place in a session, as `antiphon launch` gives it to a process in its environment.
+//! What a process is told to join a session; `antiphon launch` gives it in the environment.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::Rank;
 
-/// A process's place in a session. [`Seat::to_environment`] and [`Seat::from_environment`] are each other's inverse.
+/// What a process is told to join a session. [`LaunchInfo::to_environment`] and [`LaunchInfo::from_environment`] are each other's inverse.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seat {
+pub struct LaunchInfo {
     /// The platform's name.
     pub platform: String,
     /// The process's rank.
@@ -35,9 +35,9 @@ pub struct Seat {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret(pub [u8; 16]);
 
-/// Why the environment describes no seat.
+/// Why the environment holds no launch info.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SeatError {
+pub enum LaunchInfoError {
     /// The process was not started in a session.
     #[error(
         "{0} is not set: start the program with `antiphon launch -n N --over PLATFORM PROGRAM`"
@@ -68,8 +68,8 @@ const STARTER: &str = "ANTIPHON_STARTER";
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
-impl Seat {
-    /// The variables that tell a process its seat. All are said, with nothing in them where the seat says nothing: a process that another session started has that one's in
+impl LaunchInfo {
+    /// The variables that hold the launch info. All are set, and empty where it says nothing: a process that another session started has that one's in
     /// its environment, and hands them on to those that it starts.
     #[must_use]
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
@@ -98,54 +98,58 @@ impl Seat {
         variables
     }
 
-    /// The seat of this process.
+    /// This process's launch info.
     ///
     /// # Errors
     /// The variable that is absent or malformed.
-    pub fn from_environment() -> Result<Self, SeatError> {
+    pub fn from_environment() -> Result<Self, LaunchInfoError> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The seat that these variables describe. Those of `mpirun` do, if there are no others.
+    /// The launch info in these variables. Those of `mpirun` do, if there are no others.
     ///
     /// # Errors
     /// The variable that is absent or malformed.
-    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SeatError> {
-        let text = |variable| lookup(variable).ok_or(SeatError::Absent(variable));
+    pub fn from_variables(
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, LaunchInfoError> {
+        let text = |variable| lookup(variable).ok_or(LaunchInfoError::Absent(variable));
         let number = |variable, expected| {
             let value = text(variable)?;
-            value.parse::<u32>().map_err(|_| SeatError::Malformed {
-                variable,
-                value,
-                expected,
-            })
+            value
+                .parse::<u32>()
+                .map_err(|_| LaunchInfoError::Malformed {
+                    variable,
+                    value,
+                    expected,
+                })
         };
         // A process that was added to a session over Open MPI is none of `mpirun`'s, though what that has told another may be in its environment.
         let is_mpiruns = lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
             && lookup(RANK).is_none_or(|rank| rank.is_empty());
-        if is_mpiruns && let Some(seat) = Self::from_mpirun(&lookup) {
+        if is_mpiruns && let Some(info) = Self::from_mpirun(&lookup) {
             let silence = silence_from(&lookup)?;
-            return Ok(Self { silence, ..seat });
+            return Ok(Self { silence, ..info });
         }
         let platform = text(PLATFORM)?;
         let rank = number(RANK, "a number from 0")?;
         let size = number(SIZE, "a number from 1")?;
         if size == 0 {
-            return Err(SeatError::Malformed {
+            return Err(LaunchInfoError::Malformed {
                 variable: SIZE,
                 value: "0".into(),
                 expected: "a number from 1",
             });
         }
         let secret = text(SECRET)?;
-        let secret = Secret::from_hex(&secret).ok_or(SeatError::Malformed {
+        let secret = Secret::from_hex(&secret).ok_or(LaunchInfoError::Malformed {
             variable: SECRET,
             value: "(kept secret)".into(),
             expected: "32 hexadecimal digits",
         })?;
         let given = |variable| lookup(variable).filter(|value| !value.is_empty());
         let address = given(ADDRESS).map(|value| {
-            value.parse().map_err(|_| SeatError::Malformed {
+            value.parse().map_err(|_| LaunchInfoError::Malformed {
                 variable: ADDRESS,
                 value,
                 expected: "an IP address",
@@ -167,13 +171,13 @@ impl Seat {
     }
 }
 
-impl Seat {
-    /// The seat that Open MPI's `mpirun` gives, if it started this process.
+impl LaunchInfo {
+    /// The launch info of Open MPI's `mpirun`, if it started this process.
     pub(super) fn of_mpirun() -> Option<Self> {
         Self::from_mpirun(|name| std::env::var(name).ok())
     }
 
-    /// The seat that Open MPI's `mpirun` gives. MPI knows who belongs to it; a meeting and a secret are for processes that come later, if `antiphon launch` says so.
+    /// The launch info of Open MPI's `mpirun`. MPI knows who belongs to it; a meeting and a secret are for processes that come later, if `antiphon launch` says so.
     fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |variable| lookup(variable)?.parse().ok();
         let (rank, size): (Rank, u32) = (number(MPI_RANK)?, number(MPI_SIZE)?);
@@ -200,9 +204,11 @@ fn or_nothing(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Duration>, SeatError> {
+fn silence_from(
+    lookup: &impl Fn(&str) -> Option<String>,
+) -> Result<Option<Duration>, LaunchInfoError> {
     let silence = |value: String| {
-        parse_silence(&value).map_err(|expected| SeatError::Malformed {
+        parse_silence(&value).map_err(|expected| LaunchInfoError::Malformed {
             variable: SILENCE,
             value,
             expected,
@@ -212,9 +218,9 @@ fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Durat
     given.map(silence).transpose()
 }
 
-fn parent_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Rank>, SeatError> {
+fn parent_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Rank>, LaunchInfoError> {
     let rank = |value: String| {
-        value.parse().map_err(|_| SeatError::Malformed {
+        value.parse().map_err(|_| LaunchInfoError::Malformed {
             variable: PARENT,
             value,
             expected: "a number from 0, or nothing",
@@ -291,8 +297,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seat_survives_the_environment() {
-        let seat = Seat {
+    fn launch_info_survives_the_environment() {
+        let info = LaunchInfo {
             platform: "tcp".into(),
             rank: 2,
             size: 3,
@@ -304,25 +310,25 @@ mod tests {
             starter: Some("127.0.0.1:10".into()),
             secret: Secret([0xa7; 16]),
         };
-        let bare = Seat {
+        let bare = LaunchInfo {
             address: None,
             silence: None,
             parent: None,
             starter: None,
-            ..seat.clone()
+            ..info.clone()
         };
         // Each says all that the other does, so nothing of one's is left where the other's are set.
-        let names = |seat: &Seat| seat.to_environment().into_iter().map(|(name, _)| name);
-        assert!(names(&bare).eq(names(&seat)));
-        for seat in [bare, seat] {
-            let variables = seat.to_environment();
-            let back = Seat::from_variables(|name| {
+        let names = |info: &LaunchInfo| info.to_environment().into_iter().map(|(name, _)| name);
+        assert!(names(&bare).eq(names(&info)));
+        for info in [bare, info] {
+            let variables = info.to_environment();
+            let back = LaunchInfo::from_variables(|name| {
                 variables
                     .iter()
                     .find(|(n, _)| *n == name)
                     .map(|(_, v)| v.clone())
             });
-            assert_eq!(back, Ok(seat));
+            assert_eq!(back, Ok(info));
         }
     }
 
@@ -330,36 +336,36 @@ mod tests {
     fn a_silence_is_seconds() {
         assert_eq!(parse_silence("0.5"), Ok(Duration::from_millis(500)));
         for bad in ["soon", "0", "-1", "NaN", "inf", "1e300", "3s"] {
-            let seat = Seat::from_variables(|name| match name {
+            let info = LaunchInfo::from_variables(|name| match name {
                 SILENCE => Some(bad.into()),
                 MPI_RANK => Some("0".into()),
                 MPI_SIZE => Some("1".into()),
                 _ => None,
             });
-            let error = seat.unwrap_err().to_string();
+            let error = info.unwrap_err().to_string();
             let named = format!("ANTIPHON_SILENCE={bad}: expected seconds");
             assert!(error.starts_with(&named), "{error}");
         }
     }
 
     #[test]
-    fn a_seat_of_mpirun_is_one() {
-        let seat = Seat::from_variables(|name| match name {
+    fn variables_of_mpirun_are_launch_info() {
+        let info = LaunchInfo::from_variables(|name| match name {
             MPI_RANK => Some("3".into()),
             MPI_SIZE => Some("4".into()),
             _ => None,
         });
-        let seat = seat.expect("a seat");
+        let info = info.expect("launch info");
         assert_eq!(
-            (seat.platform.as_str(), seat.rank, seat.size),
+            (info.platform.as_str(), info.rank, info.size),
             ("mpi", 3, 4)
         );
     }
 
     #[test]
-    fn a_seat_of_mpirun_has_the_meeting_of_its_own_session() {
-        let seat = |rank: &'static str, size: &'static str| {
-            let seat = Seat::from_variables(|name| match name {
+    fn launch_info_of_mpirun_has_the_meeting_of_its_own_session() {
+        let launch_info = |rank: &'static str, size: &'static str| {
+            let info = LaunchInfo::from_variables(|name| match name {
                 MPI_RANK => Some("1".into()),
                 MPI_SIZE => Some("4".into()),
                 PLATFORM => Some("mpi".into()),
@@ -369,23 +375,23 @@ mod tests {
                 SECRET => Some("ab".repeat(16)),
                 _ => None,
             });
-            let seat = seat.expect("a seat");
-            (seat.rank, seat.meeting, seat.secret.0[0])
+            let info = info.expect("launch info");
+            (info.rank, info.meeting, info.secret.0[0])
         };
         let meeting = || "127.0.0.1:9".to_owned();
-        assert_eq!(seat("", "4"), (1, meeting(), 0xab));
+        assert_eq!(launch_info("", "4"), (1, meeting(), 0xab));
         for other in ["3", ""] {
-            assert_eq!(seat("", other), (1, String::new(), 0));
+            assert_eq!(launch_info("", other), (1, String::new(), 0));
         }
         // One that was added, with what `mpirun` told who started it.
-        assert_eq!(seat("5", "4"), (5, meeting(), 0xab));
+        assert_eq!(launch_info("5", "4"), (5, meeting(), 0xab));
     }
 
     #[test]
     fn a_bad_variable_is_named_and_a_secret_is_not_shown() {
-        let seat = |rank: &str, secret: &str| {
+        let launch_info = |rank: &str, secret: &str| {
             let (rank, secret) = (rank.to_string(), secret.to_string());
-            Seat::from_variables(move |name| match name {
+            LaunchInfo::from_variables(move |name| match name {
                 "ANTIPHON_RANK" => Some(rank.clone()),
                 "ANTIPHON_SECRET" => Some(secret.clone()),
                 "ANTIPHON_SIZE" => Some("3".into()),
@@ -395,7 +401,7 @@ mod tests {
         };
         let good = "ab".repeat(16);
         assert!(
-            seat("two", &good)
+            launch_info("two", &good)
                 .unwrap_err()
                 .to_string()
                 .contains("ANTIPHON_RANK=two")
@@ -407,7 +413,7 @@ mod tests {
             &"xy".repeat(16),
             &"ab".repeat(17),
         ] {
-            let error = seat("2", bad).unwrap_err().to_string();
+            let error = launch_info("2", bad).unwrap_err().to_string();
             assert!(
                 error.contains("ANTIPHON_SECRET") && (bad.is_empty() || !error.contains(bad)),
                 "{error}"

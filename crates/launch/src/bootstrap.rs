@@ -1,7 +1,7 @@
-//! Seats of the processes that are started.
+//! Where the processes that are started meet, and their launch infos.
 
 use crate::{Launch, LaunchError};
-use antiphon_panda::platform::{self, Rank, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{self, LaunchInfo, Rank, Secret, shm, udp};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
@@ -65,11 +65,11 @@ impl Meeting {
         }
     }
 
-    pub fn seat(&self, over: Over, rank: Rank) -> Seat {
+    pub fn launch_info(&self, over: Over, rank: Rank) -> LaunchInfo {
         match self {
-            Self::Shm(meeting) => meeting.seat(rank),
-            Self::Connections(meeting) => meeting.seat(over.name(), rank),
-            Self::Udp(meeting) => meeting.seat(rank),
+            Self::Shm(meeting) => meeting.launch_info(rank),
+            Self::Connections(meeting) => meeting.launch_info(over.name(), rank),
+            Self::Udp(meeting) => meeting.launch_info(rank),
         }
     }
 }

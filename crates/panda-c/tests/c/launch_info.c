@@ -1,4 +1,4 @@
-/* A process that the program starts itself, in a seat that it was allotted. It is this program with an argument. */
+/* A process that the program starts itself, with launch info that it was allotted. It is this program with an argument. */
 #include "check.h"
 #include <signal.h>
 #include <spawn.h>
@@ -7,7 +7,7 @@
 
 extern char **environ;
 
-/* Seconds after which a process of this test fails, whatever it waits for: nobody else ends one whose seat is broken. */
+/* Seconds after which a process of this test fails, whatever it waits for: nobody else ends one whose launch info is broken. */
 enum { DEADLINE_S = 60 };
 
 /* What this process waits for. */
@@ -15,7 +15,7 @@ static const char *volatile waits_for = "to join";
 
 static void fail_late(int signal)
 {
-    static const char where[] = "seats.c: nothing for 60 s: this process waits ";
+    static const char where[] = "launch_info.c: nothing for 60 s: this process waits ";
     const char *what = waits_for;
     (void)signal;
     if (write(STDERR_FILENO, where, sizeof where - 1) >= 0 && write(STDERR_FILENO, what, strlen(what)) >= 0)
@@ -30,10 +30,10 @@ static void set_deadline(void)
     alarm(DEADLINE_S);
 }
 
-/* This process's environment behind what tells a seat. */
-static char **environment_of(panda_seat *seat)
+/* This process's environment behind its launch info. */
+static char **environment_of(panda_launch_info *info)
 {
-    const char *const *own = panda_seat_environment(seat);
+    const char *const *own = panda_launch_info_environment(info);
     size_t count = 0, inherited = 0, at = 0;
     while (own[count] != NULL)
         count++;
@@ -50,27 +50,27 @@ static char **environment_of(panda_seat *seat)
 
 static void start(panda_session *session, panda_port *port, char *program)
 {
-    panda_seat *seats[2] = {NULL, NULL};
-    OK(panda_session_allot(session, 2, seats));
+    panda_launch_info *infos[2] = {NULL, NULL};
+    OK(panda_session_allot(session, 2, infos));
     pid_t processes[2];
     for (int at = 0; at < 2; at++) {
-        char *arguments[] = {program, "seated", NULL}, **environment = environment_of(seats[at]);
-        CHECK(panda_seat_rank(seats[at]) == panda_session_size(session) + (panda_rank)at);
+        char *arguments[] = {program, "allotted", NULL}, **environment = environment_of(infos[at]);
+        CHECK(panda_launch_info_rank(infos[at]) == panda_session_size(session) + (panda_rank)at);
         CHECK(posix_spawn(&processes[at], program, NULL, NULL, arguments, environment) == 0);
         free(environment);
     }
     for (int at = 0; at < 2; at++) {
         panda_arrived arrived;
         int end = 1;
-        waits_for = "for the word of a process in a seat";
+        waits_for = "for the word of a process that was allotted";
         OK(panda_port_receive(port, PANDA_ANY, PANDA_ANY, PANDA_FOREVER, &arrived));
-        CHECK(arrived.from == panda_seat_rank(seats[0]) || arrived.from == panda_seat_rank(seats[1]));
+        CHECK(arrived.from == panda_launch_info_rank(infos[0]) || arrived.from == panda_launch_info_rank(infos[1]));
         panda_message_free(arrived.message);
-        waits_for = "for a process in a seat to end";
+        waits_for = "for a process that was allotted to end";
         CHECK(waitpid(processes[at], &end, 0) == processes[at] && end == 0);
     }
-    panda_seat_free(seats[0]);
-    panda_seat_free(seats[1]);
+    panda_launch_info_free(infos[0]);
+    panda_launch_info_free(infos[1]);
 }
 
 int main(int count, char **arguments)
@@ -89,8 +89,8 @@ int main(int count, char **arguments)
         if (panda_session_rank(session) == 0) {
             start(session, port, arguments[0]);
             IS(PANDA_BAD_ARGUMENT, panda_session_allot(session, 1, NULL));
-            CHECK(panda_seat_rank(NULL) == PANDA_ANY && panda_seat_environment(NULL) == NULL);
-            panda_seat_free(NULL);
+            CHECK(panda_launch_info_rank(NULL) == PANDA_ANY && panda_launch_info_environment(NULL) == NULL);
+            panda_launch_info_free(NULL);
         }
         waits_for = "for the other process in a barrier";
         OK(panda_comm_everyone(session, &all));

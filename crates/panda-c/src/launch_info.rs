@@ -1,0 +1,94 @@
+//! Launch infos for processes that the program starts itself.
+
+use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
+use std::ptr::null;
+
+use antiphon_panda::{LaunchInfo, platform};
+
+use crate::given::{given, room};
+use crate::session::{self, of, panda_session};
+use crate::status::{PANDA_ANY, entry, freed, panda_rank, panda_status};
+
+/// What a process that is to come is told to join a session.
+pub struct panda_launch_info {
+    info: LaunchInfo,
+    /// Where the variables are, with NULL behind the last.
+    pointers: Vec<*const c_char>,
+    /// What they point to. Texts stay where they are when their list moves.
+    _variables: Vec<CString>,
+}
+
+fn handle(info: LaunchInfo) -> *mut panda_launch_info {
+    let text = |(name, value): (&str, String)| CString::new(format!("{name}={value}"));
+    // A variable with a zero byte can be nobody's.
+    let variables: Vec<CString> = (info.to_environment().into_iter())
+        .filter_map(|variable| text(variable).ok())
+        .collect();
+    let pointers = variables.iter().map(|variable| variable.as_ptr());
+    Box::into_raw(Box::new(panda_launch_info {
+        pointers: pointers.chain([null()]).collect(),
+        info,
+        _variables: variables,
+    }))
+}
+
+/// Launch infos for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
+/// if the variables of its launch info are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_launch_info_join(); the others need not wait for it, and panda_session_parent() of it is this process. infos[0] and so on are the caller's, to be given back
+/// by panda_launch_info_free(). Whoever reads the variables may join: they hold the session's secret.
+///
+/// Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_allot(
+    session: Option<&panda_session>,
+    count: u32,
+    infos: *mut *mut panda_launch_info,
+) -> panda_status {
+    entry("panda_session_allot", || {
+        // SAFETY: the caller's promise.
+        let places = unsafe { room(infos, count as usize, "infos") }?;
+        let session = of(session)?;
+        for (place, info) in places.iter_mut().zip(session.allot(count)?) {
+            place.write(handle(info));
+        }
+        Ok(())
+    })
+}
+
+/// Joins in this process, which over `local` is how a further thread joins. A launch info is used once; its handle remains the caller's. The session's handle is the caller's, to be given back by
+/// panda_session_free().
+///
+/// Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_launch_info_join(
+    info: Option<&panda_launch_info>,
+    session: Option<&mut MaybeUninit<*mut panda_session>>,
+) -> panda_status {
+    entry("panda_launch_info_join", || {
+        let info = &given(info, "info")?.info;
+        let joined = given(session, "session")?;
+        joined.write(session::handle(platform::join(info)?));
+        Ok(())
+    })
+}
+
+/// The rank of the process that joins with it; PANDA_ANY for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_launch_info_rank(info: Option<&panda_launch_info>) -> panda_rank {
+    info.map_or(PANDA_ANY, |info| info.info.rank)
+}
+
+/// The variables that hold the launch info, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
+/// names, which a process of a session has itself. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_launch_info_environment(
+    info: Option<&panda_launch_info>,
+) -> *const *const c_char {
+    info.map_or(null(), |info| info.pointers.as_ptr())
+}
+
+/// Gives a handle back; the rank remains allotted. NULL is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_launch_info_free(info: Option<Box<panda_launch_info>>) {
+    freed("panda_launch_info_free", info);
+}
