@@ -60,7 +60,7 @@ TSAN = RUSTFLAGS="$(TSAN_FLAGS)" CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly te
 # a test has a mapping of its own; it sees sessions. Ticks are none of its tests either: it holds signals back until the next system call.
 sanitize:
 	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race turnstile
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race try_lock
 	$(TSAN) -p antiphon-fiber --test one --test synchronization --test many -- --skip a_hundred_thousand
 	$(TSAN) -p antiphon-panda --lib --test local --test tcp --test udp --test shm --test pending
 

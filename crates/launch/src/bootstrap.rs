@@ -32,14 +32,14 @@ impl Over {
 }
 
 /// Where the processes of a session meet; held while they run.
-pub enum Meeting {
-    Shm(shm::Meeting),
-    Connections(platform::Meeting),
-    Udp(udp::Meeting),
+pub enum Bootstrap {
+    Shm(shm::Bootstrap),
+    Connections(platform::Bootstrap),
+    Udp(udp::Bootstrap),
 }
 
-impl Meeting {
-    /// A meeting at this host's address.
+impl Bootstrap {
+    /// A bootstrap at this host's address.
     pub fn new(launch: &Launch, own: IpAddr) -> Result<Self, LaunchError> {
         Self::make(launch, SocketAddr::new(own, 0)).map_err(|source| LaunchError::Session {
             over: launch.over.name(),
@@ -50,16 +50,16 @@ impl Meeting {
     fn make(launch: &Launch, own: SocketAddr) -> io::Result<Self> {
         let secret = Secret::fresh()?;
         match launch.over {
-            Over::Shm => shm::Meeting::new(launch.count, secret).map(Self::Shm),
+            Over::Shm => shm::Bootstrap::new(launch.count, secret).map(Self::Shm),
             // Over Open MPI it is for processes to come, which go over connections.
             Over::Tcp | Over::Mpi => {
-                platform::Meeting::hold(own, launch.count, secret).map(Self::Connections)
+                platform::Bootstrap::hold(own, launch.count, secret).map(Self::Connections)
             }
             Over::Udp => {
-                let meeting = udp::Meeting::at(own, launch.count, secret)?;
+                let bootstrap = udp::Bootstrap::at(own, launch.count, secret)?;
                 Ok(Self::Udp(match launch.faults {
-                    Some(faults) => meeting.with_faults(faults),
-                    None => meeting,
+                    Some(faults) => bootstrap.with_faults(faults),
+                    None => bootstrap,
                 }))
             }
         }
@@ -67,9 +67,9 @@ impl Meeting {
 
     pub fn launch_info(&self, over: Over, rank: Rank) -> LaunchInfo {
         match self {
-            Self::Shm(meeting) => meeting.launch_info(rank),
-            Self::Connections(meeting) => meeting.launch_info(over.name(), rank),
-            Self::Udp(meeting) => meeting.launch_info(rank),
+            Self::Shm(bootstrap) => bootstrap.launch_info(rank),
+            Self::Connections(bootstrap) => bootstrap.launch_info(over.name(), rank),
+            Self::Udp(bootstrap) => bootstrap.launch_info(rank),
         }
     }
 }

@@ -10,7 +10,7 @@
 //! Processes are placed host by host, as many as a host has slots, and from the first host again when all are full.
 
 use crate::LaunchError;
-use antiphon_panda::platform::meeting::towards;
+use antiphon_panda::platform::bootstrap::towards;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Sessions over Open MPI are started by its own `mpirun`, which reaches other hosts and says of each line whose it is.
 
-use crate::bootstrap::{Meeting, Over};
+use crate::bootstrap::{Bootstrap, Over};
 use crate::hosts::Hosts;
 use crate::running::Running;
 use crate::{Launch, LaunchError, Line};
@@ -9,16 +9,16 @@ use antiphon_runner::{Error, Program, Stream};
 use std::path::Path;
 
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
-    let meeting = launch
+    let bootstrap = launch
         .hosts
         .as_deref()
-        .and_then(|file| meeting(launch, file));
+        .and_then(|file| bootstrap(launch, file));
     // All that a launch info says, be it nothing: else it would be that of the session that we are a process of, if we are one.
     let info = LaunchInfo {
         silence: launch.silence,
-        ..meeting.as_ref().map_or_else(
+        ..bootstrap.as_ref().map_or_else(
             || bare(launch.count),
-            |meeting| meeting.launch_info(Over::Mpi, 0),
+            |bootstrap| bootstrap.launch_info(Over::Mpi, 0),
         )
     };
     let mut mpirun = Program::new("mpirun")
@@ -45,26 +45,26 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         })?;
     let mut running = Running::empty();
     running.add(None, process)?;
-    if let Some(meeting) = meeting {
-        running.hold(meeting);
+    if let Some(bootstrap) = bootstrap {
+        running.hold(bootstrap);
     }
     Ok(running)
 }
 
 /// Where processes to come and the others meet. A file that only `mpirun` understands is its own matter: then no processes can be added, and who wants some is told.
-fn meeting(launch: &Launch, hosts: &Path) -> Option<Meeting> {
+fn bootstrap(launch: &Launch, hosts: &Path) -> Option<Bootstrap> {
     let hosts = Hosts::read(hosts).ok()?;
-    Meeting::new(launch, hosts.own).ok()
+    Bootstrap::new(launch, hosts.own).ok()
 }
 
-/// The launch info of a session of this host: rank 0 holds a meeting once there is need of one.
+/// The launch info of a session of this host: rank 0 holds a bootstrap once there is need of one.
 fn bare(size: u32) -> LaunchInfo {
     LaunchInfo {
         platform: Over::Mpi.name().into(),
         rank: 0,
         size,
         name: String::new(),
-        meeting: String::new(),
+        bootstrap: String::new(),
         address: None,
         silence: None,
         parent: None,

@@ -1,12 +1,12 @@
 //! Processes that run, and what they write.
 
-use crate::bootstrap::Meeting;
+use crate::bootstrap::Bootstrap;
 use crate::hosts::{Host, Hosts};
 use crate::lines::Lines;
 use crate::remote::{self, Call, Orders, Remote};
 use crate::{Ended, Launch, LaunchError, Line, Outcome, Over, mpirun};
 use antiphon_panda::platform::{LaunchInfo, Rank};
-use antiphon_panda::starter::{NotStarted, OnEnd, Order, Starter};
+use antiphon_panda::starter::{NotStarted, OnEnd, SpawnRequest, Starter};
 use antiphon_runner::{Forwarding, Program, Signaller, Stream};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Running {
 
 /// Where the processes meet, and where they ask for more, which those of Open MPI start themselves.
 pub(crate) struct Places {
-    _meeting: Meeting,
+    _bootstrap: Bootstrap,
     _starter: Option<Starter>,
 }
 
@@ -103,13 +103,13 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         source,
     };
     let hosts = launch.hosts.as_deref().map(Hosts::read).transpose()?;
-    let meeting = Meeting::new(launch, own_address(hosts.as_ref()))?;
+    let bootstrap = Bootstrap::new(launch, own_address(hosts.as_ref()))?;
     let mut running = Running::empty();
     let plan = Arc::new(Plan {
         over: launch.over,
         info: LaunchInfo {
             silence: launch.silence,
-            ..meeting.launch_info(launch.over, 0)
+            ..bootstrap.launch_info(launch.over, 0)
         },
         hosts,
     });
@@ -143,7 +143,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         running.push(Some(rank), process, way);
     }
     running._places = Some(Places {
-        _meeting: meeting,
+        _bootstrap: bootstrap,
         _starter: Some(starter),
     });
     Ok(running)
@@ -183,7 +183,7 @@ impl Plan {
     }
 
     /// Starts what a process of the session asks for, on its host.
-    fn carry_out(&self, order: &Order, rank: Rank) -> Result<(Forwarding, Way), NotStarted> {
+    fn carry_out(&self, order: &SpawnRequest, rank: Rank) -> Result<(Forwarding, Way), NotStarted> {
         let host = match (&self.hosts, order.address) {
             (Some(hosts), Some(address)) => Some(hosts.at(address).ok_or_else(|| {
                 format!(
@@ -233,10 +233,10 @@ impl Running {
         Ok(())
     }
 
-    /// Holds a meeting while they run.
-    pub(crate) fn hold(&mut self, meeting: Meeting) {
+    /// Holds a bootstrap while they run.
+    pub(crate) fn hold(&mut self, bootstrap: Bootstrap) {
         self._places = Some(Places {
-            _meeting: meeting,
+            _bootstrap: bootstrap,
             _starter: None,
         });
     }
@@ -254,7 +254,7 @@ impl Running {
     fn starter(&self, plan: &Arc<Plan>) -> std::io::Result<Starter> {
         let (signals, news) = (self.signals.clone(), self.news.0.clone());
         let own = plan.clone();
-        let start = move |order: &Order, rank, on_end| -> Result<Signaller, NotStarted> {
+        let start = move |order: &SpawnRequest, rank, on_end| -> Result<Signaller, NotStarted> {
             let (process, way) = own.carry_out(order, rank)?;
             let signaller = process.signaller()?;
             let member = Member {

@@ -27,7 +27,7 @@ pub struct Company {
     is_ending: Arc<AtomicBool>,
     size: usize,
     /// Held while they live.
-    _meeting: Meeting,
+    _bootstrap: Bootstrap,
     _board: Board,
 }
 
@@ -38,22 +38,22 @@ struct Other {
 }
 
 /// Where processes learn of each other.
-enum Meeting {
+enum Bootstrap {
     /// Elsewhere, or by the board.
     Elsewhere,
-    Shm(shm::Meeting),
-    Tcp(platform::Meeting),
-    Udp(udp::Meeting),
+    Shm(shm::Bootstrap),
+    Tcp(platform::Bootstrap),
+    Udp(udp::Bootstrap),
 }
 
-impl Meeting {
+impl Bootstrap {
     fn new(what: What, size: usize) -> io::Result<Self> {
         let (secret, size) = (Secret::fresh()?, size as u32);
         let any = (Ipv4Addr::LOCALHOST, 0).into();
         Ok(match what {
-            What::Panda(Platform::Shm) => Self::Shm(shm::Meeting::new(size, secret)?),
-            What::Panda(Platform::Tcp) => Self::Tcp(platform::Meeting::hold(any, size, secret)?),
-            What::Panda(Platform::Udp) => Self::Udp(udp::Meeting::new(size, secret)?),
+            What::Panda(Platform::Shm) => Self::Shm(shm::Bootstrap::new(size, secret)?),
+            What::Panda(Platform::Tcp) => Self::Tcp(platform::Bootstrap::hold(any, size, secret)?),
+            What::Panda(Platform::Udp) => Self::Udp(udp::Bootstrap::new(size, secret)?),
             _ => Self::Elsewhere,
         })
     }
@@ -62,9 +62,9 @@ impl Meeting {
         let rank = rank as u32;
         match self {
             Self::Elsewhere => None,
-            Self::Shm(meeting) => Some(meeting.launch_info(rank)),
-            Self::Tcp(meeting) => Some(meeting.launch_info("tcp", rank)),
-            Self::Udp(meeting) => Some(meeting.launch_info(rank)),
+            Self::Shm(bootstrap) => Some(bootstrap.launch_info(rank)),
+            Self::Tcp(bootstrap) => Some(bootstrap.launch_info("tcp", rank)),
+            Self::Udp(bootstrap) => Some(bootstrap.launch_info(rank)),
         }
     }
 }
@@ -74,12 +74,14 @@ impl Company {
     pub fn start(what: What, size: usize) -> Result<Self, String> {
         let failed = |error: &dyn Display| format!("{size} processes were not started: {error}");
         let board = Board::new().map_err(|error| failed(&error))?;
-        let meeting = Meeting::new(what, size).map_err(|error| failed(&error))?;
+        let bootstrap = Bootstrap::new(what, size).map_err(|error| failed(&error))?;
         let alone = matches!(what, What::Panda(Platform::Local | Platform::Mpi));
         let mut programs = Vec::new();
         for rank in 0..if alone { 1 } else { size } {
             let program = member(what, &board, rank, size).map_err(|error| failed(&error))?;
-            let info = meeting.launch_info(rank).map(|info| info.to_environment());
+            let info = bootstrap
+                .launch_info(rank)
+                .map(|info| info.to_environment());
             programs.push(program.envs(info.unwrap_or_default()));
         }
         let mut programs = programs.into_iter();
@@ -92,7 +94,7 @@ impl Company {
             others: Vec::new(),
             is_ending: Arc::default(),
             size,
-            _meeting: meeting,
+            _bootstrap: bootstrap,
             _board: board,
         };
         // From here on those that run are ended with the company.

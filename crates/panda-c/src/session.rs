@@ -86,7 +86,7 @@ pub unsafe extern "C" fn panda_session_local(
 }
 
 /// Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
-/// this returns, the session's own thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
+/// this returns, the session's progress thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
 /// ended. The handle stays valid. In an upcall it does not wait for the session's thread.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.

@@ -61,14 +61,14 @@ impl Bare {
 
 fn session() -> [Session; 2] {
     let secret = Secret::fresh().expect("random numbers");
-    let meeting = udp::Meeting::new(2, secret).expect("a port");
+    let bootstrap = udp::Bootstrap::new(2, secret).expect("a port");
     let join = |info: LaunchInfo| {
         thread::spawn(move || {
             let (platform, inbox) = Udp::join(&info).expect("joined");
             Session::over(platform, inbox, &info, Duration::from_secs(3)).expect("a thread")
         })
     };
-    let joining = [0, 1].map(|rank| join(meeting.launch_info(rank)));
+    let joining = [0, 1].map(|rank| join(bootstrap.launch_info(rank)));
     joining.map(|one| one.join().expect("no panic"))
 }
 

@@ -7,7 +7,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use antiphon_panda::platform::{Meeting, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, Secret, shm, udp};
 use antiphon_panda::{Error, LaunchInfo, Message, Session};
 
 const LONG: usize = 200_000;
@@ -41,9 +41,9 @@ fn compare(platform: &str, peers: u32) -> Result<(), Box<dyn std::error::Error>>
 fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> {
     let size = peers + 1;
     let secret = Secret::fresh()?;
-    let shm = shm::Meeting::new(size, secret)?;
-    let udp = udp::Meeting::new(size, secret)?;
-    let tcp = Meeting::hold(([127, 0, 0, 1], 0).into(), size, secret)?;
+    let shm = shm::Bootstrap::new(size, secret)?;
+    let udp = udp::Bootstrap::new(size, secret)?;
+    let tcp = Bootstrap::hold(([127, 0, 0, 1], 0).into(), size, secret)?;
     let launch_info = |rank| match platform {
         "shm" => shm.launch_info(rank),
         "udp" => udp.launch_info(rank),

@@ -27,23 +27,26 @@ fn split_at<L: Links>(
     let mut world: World<L, Sequencer> = World::new(size, network, Chance::new(seed));
     for rank in 0..size {
         if rank + 1 == size {
-            world.air.network.loss = lost;
+            world.medium.network.loss = lost;
         }
         world.join(rank);
         if rank + 1 < size {
             let is_in = |world: &World<L, Sequencer>| {
                 (0..=rank).all(|member| world.view_size(member) == Some(rank as usize + 1))
             };
-            assert!(world.run_till(world.air.now + LONG, is_in), "{rank} joins");
+            assert!(
+                world.run_till(world.medium.now + LONG, is_in),
+                "{rank} joins"
+            );
         }
     }
-    world.run_until(world.air.now + after);
-    world.air.network.split(1, away);
-    world.air.network.loss = 0;
+    world.run_until(world.medium.now + after);
+    world.medium.network.split(1, away);
+    world.medium.network.loss = 0;
     for rank in 0..size {
         world.send(rank, 20);
     }
-    world.run_until(world.air.now + LONG);
+    world.run_until(world.medium.now + LONG);
     world
 }
 

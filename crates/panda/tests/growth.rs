@@ -56,7 +56,7 @@ const FACTOR: usize = 100;
 enum Way {
     Alone,
     /// One for several.
-    Together,
+    Multicast,
 }
 
 /// Three processes and the frames between them.
@@ -72,7 +72,7 @@ struct Three<L: Links, O> {
     fed: usize,
     lies: usize,
     /// Frames that went to several at once.
-    together: usize,
+    multicasts: usize,
 }
 
 fn stack<L: Links, O: Order>(rank: Rank, is_founder: bool, largest: usize) -> Stack<L, O> {
@@ -97,7 +97,7 @@ impl<L: Links, O: Order> Three<L, O> {
             lies_in_1000: [20, 100, 400][seed as usize % 3],
             fed: 0,
             lies: 0,
-            together: 0,
+            multicasts: 0,
         }
     }
 
@@ -177,7 +177,7 @@ impl<L: Links, O: Order> Three<L, O> {
         let (stack, frame) = (&mut self.stacks[to as usize], Message::from(frame));
         let _ = match way {
             Way::Alone => stack.frame(now, from, frame),
-            Way::Together => stack.together(now, from, frame),
+            Way::Multicast => stack.multicast(now, from, frame),
         };
         let largest = LARGEST.get();
         let kept = self.fed.min(KEPT);
@@ -203,17 +203,17 @@ impl<L: Links, O: Order> Three<L, O> {
                     self.queue
                         .extend(frames.map(|frame| (rank, to, Way::Alone, frame)));
                 }
-                Action::Multicast(frame) => {
+                Action::Broadcast(frame) => {
                     let frame = frame.to_bytes().to_vec();
                     let all = (0..3).map(|to| (rank, to, Way::Alone, frame.clone()));
                     self.queue.extend(all);
                 }
-                Action::Together(frame) => {
+                Action::Multicast(frame) => {
                     let frame = frame.to_bytes().to_vec();
                     let others = (0..3).filter(|to| *to != rank);
                     self.queue
-                        .extend(others.map(|to| (rank, to, Way::Together, frame.clone())));
-                    self.together += 1;
+                        .extend(others.map(|to| (rank, to, Way::Multicast, frame.clone())));
+                    self.multicasts += 1;
                 }
                 Action::Deliver(Delivery::Call { from, id, .. }) => {
                     stack.reply(now, from, id, Answer::Value, Message::new());
@@ -368,7 +368,7 @@ fn datagrams() {
 
 #[test]
 fn multicasts() {
-    lied_to_while::<Retransmit, Sequencer>(1400, 20, Three::hear, |three| three.together > 50);
+    lied_to_while::<Retransmit, Sequencer>(1400, 20, Three::hear, |three| three.multicasts > 50);
 }
 
 #[test]

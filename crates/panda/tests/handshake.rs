@@ -7,19 +7,19 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp};
+use antiphon_panda::platform::{Bootstrap, Platform, Secret, Tcp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{LaunchInfo, Session};
-use caller::{CHALLENGE, CONNECTS, FRAMES, MEETING, NO_RANK};
+use caller::{BOOTSTRAP, CHALLENGE, CONNECTS, FRAMES, NO_RANK};
 
 const ANY: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
 /// Sockets are found by the process, so tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-fn meeting(size: u32) -> (Meeting, Secret) {
+fn bootstrap(size: u32) -> (Bootstrap, Secret) {
     let secret = Secret::fresh().unwrap();
-    (Meeting::hold(ANY.into(), size, secret).unwrap(), secret)
+    (Bootstrap::hold(ANY.into(), size, secret).unwrap(), secret)
 }
 
 fn join(info: &LaunchInfo) -> Session {
@@ -28,11 +28,11 @@ fn join(info: &LaunchInfo) -> Session {
 }
 
 /// A session of one process, and where that one listens.
-fn alone(meeting: &Meeting) -> (Session, SocketAddr) {
-    let info = meeting.launch_info("tcp", 0);
+fn alone(bootstrap: &Bootstrap) -> (Session, SocketAddr) {
+    let info = bootstrap.launch_info("tcp", 0);
     let session = join(&info);
     let mut listening = caller::own_sockets("tcp", "0A");
-    listening.remove(&info.meeting.parse().unwrap());
+    listening.remove(&info.bootstrap.parse().unwrap());
     (session, *listening.first().unwrap())
 }
 
@@ -48,8 +48,8 @@ fn is_heard(at: SocketAddr, secret: Secret) {
 #[test]
 fn a_recorded_beginning_opens_no_door() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
-    let (meeting, secret) = meeting(1);
-    let (session, at) = alone(&meeting);
+    let (bootstrap, secret) = bootstrap(1);
+    let (session, at) = alone(&bootstrap);
     // A process begins, a stranger overhears it.
     let mut genuine = caller::dial(at);
     let opening = caller::opening(1, 0, 5, b"later");
@@ -75,17 +75,17 @@ fn a_recorded_beginning_opens_no_door() {
 #[test]
 fn a_challenge_that_is_sent_back_is_no_answer() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
-    let (meeting, secret) = meeting(1);
-    let (session, at) = alone(&meeting);
+    let (bootstrap, secret) = bootstrap(1);
+    let (session, at) = alone(&bootstrap);
     let mut stranger = caller::dial(at);
     let opening = caller::opening(1, 0, 4, b"echo");
     let challenge = caller::challenged(&stranger, &opening).unwrap();
     stranger.write_all(&challenge[16..]).unwrap();
     assert!(caller::is_hung_up(&stranger));
-    // A proof for the meeting is none for a process.
+    // A proof for the bootstrap is none for a process.
     let mut stranger = caller::dial(at);
     let challenge = caller::challenged(&stranger, &opening).unwrap();
-    let others = caller::proof(secret, MEETING, CONNECTS, &[&opening, &challenge[..16]]);
+    let others = caller::proof(secret, BOOTSTRAP, CONNECTS, &[&opening, &challenge[..16]]);
     stranger.write_all(&others).unwrap();
     assert!(caller::is_hung_up(&stranger));
     is_heard(at, secret);
@@ -114,18 +114,20 @@ fn overhear(from: TcpStream, to: TcpStream, heard: &Arc<Mutex<Vec<u8>>>) {
 }
 
 #[test]
-fn who_overhears_the_meeting_does_not_learn_the_secret() {
+fn who_overhears_the_bootstrap_does_not_learn_the_secret() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
-    let (meeting, secret) = meeting(1);
+    let (bootstrap, secret) = bootstrap(1);
     let between = TcpListener::bind(ANY).unwrap();
-    let mut info = meeting.launch_info("tcp", 0);
-    let meeting_at =
-        std::mem::replace(&mut info.meeting, between.local_addr().unwrap().to_string());
+    let mut info = bootstrap.launch_info("tcp", 0);
+    let bootstrap_at = std::mem::replace(
+        &mut info.bootstrap,
+        between.local_addr().unwrap().to_string(),
+    );
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hearing = heard.clone();
     let listener = thread::spawn(move || {
         let (from, _) = between.accept().unwrap();
-        let to = TcpStream::connect(meeting_at).unwrap();
+        let to = TcpStream::connect(bootstrap_at).unwrap();
         overhear(from, to, &hearing);
     });
     let session = join(&info);
@@ -138,14 +140,14 @@ fn who_overhears_the_meeting_does_not_learn_the_secret() {
     drop(session);
 }
 
-/// Who listens where the meeting was, and does not know the secret, is told nothing.
+/// Who listens where the bootstrap was, and does not know the secret, is told nothing.
 #[test]
 fn an_impostor_hears_no_more_than_an_opening() {
     let _turn = TURN.lock().unwrap_or_else(|poison| poison.into_inner());
-    let (meeting, _) = meeting(1);
+    let (bootstrap, _) = bootstrap(1);
     let impostor = TcpListener::bind(ANY).unwrap();
-    let mut info = meeting.launch_info("tcp", 0);
-    info.meeting = impostor.local_addr().unwrap().to_string();
+    let mut info = bootstrap.launch_info("tcp", 0);
+    info.bootstrap = impostor.local_addr().unwrap().to_string();
     let joining = thread::spawn(move || Tcp::join(&info).expect_err("nobody to meet"));
     let (mut victim, _) = impostor.accept().unwrap();
     let mut opening = vec![0; caller::opening(0, NO_RANK, 0, b"").len()];

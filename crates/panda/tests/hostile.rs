@@ -30,7 +30,7 @@ fn survives<L: Links, O: Order>(largest: usize, frames: &[Vec<u8>]) {
         let now = NOW + Duration::from_millis(step as u64);
         // An error is as good as any answer.
         let _ = stack.frame(now, 1 + step as u32 % 2, Message::from(frame.clone()));
-        let _ = stack.together(now, 1 + step as u32 % 2, Message::from(frame.clone()));
+        let _ = stack.multicast(now, 1 + step as u32 % 2, Message::from(frame.clone()));
         stack.tick(now);
         stack.flush(now);
         stack.actions().clear();
@@ -54,7 +54,7 @@ fn genuine<L: Links, O: Order>(largest: usize) -> Vec<Vec<u8>> {
     peer.call(NOW, 0, 3, Message::from(vec![2; 3000]), None);
     peer.flush(NOW);
     let sent = peer.actions().drain(..).flat_map(|action| match action {
-        Action::Send(0, frame) | Action::Multicast(frame) => vec![frame],
+        Action::Send(0, frame) | Action::Broadcast(frame) => vec![frame],
         Action::SendRun(0, frames) => frames,
         _ => Vec::new(),
     });

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use antiphon_panda::platform::shm::Meeting;
+use antiphon_panda::platform::shm::Bootstrap;
 use antiphon_panda::platform::{Event, Flow, Inbox, Platform, Secret, Shm};
 use antiphon_panda::{LaunchInfo, Message};
 
@@ -39,11 +39,11 @@ fn frame(rank: u32, number: u32) -> Vec<u8> {
 
 #[test]
 fn every_frame_that_comes_is_whole_whenever_its_sender_is_killed() {
-    let meeting = Meeting::new(3, Secret::fresh().unwrap()).unwrap();
+    let bootstrap = Bootstrap::new(3, Secret::fresh().unwrap()).unwrap();
     let mut senders: Vec<Option<Killed>> = (0..2)
-        .map(|rank| Some(start(&meeting.launch_info(rank))))
+        .map(|rank| Some(start(&bootstrap.launch_info(rank))))
         .collect();
-    let (_shm, mut inbox) = Shm::join(&meeting.launch_info(2)).unwrap();
+    let (_shm, mut inbox) = Shm::join(&bootstrap.launch_info(2)).unwrap();
     let mut came = [0, 0];
     let mut lost = [false, false];
     let mut events = Vec::new();

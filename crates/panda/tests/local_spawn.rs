@@ -151,8 +151,8 @@ fn launch_info_of_a_session_that_is_over_or_elsewhere_is_refused() {
     let session = Local::sessions(1).unwrap().remove(0);
     let mut info = launch_info(&session);
     drop(session);
-    for meeting in [info.meeting.clone(), "session 1 of process 1".into()] {
-        info.meeting = meeting;
+    for bootstrap in [info.bootstrap.clone(), "session 1 of process 1".into()] {
+        info.bootstrap = bootstrap;
         let error = platform::join(&info).err().expect("it is over").to_string();
         assert!(error.contains("no session that goes on"), "{error}");
     }

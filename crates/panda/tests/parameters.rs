@@ -25,7 +25,7 @@ fn retransmission(executable: &Path) -> Vec<String> {
     );
     symbols
         .lines()
-        .filter(|line| line.contains("link::retransmit") || line.contains("link::together"))
+        .filter(|line| line.contains("link::retransmit") || line.contains("link::multicast"))
         // How values of the same shape are dropped is one function, under the name of any of them.
         .filter(|line| !line.contains("drop_in_place<"))
         .map(str::to_string)

@@ -64,16 +64,16 @@ fn collect(
     operation: impl Fn() -> Operation,
 ) -> (Vec<(Rank, Vec<Bytes>)>, u64) {
     world.collected.clear();
-    let before = world.air.sent_by.clone();
+    let before = world.medium.sent_by.clone();
     for at in 0..ranks.len() {
         let value = Bytes::copy_from_slice(&u64::from(ranks[at]).to_le_bytes());
         world.collect((ranks, at, root), operation(), value);
     }
     let all = ranks.len();
-    let limit = world.air.now + std::time::Duration::from_millis(50);
+    let limit = world.medium.now + std::time::Duration::from_millis(50);
     assert!(world.run_till(limit, |world| world.collected.len() == all));
     let sent = world
-        .air
+        .medium
         .sent_by
         .iter()
         .zip(&before)

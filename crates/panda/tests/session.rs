@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use antiphon_panda::platform::{Local, Meeting, Secret, udp};
+use antiphon_panda::platform::{Bootstrap, Local, Secret, udp};
 use antiphon_panda::{Error, Message, Session};
 
 fn pair() -> (Session, Session) {
@@ -112,8 +112,8 @@ fn addresses(table: &str) -> Vec<String> {
 #[test]
 fn sockets_are_bound_to_the_loopback_alone() {
     let secret = Secret::fresh().unwrap();
-    let tcp = Meeting::hold("127.0.0.1:0".parse().unwrap(), 2, secret).unwrap();
-    let udp = udp::Meeting::new(2, secret).unwrap();
+    let tcp = Bootstrap::hold("127.0.0.1:0".parse().unwrap(), 2, secret).unwrap();
+    let udp = udp::Bootstrap::new(2, secret).unwrap();
     let infos = (0..2).flat_map(|rank| [tcp.launch_info("tcp", rank), udp.launch_info(rank)]);
     let joining: Vec<_> = infos
         .map(|info| thread::spawn(move || antiphon_panda::platform::join(&info).unwrap()))

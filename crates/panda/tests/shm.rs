@@ -14,8 +14,8 @@ fn join(info: &LaunchInfo) -> Session {
 
 fn session(size: u32) -> Vec<Session> {
     // The memory stays while one of them has it.
-    let meeting = shm::Meeting::new(size, Secret::fresh().unwrap()).unwrap();
-    let infos: Vec<LaunchInfo> = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+    let bootstrap = shm::Bootstrap::new(size, Secret::fresh().unwrap()).unwrap();
+    let infos: Vec<LaunchInfo> = (0..size).map(|rank| bootstrap.launch_info(rank)).collect();
     let threads: Vec<_> = infos
         .into_iter()
         .map(|info| thread::spawn(move || join(&info)))

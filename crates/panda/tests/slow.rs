@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::platform::{Meeting, Platform, Rank, Secret, Tcp};
+use antiphon_panda::platform::{Bootstrap, Platform, Rank, Secret, Tcp};
 use antiphon_panda::{GroupEvent, LaunchInfo, Message, Session};
 
 /// How long a peer may be silent: longer than a busy machine lets a thread wait for its turn.
@@ -20,14 +20,14 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Sessions of threads of this process, whose connections are slow from now on.
 fn sessions(size: u32) -> Vec<Session> {
     let any: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    let meeting = Meeting::hold(any, size, Secret::fresh().unwrap()).unwrap();
+    let bootstrap = Bootstrap::hold(any, size, Secret::fresh().unwrap()).unwrap();
     let join = |info: LaunchInfo| {
         let (tcp, inbox) = Tcp::join(&info).unwrap();
         Session::over(tcp, inbox, &info, SILENCE).unwrap()
     };
     let sessions = thread::scope(|scope| {
         let joining: Vec<_> = (0..size)
-            .map(|rank| meeting.launch_info("tcp", rank))
+            .map(|rank| bootstrap.launch_info("tcp", rank))
             .map(|info| scope.spawn(move || join(info)))
             .collect();
         joining.into_iter().map(|one| one.join().unwrap()).collect()

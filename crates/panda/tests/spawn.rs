@@ -12,8 +12,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::platform::{Meeting, Secret, shm, udp};
-use antiphon_panda::starter::{Order, Starter};
+use antiphon_panda::platform::{Bootstrap, Secret, shm, udp};
+use antiphon_panda::starter::{SpawnRequest, Starter};
 use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session};
 use rustix::net::{AddressFamily, SocketType};
 
@@ -75,21 +75,21 @@ fn processes_are_spawned(info: &LaunchInfo) {
 
 #[test]
 fn processes_are_spawned_over_shm() {
-    let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.launch_info(0));
+    let bootstrap = shm::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&bootstrap.launch_info(0));
 }
 
 #[test]
 fn processes_are_spawned_over_tcp() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.launch_info("tcp", 0));
+    let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&bootstrap.launch_info("tcp", 0));
 }
 
 #[test]
 fn processes_are_spawned_over_udp() {
-    let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    processes_are_spawned(&meeting.launch_info(0));
+    let bootstrap = udp::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&bootstrap.launch_info(0));
 }
 
 #[test]
@@ -152,21 +152,21 @@ fn a_spawned_process_is_known_to_all(infos: [LaunchInfo; 2]) {
 
 #[test]
 fn a_process_spawned_over_shm_is_known_to_all() {
-    let meeting = shm::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info(rank)));
+    let bootstrap = shm::Bootstrap::new(2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| bootstrap.launch_info(rank)));
 }
 
 #[test]
 fn a_process_spawned_over_tcp_is_known_to_all() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info("tcp", rank)));
+    let bootstrap = Bootstrap::hold(any, 2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| bootstrap.launch_info("tcp", rank)));
 }
 
 #[test]
 fn a_process_spawned_over_udp_is_known_to_all() {
-    let meeting = udp::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
-    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.launch_info(rank)));
+    let bootstrap = udp::Bootstrap::new(2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| bootstrap.launch_info(rank)));
 }
 
 /// Where descriptors are all taken the threads that wait for connections pause, and do not ask again and again.
@@ -181,7 +181,7 @@ fn without_descriptors_nobody_spins() {
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains("all are taken")));
     let tasks = format!("/proc/{}/task", child.id());
-    for name in ["panda starter", "panda meeting"] {
+    for name in ["panda starter", "panda bootstrap"] {
         // Others of that name serve one connection each, which is one wait, and end.
         let (mut first, end) = (BTreeMap::new(), Instant::now() + Duration::from_secs(60));
         let mut pauses = || {
@@ -213,12 +213,12 @@ fn waits_of(task: &Path, name: &str) -> Option<u64> {
 fn has_no_descriptors() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let secret = Secret::fresh().unwrap();
-    let meeting = Meeting::hold(any, 1, secret).unwrap();
-    let start = |_: &Order, _, _| Err("nobody is".into());
+    let bootstrap = Bootstrap::hold(any, 1, secret).unwrap();
+    let start = |_: &SpawnRequest, _, _| Err("nobody is".into());
     let starter = Starter::hold(any.ip(), secret, Arc::new(start)).unwrap();
-    let info = meeting.launch_info("tcp", 0);
+    let info = bootstrap.launch_info("tcp", 0);
     let addresses: [SocketAddr; 2] =
-        [info.meeting, starter.address()].map(|address| address.parse().unwrap());
+        [info.bootstrap, starter.address()].map(|address| address.parse().unwrap());
     // Connections that wait to be taken in, more than the thread that waits may already have descriptors for.
     let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
     let sockets: Vec<_> = (addresses.iter().flat_map(|address| [address; 3]))
@@ -264,21 +264,21 @@ fn too_many_are_refused(info: &LaunchInfo, most: u32) {
 
 #[test]
 fn too_many_are_refused_over_shm() {
-    let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.launch_info(0), 256);
+    let bootstrap = shm::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&bootstrap.launch_info(0), 256);
 }
 
 #[test]
 fn too_many_are_refused_over_tcp() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.launch_info("tcp", 0), 65_536);
+    let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&bootstrap.launch_info("tcp", 0), 65_536);
 }
 
 #[test]
 fn too_many_are_refused_over_udp() {
-    let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&meeting.launch_info(0), 65_536);
+    let bootstrap = udp::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&bootstrap.launch_info(0), 65_536);
 }
 
 #[test]

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
+use antiphon_panda::platform::{Bootstrap, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::sim::Chance;
 use antiphon_panda::{LaunchInfo, Message, Session};
-use caller::{CONNECTS, FRAMES, MEETING, NO_RANK, own_sockets};
+use caller::{BOOTSTRAP, CONNECTS, FRAMES, NO_RANK, own_sockets};
 use counting::LIVE;
 
 /// What is counted is the process's, so one test runs at a time.
@@ -93,7 +93,13 @@ fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
 /// The secret has leaked: ranks that nobody has or that somebody has.
 fn leaks(address: SocketAddr, secret: Secret) -> Vec<TcpStream> {
     let ranks = [u32::MAX, 0, 1].into_iter();
-    let calls = ranks.flat_map(|own| [(FRAMES, own, 0), (FRAMES, own, 1), (MEETING, own, NO_RANK)]);
+    let calls = ranks.flat_map(|own| {
+        [
+            (FRAMES, own, 0),
+            (FRAMES, own, 1),
+            (BOOTSTRAP, own, NO_RANK),
+        ]
+    });
     calls
         .filter_map(|who| caller::call(address, secret, who))
         .collect()
@@ -104,14 +110,14 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
     let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
     let secret = Secret::fresh().unwrap();
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let meeting = Meeting::hold(any, 2, secret).unwrap();
+    let bootstrap = Bootstrap::hold(any, 2, secret).unwrap();
     let infos = (0..2)
-        .map(|rank| meeting.launch_info("tcp", rank))
+        .map(|rank| bootstrap.launch_info("tcp", rank))
         .collect();
     let mut sessions = join_all::<Tcp>(infos);
     works(&sessions);
     let listening = own_sockets("tcp", "0A");
-    assert_eq!(listening.len(), 3, "two processes and their meeting");
+    assert_eq!(listening.len(), 3, "two processes and their bootstrap");
     let (live, (_, tasks)) = (LIVE.load(Relaxed), counts());
 
     let mut chance = Chance::new(1);
@@ -165,16 +171,20 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
     let secret = Secret::fresh().unwrap();
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let meeting = Meeting::hold(any, 2, secret).unwrap();
+    let bootstrap = Bootstrap::hold(any, 2, secret).unwrap();
     let infos = (0..2)
-        .map(|rank| meeting.launch_info("tcp", rank))
+        .map(|rank| bootstrap.launch_info("tcp", rank))
         .collect();
     let sessions = join_all::<Tcp>(infos);
     works(&sessions);
     let live = LIVE.load(Relaxed);
     // Whichever process it is, it knows the secret.
     let call = |address, own| {
-        let meant = [(FRAMES, own, 0), (FRAMES, own, 1), (MEETING, own, NO_RANK)];
+        let meant = [
+            (FRAMES, own, 0),
+            (FRAMES, own, 1),
+            (BOOTSTRAP, own, NO_RANK),
+        ];
         let mut calls = meant.into_iter();
         let call = calls.find_map(|who| caller::call(address, secret, who));
         call.expect("one of the three")
@@ -203,12 +213,12 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
 fn strangers_at_udp_sockets_are_not_heard() {
     let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
     let secret = Secret::fresh().unwrap();
-    let meeting = udp::Meeting::new(2, secret).unwrap();
-    let infos = (0..2).map(|rank| meeting.launch_info(rank)).collect();
+    let bootstrap = udp::Bootstrap::new(2, secret).unwrap();
+    let infos = (0..2).map(|rank| bootstrap.launch_info(rank)).collect();
     let mut sessions = join_all::<Udp>(infos);
     works(&sessions);
     let targets = own_sockets("udp", "07");
-    assert!(targets.len() >= 3, "two processes and their meeting");
+    assert!(targets.len() >= 3, "two processes and their bootstrap");
     let live = LIVE.load(Relaxed);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -7,18 +7,18 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use antiphon_panda::platform::bootstrap::Found::{self, Gone, Silent, There};
 use antiphon_panda::platform::launch_info::Secret;
-use antiphon_panda::platform::meeting::Found::{self, Gone, Silent, There};
-use antiphon_panda::platform::{Event, Inbox, Meeting, Platform, Tcp, meeting};
+use antiphon_panda::platform::{Bootstrap, Event, Inbox, Platform, Tcp, bootstrap};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{LaunchInfo, Message, Session};
 
-fn meeting(size: u32) -> Meeting {
-    meeting_at((Ipv4Addr::LOCALHOST, 0).into(), size)
+fn bootstrap(size: u32) -> Bootstrap {
+    bootstrap_at((Ipv4Addr::LOCALHOST, 0).into(), size)
 }
 
-fn meeting_at(any: SocketAddr, size: u32) -> Meeting {
-    Meeting::hold(any, size, Secret::fresh().unwrap()).unwrap()
+fn bootstrap_at(any: SocketAddr, size: u32) -> Bootstrap {
+    Bootstrap::hold(any, size, Secret::fresh().unwrap()).unwrap()
 }
 
 fn join(info: &LaunchInfo) -> Session {
@@ -27,12 +27,12 @@ fn join(info: &LaunchInfo) -> Session {
 }
 
 fn session(size: u32) -> Vec<Session> {
-    meet(&meeting(size), size)
+    meet(&bootstrap(size), size)
 }
 
-fn meet(meeting: &Meeting, size: u32) -> Vec<Session> {
+fn meet(bootstrap: &Bootstrap, size: u32) -> Vec<Session> {
     let infos: Vec<LaunchInfo> = (0..size)
-        .map(|rank| meeting.launch_info("tcp", rank))
+        .map(|rank| bootstrap.launch_info("tcp", rank))
         .collect();
     let threads: Vec<_> = infos
         .into_iter()
@@ -55,13 +55,13 @@ conformance_tests!(session => flow:
 #[test]
 fn sessions_are_held_over_ipv6() {
     let any = (Ipv6Addr::LOCALHOST, 0).into();
-    if let Err(error) = Meeting::hold(any, 1, Secret([0; 16])) {
-        eprintln!("skipped: no meeting on the loopback of IPv6: {error}");
+    if let Err(error) = Bootstrap::hold(any, 1, Secret([0; 16])) {
+        eprintln!("skipped: no bootstrap on the loopback of IPv6: {error}");
         return;
     }
     let session = |size| {
         let any = (Ipv6Addr::LOCALHOST, 0).into();
-        meet(&meeting_at(any, size), size)
+        meet(&bootstrap_at(any, size), size)
     };
     conformance::messages_of_all_lengths_arrive_whole(session);
     conformance::a_group_has_one_order(session);
@@ -69,9 +69,9 @@ fn sessions_are_held_over_ipv6() {
 
 #[test]
 fn processes_join_while_the_session_runs() {
-    let meeting = meeting(2);
+    let bootstrap = bootstrap(2);
     let founders: Vec<_> = (0..2)
-        .map(|rank| meeting.launch_info("tcp", rank))
+        .map(|rank| bootstrap.launch_info("tcp", rank))
         .map(|info| thread::spawn(move || join(&info)))
         .collect();
     let founders: Vec<Session> = founders
@@ -122,9 +122,9 @@ fn drive(inboxes: &mut [&mut impl Inbox], time: Duration, is_done: impl Fn() -> 
 /// A process that has joined can be sent to by all that were there, also by one that had not heard of it a moment before.
 #[test]
 fn who_has_joined_is_known_to_all_that_were_there() {
-    let meeting = meeting(2);
+    let bootstrap = bootstrap(2);
     let founders = [0, 1].map(|rank| {
-        let info = meeting.launch_info("tcp", rank);
+        let info = bootstrap.launch_info("tcp", rank);
         thread::spawn(move || Tcp::join(&info).unwrap())
     });
     let [(first, mut firsts), (second, mut seconds)] =
@@ -150,11 +150,11 @@ fn who_has_joined_is_known_to_all_that_were_there() {
     }
 }
 
-/// Strangers are dropped at the meeting, whatever they say, and the session meets all the same.
+/// Strangers are dropped at the bootstrap, whatever they say, and the session meets all the same.
 #[test]
 fn strangers_do_not_get_in() {
-    let meeting = meeting(2);
-    let info = meeting.launch_info("tcp", 0);
+    let bootstrap = bootstrap(2);
+    let info = bootstrap.launch_info("tcp", 0);
     let strangers: Vec<Vec<u8>> = vec![
         vec![],
         vec![0; 3],
@@ -162,8 +162,8 @@ fn strangers_do_not_get_in() {
         [info.secret.0.to_vec(), vec![0xff; 64]].concat(),
     ];
     for bytes in strangers {
-        let mut stranger = TcpStream::connect(&info.meeting).unwrap();
-        // A meeting that has hung up already is as good.
+        let mut stranger = TcpStream::connect(&info.bootstrap).unwrap();
+        // A bootstrap that has hung up already is as good.
         let _ = stranger.write_all(&bytes);
         let _ = stranger.shutdown(std::net::Shutdown::Write);
         let mut told = Vec::new();
@@ -173,14 +173,14 @@ fn strangers_do_not_get_in() {
     }
     let wrong = LaunchInfo {
         secret: Secret([1; 16]),
-        ..meeting.launch_info("tcp", 1)
+        ..bootstrap.launch_info("tcp", 1)
     };
     let error = Tcp::join(&wrong).expect_err("kept out").to_string();
     assert!(
         error.contains("does not know this session's secret"),
         "{error}"
     );
-    let other = meeting.launch_info("tcp", 1);
+    let other = bootstrap.launch_info("tcp", 1);
     let thread = thread::spawn(move || join(&other));
     let first = join(&info);
     let second = thread.join().unwrap();
@@ -191,8 +191,8 @@ fn strangers_do_not_get_in() {
 #[test]
 fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     let any = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.launch_info("tcp", 0));
+    let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    let first = join(&bootstrap.launch_info("tcp", 0));
     let infos = first.allot(2).unwrap();
     drop(join(&infos[0]));
     let last = join(&infos[1]);
@@ -215,7 +215,7 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
 /// What a process is told of the others that comes next, and that does not join.
 fn found_of_the_first_three(session: &Session) -> Vec<Found> {
     let info = session.allot(1).unwrap().remove(0);
-    let contacts = meeting::enter(&info, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
+    let contacts = bootstrap::enter(&info, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
     contacts
         .iter()
         .map(|contact| contact.found)
@@ -227,11 +227,11 @@ fn found_of_the_first_three(session: &Session) -> Vec<Found> {
 #[test]
 fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
     let any = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.launch_info("tcp", 0));
+    let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    let first = join(&bootstrap.launch_info("tcp", 0));
     let infos = first.allot(2).unwrap();
     // The system says of this address that its network is unreachable.
-    let entered = meeting::enter(&infos[0], "tcp", |_| Ok("255.255.255.255:9".into()));
+    let entered = bootstrap::enter(&infos[0], "tcp", |_| Ok("255.255.255.255:9".into()));
     entered.unwrap();
     let last = join(&infos[1]);
     let sent = last.port("p").send_synchronously(1, 7, b"?".as_slice());
@@ -246,11 +246,11 @@ fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
 #[test]
 fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     let any = "127.0.0.1:0".parse().unwrap();
-    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
-    let first = join(&meeting.launch_info("tcp", 0));
+    let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    let first = join(&bootstrap.launch_info("tcp", 0));
     let infos = first.allot(2).unwrap();
     let mut mute = None;
-    let entered = meeting::enter(&infos[0], "tcp", |ip| {
+    let entered = bootstrap::enter(&infos[0], "tcp", |ip| {
         let listener = mute.insert(TcpListener::bind((ip, 0))?);
         Ok(listener.local_addr()?.to_string())
     });

@@ -14,8 +14,8 @@ fn join(info: &LaunchInfo) -> Session {
     Session::over(udp, inbox, info, SILENCE).unwrap()
 }
 
-fn meet(meeting: &udp::Meeting, size: u32) -> Vec<Session> {
-    let infos: Vec<LaunchInfo> = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+fn meet(bootstrap: &udp::Bootstrap, size: u32) -> Vec<Session> {
+    let infos: Vec<LaunchInfo> = (0..size).map(|rank| bootstrap.launch_info(rank)).collect();
     let threads: Vec<_> = infos
         .into_iter()
         .map(|info| thread::spawn(move || join(&info)))
@@ -24,25 +24,25 @@ fn meet(meeting: &udp::Meeting, size: u32) -> Vec<Session> {
     sessions.collect()
 }
 
-fn meeting(size: u32) -> udp::Meeting {
-    udp::Meeting::new(size, Secret::fresh().unwrap()).unwrap()
+fn bootstrap(size: u32) -> udp::Bootstrap {
+    udp::Bootstrap::new(size, Secret::fresh().unwrap()).unwrap()
 }
 
 /// Between hosts see `network`, which takes root.
 #[test]
 fn sessions_are_held_over_ipv6() {
     let any = (Ipv6Addr::LOCALHOST, 0).into();
-    if let Err(error) = udp::Meeting::at(any, 1, Secret([0; 16])) {
-        eprintln!("skipped: no meeting on the loopback of IPv6: {error}");
+    if let Err(error) = udp::Bootstrap::at(any, 1, Secret([0; 16])) {
+        eprintln!("skipped: no bootstrap on the loopback of IPv6: {error}");
         return;
     }
     let session = |size| {
         let faults = "seed=13,lost=50,doubled=30,late=100,late_us=2000";
         let any = (Ipv6Addr::LOCALHOST, 0).into();
-        let meeting = udp::Meeting::at(any, size, Secret::fresh().unwrap()).unwrap();
+        let bootstrap = udp::Bootstrap::at(any, size, Secret::fresh().unwrap()).unwrap();
         // No multicast passes there: what is for several goes to each alone.
-        let meeting = meeting.multicast(true);
-        meet(&meeting.with_faults(faults.parse().unwrap()), size)
+        let bootstrap = bootstrap.multicast(true);
+        meet(&bootstrap.with_faults(faults.parse().unwrap()), size)
     };
     conformance::messages_of_all_lengths_arrive_whole(session);
     conformance::a_group_has_one_order(session);
@@ -51,7 +51,7 @@ fn sessions_are_held_over_ipv6() {
 /// What is longer than a link takes is refused before anything is sent, and nobody is lost for it.
 #[test]
 fn what_is_too_long_is_refused() {
-    let mut sessions = meet(&meeting(2), 2);
+    let mut sessions = meet(&bootstrap(2), 2);
     let (other, session) = (sessions.remove(1), sessions.remove(0));
     let piece = Bytes::from(vec![0; 64 << 20]);
     let mut long = Message::new();
@@ -83,7 +83,7 @@ mod over_a_good_network {
     use super::*;
 
     fn session(size: u32) -> Vec<Session> {
-        meet(&meeting(size), size)
+        meet(&bootstrap(size), size)
     }
 
     conformance_tests!(session);
@@ -99,7 +99,7 @@ mod over_a_bad_network {
 
     fn session(size: u32) -> Vec<Session> {
         let faults = "seed=11,lost=50,doubled=30,late=100,late_us=2000";
-        meet(&meeting(size).with_faults(faults.parse().unwrap()), size)
+        meet(&bootstrap(size).with_faults(faults.parse().unwrap()), size)
     }
 
     conformance_tests!(session);
@@ -110,8 +110,8 @@ mod over_a_bad_network_with_multicast {
 
     fn session(size: u32) -> Vec<Session> {
         let faults = "seed=12,lost=50,doubled=30,late=100,late_us=2000";
-        let meeting = meeting(size).with_faults(faults.parse().unwrap());
-        meet(&meeting.multicast(true), size)
+        let bootstrap = bootstrap(size).with_faults(faults.parse().unwrap());
+        meet(&bootstrap.multicast(true), size)
     }
 
     conformance_tests!(session);

@@ -97,7 +97,7 @@ impl Hosts {
     }
 
     /// Where processes meet.
-    pub fn meeting_at(&self, version: Version) -> SocketAddr {
+    pub fn bootstrap_at(&self, version: Version) -> SocketAddr {
         let address = match self.count {
             0 => Ipv4Addr::LOCALHOST.into(),
             _ => address(version, 254),

@@ -13,7 +13,7 @@ mod member;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{Secret, udp::Meeting};
+use antiphon_panda::platform::{Secret, udp::Bootstrap};
 use hosts::{Hosts, Sent, Version};
 
 /// Messages of one round at most.
@@ -174,18 +174,18 @@ fn median(of: &[f64]) -> f64 {
 /// The processes of one session.
 struct Way {
     members: Vec<(Child, BufReader<std::process::ChildStdout>)>,
-    _meeting: Meeting,
+    _bootstrap: Bootstrap,
 }
 
 impl Way {
     fn start(hosts: &Hosts, members: usize, version: Version, is_multicast: bool) -> Self {
         let secret = Secret::fresh().expect("random numbers");
-        let meeting =
-            Meeting::at(hosts.meeting_at(version), members as u32, secret).expect("a port");
-        let meeting = meeting.multicast(is_multicast);
+        let bootstrap =
+            Bootstrap::at(hosts.bootstrap_at(version), members as u32, secret).expect("a port");
+        let bootstrap = bootstrap.multicast(is_multicast);
         let start = |rank: usize| {
             let mut command: Command = hosts.command(rank);
-            member::mark(&mut command, &meeting.launch_info(rank as u32));
+            member::mark(&mut command, &bootstrap.launch_info(rank as u32));
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().expect("this program");
             let output = child.stdout.take().expect("piped");
@@ -193,7 +193,7 @@ impl Way {
         };
         let mut way = Self {
             members: (0..members).map(start).collect(),
-            _meeting: meeting,
+            _bootstrap: bootstrap,
         };
         way.answers();
         way

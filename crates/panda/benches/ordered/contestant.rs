@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use antiphon_panda::platform::{LaunchInfo, Meeting, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, LaunchInfo, Secret, shm, udp};
 
 use crate::{member, rivals};
 
@@ -24,7 +24,7 @@ pub struct Cast {
     pub is_one_by_one: bool,
     /// Members that each process is.
     pub members_each: u32,
-    /// What must live as long as they do: a meeting, a server.
+    /// What must live as long as they do: a bootstrap, a server.
     pub keeps: Box<dyn Any>,
 }
 
@@ -137,20 +137,20 @@ fn session(over: &str, members: u32) -> Result<Cast, String> {
     let secret = Secret::fresh().map_err(|e| e.to_string())?;
     let (infos, keeps): (Vec<LaunchInfo>, Box<dyn Any>) = match over {
         "shm" => {
-            let meeting = shm::Meeting::new(members, secret).map_err(|e| e.to_string())?;
-            let infos = (0..members).map(|rank| meeting.launch_info(rank));
-            (infos.collect(), Box::new(meeting))
+            let bootstrap = shm::Bootstrap::new(members, secret).map_err(|e| e.to_string())?;
+            let infos = (0..members).map(|rank| bootstrap.launch_info(rank));
+            (infos.collect(), Box::new(bootstrap))
         }
         "udp" => {
-            let meeting = udp::Meeting::new(members, secret).map_err(|e| e.to_string())?;
-            let infos = (0..members).map(|rank| meeting.launch_info(rank));
-            (infos.collect(), Box::new(meeting))
+            let bootstrap = udp::Bootstrap::new(members, secret).map_err(|e| e.to_string())?;
+            let infos = (0..members).map(|rank| bootstrap.launch_info(rank));
+            (infos.collect(), Box::new(bootstrap))
         }
         "tcp" => {
             let any = SocketAddr::from(([127, 0, 0, 1], 0));
-            let meeting = Meeting::hold(any, members, secret).map_err(|e| e.to_string())?;
-            let infos = (0..members).map(|rank| meeting.launch_info("tcp", rank));
-            (infos.collect(), Box::new(meeting))
+            let bootstrap = Bootstrap::hold(any, members, secret).map_err(|e| e.to_string())?;
+            let infos = (0..members).map(|rank| bootstrap.launch_info("tcp", rank));
+            (infos.collect(), Box::new(bootstrap))
         }
         other => return Err(format!("there is no contestant {other:?}")),
     };

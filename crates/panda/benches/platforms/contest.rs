@@ -4,7 +4,7 @@ use std::env;
 use std::net::Ipv4Addr;
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{LaunchInfo, Meeting, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, LaunchInfo, Secret, shm, udp};
 
 /// One round of one contestant: what a process of its pair is told.
 pub struct Case {
@@ -171,10 +171,10 @@ impl Table {
             return String::from_utf8_lossy(&output.stdout).trim().parse().ok();
         }
         let secret = Secret::fresh().expect("random numbers");
-        let shm = shm::Meeting::new(2, secret).expect("shared memory");
-        let udp = udp::Meeting::new(2, secret).expect("a port");
+        let shm = shm::Bootstrap::new(2, secret).expect("shared memory");
+        let udp = udp::Bootstrap::new(2, secret).expect("a port");
         let any = (Ipv4Addr::LOCALHOST, 0).into();
-        let tcp = Meeting::hold(any, 2, secret).expect("a port");
+        let tcp = Bootstrap::hold(any, 2, secret).expect("a port");
         let launch_info = |rank| -> LaunchInfo {
             match contestant {
                 "tcp" | "tcp session" => tcp.launch_info("tcp", rank),
@@ -185,7 +185,7 @@ impl Table {
         let pair: Vec<_> = (0..2)
             .map(|rank| {
                 let mut case = case(rank);
-                case.shared = shm.launch_info(0).meeting;
+                case.shared = shm.launch_info(0).bootstrap;
                 let mut command = case.command(Command::new(&program));
                 command
                     .envs(launch_info(rank).to_environment())

@@ -96,7 +96,7 @@ impl Case {
         Self {
             contestant: self.contestant.clone(),
             placement: self.placement.clone(),
-            meeting: self.meeting.clone(),
+            bootstrap: self.bootstrap.clone(),
             rank,
             trips: self.trips,
         }

@@ -30,7 +30,7 @@ fn stream(case: &Case, mut stream: impl Read + Write) {
 
 /// A file of the pair that tells where its first one listens.
 fn place(case: &Case) -> PathBuf {
-    PathBuf::from(&case.meeting).join(format!("pair-{}", case.rank / 2))
+    PathBuf::from(&case.bootstrap).join(format!("pair-{}", case.rank / 2))
 }
 
 /// What was written there, once it is whole.

@@ -43,7 +43,7 @@ pub fn run(case: &Case, over: &str, way: &str) {
 
 /// The centre's streams to all others by rank, or another's to the centre.
 fn connect(case: &Case, over: &str) -> Vec<Stream> {
-    let place = Path::new(&case.meeting).join("star");
+    let place = Path::new(&case.bootstrap).join("star");
     match (over, case.rank) {
         ("tcp", 0) => {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

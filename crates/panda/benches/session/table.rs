@@ -4,7 +4,7 @@ use std::env;
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{LaunchInfo, Meeting, Rank, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, LaunchInfo, Rank, Secret, shm, udp};
 
 /// Round trips of a round, after a tenth of them that are not timed.
 const TRIPS: u32 = 10_000;
@@ -23,7 +23,7 @@ pub struct Case {
     pub rank: Rank,
     pub trips: u32,
     /// Where processes that are in no session meet.
-    pub meeting: String,
+    pub bootstrap: String,
 }
 
 impl Case {
@@ -35,7 +35,7 @@ impl Case {
             placement: text("PLACEMENT")?,
             rank: text("RANK")?.parse().ok()?,
             trips: TRIPS,
-            meeting: text("MEETING").unwrap_or_default(),
+            bootstrap: text("BOOTSTRAP").unwrap_or_default(),
         })
     }
 
@@ -55,7 +55,7 @@ impl Case {
             .env("BENCH_CONTESTANT", &self.contestant)
             .env("BENCH_PLACEMENT", &self.placement)
             .env("BENCH_RANK", self.rank.to_string())
-            .env("BENCH_MEETING", &self.meeting)
+            .env("BENCH_BOOTSTRAP", &self.bootstrap)
             .stdout(Stdio::piped());
         command
     }
@@ -140,9 +140,9 @@ impl Table {
     fn round(&self, contestant: &str) -> Found {
         let secret = Secret::fresh().expect("random numbers");
         let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
-        let shm = shm::Meeting::new(self.processes, secret).expect("shared memory");
-        let udp = udp::Meeting::new(self.processes, secret).expect("a port");
-        let tcp = Meeting::hold(any, self.processes, secret).expect("a port");
+        let shm = shm::Bootstrap::new(self.processes, secret).expect("shared memory");
+        let udp = udp::Bootstrap::new(self.processes, secret).expect("a port");
+        let tcp = Bootstrap::hold(any, self.processes, secret).expect("a port");
         let platform = contestant.split(' ').next();
         let launch_info = |rank| -> LaunchInfo {
             match platform {
@@ -165,7 +165,7 @@ impl Table {
                     placement: self.placement.to_owned(),
                     rank,
                     trips: TRIPS,
-                    meeting: folder.display().to_string(),
+                    bootstrap: folder.display().to_string(),
                 };
                 let mut command = case.command();
                 let command = command.envs(launch_info(rank).to_environment());

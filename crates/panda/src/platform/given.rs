@@ -7,7 +7,7 @@ const UNWANTED: Duration = Duration::from_nanos(2500);
 
 /// What came of giving way.
 #[derive(Debug, Clone, Copy)]
-pub struct Given {
+pub struct Yielded {
     /// When the processor was had again.
     pub back: Instant,
     /// For so long others had it; nothing if nobody wanted it.
@@ -16,7 +16,7 @@ pub struct Given {
     pub own: Duration,
 }
 
-impl Given {
+impl Yielded {
     /// Gives way to whoever else wants the processor.
     pub fn way() -> Self {
         let used = used_by_other_threads();
@@ -89,11 +89,11 @@ mod tests {
     }
 
     /// Whether one of many yields went by most to whom `most` counts.
-    fn goes(most: impl Fn(Given) -> Duration) -> bool {
+    fn goes(most: impl Fn(Yielded) -> Duration) -> bool {
         let spin = |began: Instant| while began.elapsed() < Duration::from_millis(1) {};
         (0..200).any(|_| {
             spin(Instant::now());
-            let given = Given::way();
+            let given = Yielded::way();
             most(given) > given.away / 2
         })
     }
@@ -124,6 +124,6 @@ mod tests {
             .spawn()
             .expect("a shell");
         let _other = Killed(loops);
-        assert!(goes(Given::foreign));
+        assert!(goes(Yielded::foreign));
     }
 }

@@ -25,7 +25,7 @@ pub const CHALLENGE: usize = NONCE + PROOF;
 const FIXED: usize = NONCE + 4 + 4 + 1;
 /// The longest name that is sent, in characters, which are up to four bytes each.
 const NAME_MAX: usize = 60;
-/// What is meant by who connects where no process is: at a meeting or a starter.
+/// What is meant by who connects where no process is: at a bootstrap or a starter.
 pub const NO_RANK: Rank = Rank::MAX;
 /// Who has been hung up on before anything was proven, because strangers throng, tries again so often, after pauses that grow.
 const TRIES: u32 = 8;
@@ -39,8 +39,8 @@ const UNREACHED_TRIES: u32 = 3;
 pub enum Purpose {
     /// Frames between two processes.
     Frames = 1,
-    /// A question to the meeting.
-    Meeting = 2,
+    /// A question to the bootstrap.
+    Bootstrap = 2,
     /// An order to the starter.
     Starter = 3,
 }

@@ -17,9 +17,9 @@ pub struct LaunchInfo {
     pub size: u32,
     /// The process's name, for messages to people; `rank 3` or `node7:3`.
     pub name: String,
-    /// Where the processes meet, as the platform reads it: the address of a meeting, a folder.
-    pub meeting: String,
-    /// This host's address, as the other processes reach it: sockets are bound to it and to no other. By default that by which the meeting is reached.
+    /// Where the processes meet, as the platform reads it: the address of a bootstrap, a folder.
+    pub bootstrap: String,
+    /// This host's address, as the other processes reach it: sockets are bound to it and to no other. By default that by which the bootstrap is reached.
     pub address: Option<IpAddr>,
     /// How long a peer may be silent before it is taken for lost, if whoever starts the session says so. The same for all of its processes.
     pub silence: Option<Duration>,
@@ -59,7 +59,7 @@ const PLATFORM: &str = "ANTIPHON_PLATFORM";
 const RANK: &str = "ANTIPHON_RANK";
 const SIZE: &str = "ANTIPHON_SIZE";
 const NAME: &str = "ANTIPHON_NAME";
-const MEETING: &str = "ANTIPHON_MEETING";
+const BOOTSTRAP: &str = "ANTIPHON_BOOTSTRAP";
 const ADDRESS: &str = "ANTIPHON_ADDRESS";
 const SECRET: &str = "ANTIPHON_SECRET";
 const SILENCE: &str = "ANTIPHON_SILENCE";
@@ -79,7 +79,7 @@ impl LaunchInfo {
             (RANK, self.rank.to_string()),
             (SIZE, self.size.to_string()),
             (NAME, self.name.clone()),
-            (MEETING, self.meeting.clone()),
+            (BOOTSTRAP, self.bootstrap.clone()),
             (SECRET, self.secret.to_hex()),
             (ADDRESS, or_nothing(self.address)),
             (SILENCE, or_nothing(self.silence.map(seconds))),
@@ -161,7 +161,7 @@ impl LaunchInfo {
             rank,
             size,
             name,
-            meeting: lookup(MEETING).unwrap_or_default(),
+            bootstrap: lookup(BOOTSTRAP).unwrap_or_default(),
             address: address.transpose()?,
             silence: silence_from(&lookup)?,
             parent: parent_from(&lookup)?,
@@ -177,7 +177,7 @@ impl LaunchInfo {
         Self::from_mpirun(|name| std::env::var(name).ok())
     }
 
-    /// The launch info of Open MPI's `mpirun`. MPI knows who belongs to it; a meeting and a secret are for processes that come later, if `antiphon launch` says so.
+    /// The launch info of Open MPI's `mpirun`. MPI knows who belongs to it; a bootstrap and a secret are for processes that come later, if `antiphon launch` says so.
     fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |variable| lookup(variable)?.parse().ok();
         let (rank, size): (Rank, u32) = (number(MPI_RANK)?, number(MPI_SIZE)?);
@@ -190,7 +190,7 @@ impl LaunchInfo {
             rank,
             size,
             name: format!("rank {rank}"),
-            meeting: secret.and_then(|_| given(MEETING)).unwrap_or_default(),
+            bootstrap: secret.and_then(|_| given(BOOTSTRAP)).unwrap_or_default(),
             address: None,
             silence: None,
             parent: None,
@@ -303,7 +303,7 @@ mod tests {
             rank: 2,
             size: 3,
             name: "node:2".into(),
-            meeting: "127.0.0.1:9".into(),
+            bootstrap: "127.0.0.1:9".into(),
             address: Some([10, 0, 0, 2].into()),
             silence: Some(Duration::from_millis(1250)),
             parent: Some(1),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn launch_info_of_mpirun_has_the_meeting_of_its_own_session() {
+    fn launch_info_of_mpirun_has_the_bootstrap_of_its_own_session() {
         let launch_info = |rank: &'static str, size: &'static str| {
             let info = LaunchInfo::from_variables(|name| match name {
                 MPI_RANK => Some("1".into()),
@@ -371,20 +371,20 @@ mod tests {
                 PLATFORM => Some("mpi".into()),
                 RANK => Some(rank.into()),
                 SIZE => Some(size.into()),
-                MEETING => Some("127.0.0.1:9".into()),
+                BOOTSTRAP => Some("127.0.0.1:9".into()),
                 SECRET => Some("ab".repeat(16)),
                 _ => None,
             });
             let info = info.expect("launch info");
-            (info.rank, info.meeting, info.secret.0[0])
+            (info.rank, info.bootstrap, info.secret.0[0])
         };
-        let meeting = || "127.0.0.1:9".to_owned();
-        assert_eq!(launch_info("", "4"), (1, meeting(), 0xab));
+        let bootstrap = || "127.0.0.1:9".to_owned();
+        assert_eq!(launch_info("", "4"), (1, bootstrap(), 0xab));
         for other in ["3", ""] {
             assert_eq!(launch_info("", other), (1, String::new(), 0));
         }
         // One that was added, with what `mpirun` told who started it.
-        assert_eq!(launch_info("5", "4"), (5, meeting(), 0xab));
+        assert_eq!(launch_info("5", "4"), (5, bootstrap(), 0xab));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `local`: threads of one process. A frame is passed by its pointers; a multicast is ordered by a lock.
+//! `local`: threads of one process. A frame is passed by its pointers; a broadcast is ordered by a lock.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::patience::{self, Patience, Waits};
 use super::{
-    Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, farewell, launch_info::Secret,
+    Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, launch_info::Secret, linger,
 };
 use crate::error::Error;
 use crate::message::Message;
@@ -95,7 +95,7 @@ fn launch_info(rank: Rank, hub: &Hub) -> LaunchInfo {
         rank,
         size: hub.size(),
         name: name_of(rank),
-        meeting: hub.meeting.clone(),
+        bootstrap: hub.bootstrap.clone(),
         address: None,
         silence: None,
         parent: None,
@@ -108,7 +108,7 @@ fn launch_info(rank: Rank, hub: &Hub) -> LaunchInfo {
 fn elsewhere(info: &LaunchInfo) -> JoinError {
     JoinError::refused::<Local>(format!(
         "{:?} is no session that goes on in this process: its threads join with what Session::allot gives, and begin it by Local::sessions; launch programs over shm or tcp",
-        info.meeting
+        info.bootstrap
     ))
 }
 
@@ -136,7 +136,7 @@ impl Platform for Local {
     type Inbox = LocalInbox;
 
     fn join(info: &LaunchInfo) -> Result<(Self, LocalInbox), JoinError> {
-        let hub = Hub::find(&info.meeting).ok_or_else(|| elsewhere(info))?;
+        let hub = Hub::find(&info.bootstrap).ok_or_else(|| elsewhere(info))?;
         let queue = hub.come(info.rank).map_err(|why| match why {
             NoPlace::Over => elsewhere(info),
             NoPlace::Taken => taken(info.rank),
@@ -158,7 +158,7 @@ impl Platform for Local {
         self.hub.put(to, Event::Frame { from, frame }, from)
     }
 
-    fn multicast(&self, frame: Message) {
+    fn broadcast(&self, frame: Message) {
         self.hub.put_to_all(self.rank, &frame);
     }
 
@@ -206,7 +206,7 @@ impl Platform for Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        self.leave(farewell::PATIENCE);
+        self.leave(linger::PATIENCE);
     }
 }
 

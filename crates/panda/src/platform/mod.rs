@@ -1,7 +1,7 @@
 //! The system layer: what a platform gives, and what it says about what it gives.
 //!
 //! A platform carries frames between the processes of a session. Its associated constants are the *platform parameters* of the paper (section 3.2): whether
-//! frames arrive, whether a multicast is ordered, how long a frame may be. The interface layer is compiled once for each platform, with the protocols that
+//! frames arrive, whether a broadcast is ordered, how long a frame may be. The interface layer is compiled once for each platform, with the protocols that
 //! the parameters call for and no others.
 //!
 //! To write a platform: implement [`Platform`] and [`Inbox`], choose [`Platform::Links`] and [`Platform::Order`] by the parameters (a wrong choice does not
@@ -16,17 +16,17 @@ use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::session::Session;
 
+pub(crate) mod acceptor;
 mod alarm;
+pub mod bootstrap;
 mod clock;
-pub(crate) mod door;
-pub(crate) mod farewell;
 pub(crate) mod fence;
 mod futex;
 mod given;
 pub(crate) mod handshake;
 pub mod launch_info;
+pub(crate) mod linger;
 pub mod local;
-pub mod meeting;
 pub mod mpi;
 mod option;
 pub mod patience;
@@ -38,9 +38,9 @@ pub mod udp;
 mod waiting;
 pub(crate) mod yields;
 
+pub use bootstrap::Bootstrap;
 pub use launch_info::{LaunchInfo, LaunchInfoError, Secret};
 pub use local::Local;
-pub use meeting::Meeting;
 pub use mpi::Mpi;
 pub use shm::Shm;
 pub use tcp::Tcp;
@@ -58,11 +58,11 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// Every frame arrives once, unchanged, and in the order of its sender's calls of [`send`](Self::send), until the peer is reported lost.
     const RELIABLE: bool;
-    /// [`multicast`](Self::multicast) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
+    /// [`broadcast`](Self::broadcast) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
     const ORDERED: bool;
     /// Bytes of the longest frame in any session; `usize::MAX` if there is no limit.
     const LARGEST: usize;
-    /// Whether one frame can reach many processes at once by [`send_together`](Self::send_together), wherever [`Event::Hears`] says so.
+    /// Whether one frame can reach many processes at once by [`multicast`](Self::multicast), wherever [`Event::Hears`] says so.
     const MULTICAST: bool = false;
 
     /// Reliable point-to-point links over this platform: [`Through`](crate::protocol::link::Through) if it is reliable and frames have no limit, else
@@ -124,7 +124,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
     }
 
     /// Only where [`ORDERED`](Self::ORDERED): sends a frame to every rank, the caller's own included, in one order.
-    fn multicast(&self, _frame: Message) {
+    fn broadcast(&self, _frame: Message) {
         unreachable!(
             "{} is not ordered: the interface layer orders for it",
             Self::NAME
@@ -133,7 +133,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// Only where [`MULTICAST`](Self::MULTICAST): sends a frame of at most [`largest`](Self::largest) bytes to all that hear it, at least those that were reported to by
     /// [`Event::Hears`]. Any of them may lack it, or get it twice or late.
-    fn send_together(&self, _frame: Message) {
+    fn multicast(&self, _frame: Message) {
         unreachable!("{} has no multicast", Self::NAME)
     }
 
@@ -236,14 +236,14 @@ pub enum Event {
         /// What it sent, of at most [`Platform::LARGEST`] bytes, without the platform's own headers.
         frame: Message,
     },
-    /// A frame that a process of this session sent to several by [`Platform::send_together`], of which this one may be one.
-    Together {
+    /// A frame that a process of this session sent to several by [`Platform::multicast`], of which this one may be one.
+    Multicast {
         /// The sender.
         from: Rank,
         /// What it sent.
         frame: Message,
     },
-    /// A peer gets what this process sends by [`Platform::send_together`].
+    /// A peer gets what this process sends by [`Platform::multicast`].
     Hears {
         /// The peer.
         rank: Rank,

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Event;
-use super::given::Given;
+use super::given::Yielded;
 use super::pause::{self, Pause};
 use super::yields::{self, Yields};
 
@@ -341,7 +341,7 @@ fn spin_for<W: Waits>(
 /// Gives way, to see whether the spin is in somebody's way: then the next waits do without. The time then.
 fn ask<W: Waits>(inbox: &mut W) -> Instant {
     let taken = inbox.taken_here();
-    let given = Given::way();
+    let given = Yielded::way();
     let peers = match taken {
         None => given.foreign(),
         Some(_) if inbox.taken_here() == taken => Duration::ZERO,

@@ -35,7 +35,7 @@ impl Default for Pool {
 
 #[derive(Debug)]
 struct Inner {
-    kept: Mutex<Kept>,
+    free: Mutex<Free>,
     /// The longest space that is kept, in bytes.
     longest: usize,
     /// More than a little is kept: looked at before each sleep, without the lock.
@@ -43,7 +43,7 @@ struct Inner {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Free {
     /// Those that came back last stand last.
     spaces: Vec<Vec<u8>>,
     bytes: usize,
@@ -61,7 +61,7 @@ impl Pool {
     /// One that keeps no longer space than this.
     pub fn up_to(longest: usize) -> Self {
         Self(Arc::new(Inner {
-            kept: Mutex::default(),
+            free: Mutex::default(),
             longest,
             is_much: AtomicBool::new(false),
         }))
@@ -72,15 +72,15 @@ impl Pool {
         if length < SHORTEST {
             return Vec::new();
         }
-        let mut kept = self.0.kept.lock();
+        let mut free = self.0.free.lock();
         let fitting = length..=length.saturating_mul(2);
         let fits = |space: &Vec<u8>| fitting.contains(&space.capacity());
-        let Some(at) = kept.spaces.iter().rposition(fits) else {
+        let Some(at) = free.spaces.iter().rposition(fits) else {
             return Vec::new();
         };
-        let space = kept.spaces.remove(at);
-        kept.bytes -= space.capacity();
-        self.note(&mut kept);
+        let space = free.spaces.remove(at);
+        free.bytes -= space.capacity();
+        self.note(&mut free);
         space
     }
 
@@ -113,15 +113,15 @@ impl Pool {
             return until;
         }
         let now = now.unwrap_or_else(Instant::now);
-        let mut kept = self.0.kept.lock();
-        let over = *kept.unused.get_or_insert(now) + WHILE;
+        let mut free = self.0.free.lock();
+        let over = *free.unused.get_or_insert(now) + WHILE;
         if now < over {
             return Some(until.map_or(over, |until| until.min(over)));
         }
-        let gone = std::mem::take(&mut *kept);
-        self.note(&mut kept);
+        let gone = std::mem::take(&mut *free);
+        self.note(&mut free);
         // Unmapping takes long: not with the lock held.
-        drop(kept);
+        drop(free);
         drop(gone);
         until
     }
@@ -132,24 +132,24 @@ impl Pool {
             return;
         }
         space.clear();
-        let mut kept = self.0.kept.lock();
-        kept.bytes += space.capacity();
-        kept.spaces.push(space);
+        let mut free = self.0.free.lock();
+        free.bytes += space.capacity();
+        free.spaces.push(space);
         let mut surplus = 0;
-        while kept.bytes > MOST || kept.spaces.len() - surplus > KEPT {
-            kept.bytes -= kept.spaces[surplus].capacity();
+        while free.bytes > MOST || free.spaces.len() - surplus > KEPT {
+            free.bytes -= free.spaces[surplus].capacity();
             surplus += 1;
         }
-        let gone: Vec<_> = kept.spaces.drain(..surplus).collect();
-        self.note(&mut kept);
-        drop(kept);
+        let gone: Vec<_> = free.spaces.drain(..surplus).collect();
+        self.note(&mut free);
+        drop(free);
         drop(gone);
     }
 
     /// What is kept was used, and has changed.
-    fn note(&self, kept: &mut Kept) {
-        kept.unused = None;
-        self.0.is_much.store(kept.bytes > LITTLE, Relaxed);
+    fn note(&self, free: &mut Free) {
+        free.unused = None;
+        self.0.is_much.store(free.bytes > LITTLE, Relaxed);
     }
 }
 
@@ -181,10 +181,10 @@ mod tests {
     }
 
     fn kept(pool: &Pool) -> (usize, usize) {
-        let kept = pool.0.kept.lock();
-        let bytes = kept.spaces.iter().map(Vec::capacity).sum();
-        assert_eq!(kept.bytes, bytes);
-        (kept.spaces.len(), bytes)
+        let free = pool.0.free.lock();
+        let bytes = free.spaces.iter().map(Vec::capacity).sum();
+        assert_eq!(free.bytes, bytes);
+        (free.spaces.len(), bytes)
     }
 
     #[test]

@@ -5,10 +5,10 @@
 use std::time::Duration;
 
 pub mod collective;
+pub(crate) mod failure_detector;
 pub(crate) mod fault;
 pub mod group;
 pub mod link;
-pub(crate) mod pulse;
 pub mod requests;
 mod stack;
 pub mod wire;

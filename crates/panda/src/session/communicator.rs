@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::asked::Ended;
 use super::core::Core;
 use super::engine::Ask;
-use super::upcall::{self, Given};
+use super::pending_requests::Ended;
+use super::upcall::{self, Registered};
 use super::{Session, number_of};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
@@ -375,14 +375,14 @@ fn on_values<V: Serialize + DeserializeOwned>(
 
 /// Who gives it keeps it until the operation has ended: the protocols, under whose lock none of the program's may run, are never the last to drop it.
 #[track_caller]
-fn given<F>(combine: F) -> Arc<Given<F>> {
-    Arc::new(Given {
+fn given<F>(combine: F) -> Arc<Registered<F>> {
+    Arc::new(Registered {
         place: Location::caller(),
         call: Mutex::new(combine),
     })
 }
 
-fn as_upcall<F>(given: &Arc<Given<F>>) -> Combine
+fn as_upcall<F>(given: &Arc<Registered<F>>) -> Combine
 where
     F: Fn(Message, Message) -> Result<Message, DecodeError> + Send + 'static,
 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::desk::Desk;
+use super::dispatcher::Dispatcher;
 use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::protocol::requests::Failure;
 /// message two atomic operations between its coming and the answer.
 pub struct Core {
     pub engine: Arc<dyn Engine>,
-    pub desk: Arc<Desk>,
+    pub dispatcher: Arc<Dispatcher>,
     pub rank: Rank,
     pub founders: u32,
     /// The process that had this one started, where one did.
@@ -31,10 +31,14 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, info: &LaunchInfo) -> Self {
+    pub fn new<L: Links>(
+        engine: Arc<dyn Engine>,
+        dispatcher: Arc<Dispatcher>,
+        info: &LaunchInfo,
+    ) -> Self {
         Self {
             engine,
-            desk,
+            dispatcher,
             rank: info.rank,
             founders: info.size,
             parent: info.parent,
@@ -49,7 +53,7 @@ impl Core {
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.engine.stop();
-        self.desk.drop_upcalls();
+        self.dispatcher.drop_upcalls();
     }
 
     /// That the session goes on.
@@ -85,7 +89,7 @@ impl Core {
     }
 
     pub fn check_rank(&self, rank: Rank) -> Result<(), Error> {
-        let size = self.desk.size();
+        let size = self.dispatcher.size();
         if rank < size {
             Ok(())
         } else {
@@ -126,13 +130,13 @@ impl Core {
     pub fn lost(&self, rank: Rank, why: String) -> Error {
         Error::Lost {
             rank,
-            peer: self.desk.name_of(rank),
+            peer: self.dispatcher.name_of(rank),
             why,
         }
     }
 
     pub fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {
-        let peer = |rank| self.desk.name_of(rank);
+        let peer = |rank| self.dispatcher.name_of(rank);
         match failure {
             Failure::Lost { rank, why } => self.lost(rank, why),
             Failure::TimedOut { rank } => Error::TimedOut {

@@ -32,13 +32,13 @@ impl Session {
         upcall: impl FnMut(GroupEvent) + Send + 'static,
     ) -> Result<Group, Error> {
         upcall::must_not_wait()?;
-        let number = self.core().desk.names.number(Named::Group, name)?;
+        let number = self.core().dispatcher.names.number(Named::Group, name)?;
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
-        let given: super::desk::GroupUpcall = Box::new(upcall);
+        let given: super::dispatcher::GroupUpcall = Box::new(upcall);
         let call = parking_lot::Mutex::new(given);
-        let mut upcall = Some(Arc::new(upcall::Given { place, call }));
-        let is_first = self.core().desk.group(number, |membership| {
+        let mut upcall = Some(Arc::new(upcall::Registered { place, call }));
+        let is_first = self.core().dispatcher.group(number, |membership| {
             let is_first = !std::mem::replace(&mut membership.is_joined, true);
             if is_first {
                 // What was there is dropped outside of the lock.
@@ -54,9 +54,9 @@ impl Session {
             return Err(Error::AlreadyMember(name.to_string()));
         }
         self.core().ask(Ask::Join(number));
-        let desk = &self.core().desk;
+        let dispatcher = &self.core().dispatcher;
         let is_decided = || {
-            desk.group(number, |membership| {
+            dispatcher.group(number, |membership| {
                 membership.view.is_some() || membership.ended.is_some()
             })
         };
@@ -72,7 +72,7 @@ impl Session {
     /// A membership whose upcall panicked is on its way out: the next one begins after it.
     fn wait_for_leave(&self, number: u64) {
         let has_left = || {
-            self.core().desk.group(number, |membership| {
+            self.core().dispatcher.group(number, |membership| {
                 membership.panic.is_none() || membership.ended.is_some()
             })
         };
@@ -106,7 +106,7 @@ impl Group {
         if self.core.check().is_err() {
             return Vec::new();
         }
-        self.core.desk.group(self.number, |membership| {
+        self.core.dispatcher.group(self.number, |membership| {
             let members = membership.view.as_ref().map(|view| view.members.clone());
             members.unwrap_or_default()
         })
@@ -134,7 +134,7 @@ impl Group {
             self.core.check_rank(*rank)?;
             return Err(Error::Mismatch {
                 rank: *rank,
-                peer: self.core.desk.name_of(*rank),
+                peer: self.core.dispatcher.name_of(*rank),
                 why: format!(
                     "is not in the view of group {:?} that this member has seen last",
                     self.name
@@ -147,7 +147,7 @@ impl Group {
     /// The last view that the upcall has seen, whose communicators end with it from now on.
     fn view_for_communicators(&self) -> Result<(u64, Vec<Rank>), Error> {
         self.check()?;
-        let view = self.core.desk.group(self.number, |membership| {
+        let view = self.core.dispatcher.group(self.number, |membership| {
             let view = membership.view.as_mut()?;
             view.has_communicator = true;
             Some((view.number, view.members.clone()))
@@ -165,10 +165,10 @@ impl Group {
         self.check()?;
         let core = &self.core;
         core.ask(Ask::Leave(self.number));
-        let desk = &core.desk;
+        let dispatcher = &core.dispatcher;
         core.wait(
             "a group to let it go",
-            || desk.group(self.number, |membership| membership.ended.is_some()),
+            || dispatcher.group(self.number, |membership| membership.ended.is_some()),
             None,
         );
         match self.check() {
@@ -180,7 +180,7 @@ impl Group {
     /// That this process is a member, and the session goes on.
     fn check(&self) -> Result<(), Error> {
         self.core.check()?;
-        let ended = self.core.desk.group(self.number, |membership| {
+        let ended = self.core.dispatcher.group(self.number, |membership| {
             let panic = membership.panic.clone().map(Some);
             panic.or_else(|| membership.ended.clone())
         });

@@ -1,20 +1,20 @@
 //! What the protocols tell of this process's own requests and of its peers.
 
-use super::asked::Ended;
-use super::desk::Desk;
+use super::dispatcher::Dispatcher;
 use super::engine::Waiting;
+use super::pending_requests::Ended;
 use crate::protocol::Action;
 
-impl Desk {
+impl Dispatcher {
     /// Takes what the protocols tell that is neither for the network nor for upcalls, and wakes who waits for it. Whether a request has ended.
     pub fn learn(&self, told: Action, waiting: &Waiting) -> bool {
         match told {
             Action::Complete(id, outcome) => {
-                self.asked.end(id, Ended::Reply(outcome));
+                self.pending.end(id, Ended::Reply(outcome));
                 waiting.ended(id);
             }
             Action::Collected(id, outcome) => {
-                self.asked.end(id, Ended::Collected(outcome));
+                self.pending.end(id, Ended::Collected(outcome));
                 waiting.ended(id);
             }
             Action::Lost(rank, why) => {
@@ -39,14 +39,15 @@ impl Desk {
     fn make_room(&self, told: Action) {
         match told {
             Action::Full(rank, bytes) => {
-                self.rooms.found_full(rank, self.rooms.found(), bytes);
+                self.flow_control
+                    .found_full(rank, self.flow_control.found(), bytes);
             }
-            Action::Room(rank) => self.rooms.found_room(rank),
+            Action::Room(rank) => self.flow_control.found_room(rank),
             Action::Hold {
                 rank,
                 port,
                 is_held,
-            } => self.rooms.held(rank, port, is_held),
+            } => self.flow_control.held(rank, port, is_held),
             other => unreachable!("{other:?} is for the network or for upcalls"),
         }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::communicator::family_of_view;
-use super::desk::{Desk, GroupUpcall};
+use super::dispatcher::{Dispatcher, GroupUpcall};
 use super::engine::{Ask, Engine};
-use super::upcall::Given;
+use super::upcall::Registered;
 use crate::platform::Rank;
 use crate::protocol::GroupId;
 use crate::protocol::group::GroupEvent;
@@ -14,7 +14,7 @@ use crate::protocol::requests::Failure;
 /// What is known of a group here.
 #[derive(Default)]
 pub struct Membership {
-    pub upcall: Option<Arc<Given<GroupUpcall>>>,
+    pub upcall: Option<Arc<Registered<GroupUpcall>>>,
     /// Whether the program has joined and nothing has ended that; before its upcall is told of the end, so that it may have somebody join again.
     pub is_joined: bool,
     /// How often the program has joined: what ends one membership says nothing of the next.
@@ -43,7 +43,7 @@ struct Change {
     failure: Option<Failure>,
 }
 
-impl Desk {
+impl Dispatcher {
     pub fn group<R>(&self, group: GroupId, act: impl FnOnce(&mut Membership) -> R) -> R {
         act(self.groups.lock().entry(group).or_default())
     }

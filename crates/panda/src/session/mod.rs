@@ -8,34 +8,34 @@ use crate::error::Error;
 use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
-use crate::sim::Host;
+use crate::sim;
 use core::Core;
-use desk::Desk;
+use dispatcher::Dispatcher;
 use engine::{Engine, Node, Process};
 use names::number_of;
 
-mod asked;
 mod communicator;
 mod core;
-mod desk;
+mod dispatcher;
 mod engine;
+mod flow_control;
 mod group;
 mod learn;
 mod lent;
-mod mail;
+mod mailbox;
 mod membership;
 mod memory;
 mod names;
 mod numbers;
+mod pending_requests;
 mod port;
-mod room;
 mod rpc;
 mod spawn;
 pub(crate) mod upcall;
 mod watching;
 
 pub use communicator::Communicator;
-pub use desk::Arrived;
+pub use dispatcher::Arrived;
 pub(crate) use engine::WaitsFor;
 pub use group::Group;
 pub use port::Port;
@@ -104,8 +104,8 @@ impl Session {
     /// # Errors
     /// Why it cannot: variables that are absent or malformed, peers that did not come.
     pub fn join() -> Result<Self, Error> {
-        if let Some(host) = Host::of_caller() {
-            return host.session().upgrade();
+        if let Some(node) = sim::Node::of_caller() {
+            return node.session().upgrade();
         }
         let info = LaunchInfo::from_environment().map_err(JoinError::from)?;
         crate::platform::join(&info)
@@ -117,7 +117,7 @@ impl Session {
     /// # Errors
     /// As [`join`](Self::join).
     pub fn join_with_silence(silence: Duration) -> Result<Self, Error> {
-        if Host::of_caller().is_some() {
+        if sim::Node::of_caller().is_some() {
             return Self::join();
         }
         let mut info = LaunchInfo::from_environment().map_err(JoinError::from)?;
@@ -152,11 +152,11 @@ impl Session {
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();
         let birth = since_epoch.as_millis() as u64 & ((1 << 43) - 1);
-        let desk = Arc::new(Desk::of(birth));
+        let dispatcher = Arc::new(Dispatcher::of(birth));
         for rank in 0..info.size.max(info.rank + 1) {
-            desk.joined(rank, format!("rank {rank}"));
+            dispatcher.joined(rank, format!("rank {rank}"));
         }
-        desk.joined(info.rank, info.name.clone());
+        dispatcher.joined(info.rank, info.name.clone());
         let myself = Myself {
             rank: info.rank,
             size: info.size,
@@ -169,32 +169,36 @@ impl Session {
             what: "start the session's thread".into(),
             source,
         };
-        let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        Ok(Self::with::<P::Links>(engine, desk, info))
+        let engine = Node::begin(platform, inbox, myself, dispatcher.clone()).map_err(failed)?;
+        Ok(Self::with::<P::Links>(engine, dispatcher, info))
     }
 
     /// The session of a process of a simulation, over these protocols.
-    pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, info: &LaunchInfo) -> Self {
-        let desk = Arc::new(Desk::of(host.birth));
+    pub(crate) fn simulated<L: Links, O: Order>(node: &Arc<sim::Node>, info: &LaunchInfo) -> Self {
+        let dispatcher = Arc::new(Dispatcher::of(node.birth));
         // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
-        let last = host.hub.population().max(info.size) - 1;
-        desk.joined(last, desk.name_of(last));
+        let last = node.switch.population().max(info.size) - 1;
+        dispatcher.joined(last, dispatcher.name_of(last));
         let myself = Myself {
             rank: info.rank,
             size: info.size,
             // Who comes later was none of those that a group's first members could be: it asks the others.
-            is_founder: host.birth == 1 && host.errand.is_none(),
-            birth: host.birth,
+            is_founder: node.birth == 1 && node.command.is_none(),
+            birth: node.birth,
             silence: info.silence.unwrap_or(SILENCE),
         };
-        let engine = Process::<L, O>::begin(host, myself, desk.clone());
-        let session = Self::with::<L>(engine, desk, info);
-        host.install_session(session.downgrade());
+        let engine = Process::<L, O>::begin(node, myself, dispatcher.clone());
+        let session = Self::with::<L>(engine, dispatcher, info);
+        node.install_session(session.downgrade());
         session
     }
 
-    fn with<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, info: &LaunchInfo) -> Self {
-        let core = Arc::new(Core::new::<L>(engine, desk, info));
+    fn with<L: Links>(
+        engine: Arc<dyn Engine>,
+        dispatcher: Arc<Dispatcher>,
+        info: &LaunchInfo,
+    ) -> Self {
+        let core = Arc::new(Core::new::<L>(engine, dispatcher, info));
         let keeper = Arc::new(Keeper { core });
         Self { keeper }
     }
@@ -209,7 +213,7 @@ impl Session {
 
     /// Takes leave although upcalls may keep clones: drops all upcalls, and with them what they keep.
     pub fn end(self) {
-        self.core().desk.drop_upcalls();
+        self.core().dispatcher.drop_upcalls();
     }
 
     /// Ends the session now, whoever keeps clones of it: for handles that cannot be dropped while another thread waits by them. What waits fails with [`Error::Over`].
@@ -240,7 +244,7 @@ impl Session {
     /// How many processes there have been, those that were spawned included.
     #[must_use]
     pub fn population(&self) -> u32 {
-        self.core().desk.size()
+        self.core().dispatcher.size()
     }
 
     /// The process that had this one started, by [`spawn`](Self::spawn) or with launch info that it was [allotted](Self::allot); none of those that the session began with has one.
@@ -252,7 +256,7 @@ impl Session {
     /// A process's name.
     #[must_use]
     pub fn name_of(&self, rank: Rank) -> String {
-        self.core().desk.name_of(rank)
+        self.core().dispatcher.name_of(rank)
     }
 
     /// The platform's name.
@@ -272,7 +276,7 @@ impl Session {
     /// unread is taken for lost, as far as this one is concerned: what waits for it ends with [`Error::Lost`], which names it, the port and the bytes, and so do all later receipts from it and the next
     /// one from anybody; messages that it sends to ports are not heard any more. What lies here of it can be received before, until room is needed for others.
     pub fn limit_unread(&self, bytes: usize) {
-        self.core().desk.mail.limit(bytes);
+        self.core().dispatcher.mailbox.limit(bytes);
     }
 
     /// Sets how many bytes may wait here for other processes because those take nothing, all together and with what each message takes besides its payload. Half of the memory that the process may use,
@@ -281,7 +285,7 @@ impl Session {
     /// the bytes. Over `udp` it can be heard of again; over other platforms the two have no more to do with each other, though it may live. The message that was sent last does not count, and what waits
     /// for one peer counts from 4 MiB on (`tcp`: 1 MiB). Nothing is bounded over `local` and in simulations.
     pub fn limit_untaken(&self, bytes: usize) {
-        self.core().desk.rooms.limit(bytes);
+        self.core().dispatcher.flow_control.limit(bytes);
     }
 
     /// Launch infos for processes that the program starts: each of them joins with [`LaunchInfo::to_environment`] in its environment. Over `local` they are for threads, each of which joins with one by

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::core::Core;
-use super::desk::{Arrived, fits};
+use super::dispatcher::{Arrived, fits};
 use super::engine::{Awaited, Interest, Request, WaitsFor};
 use super::{Session, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
@@ -80,7 +80,7 @@ impl Session {
         Port {
             core: self.keeper.core.clone(),
             number: number_of(name),
-            refused: self.core().desk.names.number(Named::Port, name).err(),
+            refused: self.core().dispatcher.names.number(Named::Port, name).err(),
         }
     }
 }
@@ -111,10 +111,10 @@ impl Port {
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
         let place = Location::caller();
         let core = self.core()?;
-        let mail = &core.desk.mail;
-        mail.on_message(self.number, place, Box::new(upcall), core.rank);
-        mail.let_go(&*core.engine);
-        core.engine.have_attended();
+        let mailbox = &core.dispatcher.mailbox;
+        mailbox.on_message(self.number, place, Box::new(upcall), core.rank);
+        mailbox.let_go(&*core.engine);
+        core.engine.ensure_progress_fiber();
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl Port {
         let core = self.core()?;
         core.check_rank(to)?;
         core.check_length(payload)?;
-        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        core.wait_for_room(to, |flow_control| flow_control.takes_more(to, self.number))?;
         Ok(core)
     }
 
@@ -150,7 +150,7 @@ impl Port {
     #[must_use]
     pub fn takes_more(&self, to: Rank) -> bool {
         let core = self.core();
-        core.is_ok_and(|core| core.desk.rooms.takes_more(to, self.number))
+        core.is_ok_and(|core| core.dispatcher.flow_control.takes_more(to, self.number))
     }
 
     /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
@@ -184,10 +184,10 @@ impl Port {
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
         let core = self.core().ok()?;
         core.poll();
-        let (desk, engine) = (&core.desk, &*core.engine);
-        let found = desk.mail.first(self.number, from, tag, engine);
+        let (dispatcher, engine) = (&core.dispatcher, &*core.engine);
+        let found = dispatcher.mailbox.first(self.number, from, tag, engine);
         if found.is_none() {
-            desk.mail.let_go(engine);
+            dispatcher.mailbox.let_go(engine);
         }
         found
     }
@@ -224,12 +224,16 @@ impl Port {
         time: Option<Duration>,
     ) -> Result<Arrived, Error> {
         let core = self.core()?;
-        let desk = &core.desk;
-        let first = || desk.mail.first(self.number, from, tag, &*core.engine);
+        let dispatcher = &core.dispatcher;
+        let first = || {
+            dispatcher
+                .mailbox
+                .first(self.number, from, tag, &*core.engine)
+        };
         if let Some(arrived) = first() {
             return Ok(arrived);
         }
-        let has_news = || from.is_none() && desk.mail.has_news();
+        let has_news = || from.is_none() && dispatcher.mailbox.has_news();
         // Longer than the clock can tell is for ever.
         let until = time.and_then(|time| core.engine.now().checked_add(time));
         let mut first_that_fits = FirstThatFits {
@@ -246,8 +250,13 @@ impl Port {
             if let Some(arrived) = first_that_fits.found.take() {
                 return Ok(arrived);
             }
-            let barred = from.is_none().then(|| desk.mail.take_news()).flatten();
-            if let Some((rank, why)) = barred.and_then(|rank| Some((rank, desk.why_lost(rank)?))) {
+            let barred = from
+                .is_none()
+                .then(|| dispatcher.mailbox.take_news())
+                .flatten();
+            if let Some((rank, why)) =
+                barred.and_then(|rank| Some((rank, dispatcher.why_lost(rank)?)))
+            {
                 return Err(core.lost(rank, why));
             }
             outcome?;
@@ -259,7 +268,7 @@ impl Port {
                 return Err(Error::Over);
             }
         }
-        let peer = from.map_or_else(|| "anybody".to_string(), |rank| desk.name_of(rank));
+        let peer = from.map_or_else(|| "anybody".to_string(), |rank| dispatcher.name_of(rank));
         Err(Error::TimedOut {
             rank: from,
             peer,
@@ -281,7 +290,7 @@ impl Core {
                 self.check_rank(from)?;
                 self.wait_for_peer(from, awaited, until)
             }
-            None if self.desk.size() > 1 => self.wait_for_anybody(awaited, until),
+            None if self.dispatcher.size() > 1 => self.wait_for_anybody(awaited, until),
             _ => {
                 self.engine.wait(Interest::Change, awaited, until);
                 Ok(())

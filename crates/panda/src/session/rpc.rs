@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::core::Core;
-use super::desk::Incoming;
+use super::dispatcher::Incoming;
 use super::engine::Request;
 use super::{Session, number_of, upcall};
 use crate::error::{Error, Named};
@@ -68,7 +68,11 @@ impl Session {
         service: &str,
         mut upcall: impl FnMut(Call) + Send + 'static,
     ) -> Result<(), Error> {
-        let number = self.core().desk.names.number(Named::Service, service)?;
+        let number = self
+            .core()
+            .dispatcher
+            .names
+            .number(Named::Service, service)?;
         let (core, place) = (self.keeper.core.clone(), Location::caller());
         // A reply's hold of the session is taken after the one before it, when nobody waits for that.
         let mut next = Some(core.clone());
@@ -86,8 +90,10 @@ impl Session {
             });
             next = Some(core.clone());
         };
-        self.core().desk.on_call(number, place, Box::new(upcall));
-        self.core().engine.have_attended();
+        self.core()
+            .dispatcher
+            .on_call(number, place, Box::new(upcall));
+        self.core().engine.ensure_progress_fiber();
         Ok(())
     }
 

@@ -12,9 +12,9 @@ use super::core::Core;
 use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
+use crate::platform::bootstrap::{FOUNDERS_WAIT, read, write};
 use crate::platform::{JoinError, LaunchInfo, Mpi, Platform, Rank, mpi};
-use crate::starter::{Keep, Order, Started, Told, reach, start_here};
+use crate::starter::{Keep, Report, SpawnRequest, Started, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
@@ -104,9 +104,9 @@ impl Session {
 
     /// Waits until processes have joined that the platform started; if one does not, all are taken back.
     fn await_spawned(&self, program: &OsStr, ranks: Vec<Rank>) -> Result<Vec<Rank>, Error> {
-        let (engine, desk) = (&self.core().engine, &self.core().desk);
+        let (engine, dispatcher) = (&self.core().engine, &self.core().dispatcher);
         let until = engine.now() + FOUNDERS_WAIT;
-        let have_joined = || ranks.iter().all(|rank| desk.has_joined(*rank));
+        let have_joined = || ranks.iter().all(|rank| dispatcher.has_joined(*rank));
         self.core().wait(
             "processes that it spawned",
             || have_joined() || engine.has_failed(&ranks).is_some(),
@@ -146,7 +146,7 @@ impl Core {
     fn hears_of(&self, rank: Rank) -> bool {
         let until = Instant::now() + UNDER_WAY;
         while self.check().is_ok() {
-            let has_joined = self.desk.has_joined(rank);
+            let has_joined = self.dispatcher.has_joined(rank);
             if has_joined || Instant::now() >= until {
                 return has_joined;
             }
@@ -192,12 +192,12 @@ impl Progress {
     }
 
     /// Takes what is said of a process. One that has joined may end when it likes.
-    fn hear(&self, told: Told, program: &OsStr, core: &Arc<Core>) {
+    fn hear(&self, told: Report, program: &OsStr, core: &Arc<Core>) {
         let program = program.to_string_lossy().into_owned();
         let (rank, why) = match told {
-            Told::Failed(rank, why) => (rank, why),
-            Told::Ended(rank, _) if core.hears_of(rank) => return,
-            Told::Ended(rank, how) => (rank, format!("it {how} and did not join")),
+            Report::Failed(rank, why) => (rank, why),
+            Report::Ended(rank, _) if core.hears_of(rank) => return,
+            Report::Ended(rank, how) => (rank, format!("it {how} and did not join")),
         };
         self.fail(Error::NotSpawned { program, rank, why });
     }
@@ -205,8 +205,8 @@ impl Progress {
     fn is_decided(&self, core: &Core) -> bool {
         let state = self.state.lock();
         let have_joined = |ranks: &Vec<Rank>| {
-            let desk = &core.desk;
-            ranks.iter().all(|rank| desk.has_joined(*rank))
+            let dispatcher = &core.dispatcher;
+            ranks.iter().all(|rank| dispatcher.has_joined(*rank))
         };
         state.fault.is_some() || state.ranks.as_ref().is_some_and(have_joined)
     }
@@ -249,8 +249,8 @@ fn no_answer(platform: &'static str, whom: &str) -> Error {
 
 /// Those that did not come in time.
 fn missing(core: &Core, ranks: &[Rank]) -> Error {
-    let desk = &core.desk;
-    let late = ranks.iter().filter(|rank| !desk.has_joined(**rank));
+    let dispatcher = &core.dispatcher;
+    let late = ranks.iter().filter(|rank| !dispatcher.has_joined(**rank));
     let late: Vec<String> = late.map(|rank| format!("rank {rank}")).collect();
     let error = JoinError::Missing {
         platform: core.engine.platform(),
@@ -277,7 +277,7 @@ fn ask(
     count: u32,
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
-    progress.asks(Some("the session's meeting".into()));
+    progress.asks(Some("the session's bootstrap".into()));
     let infos = core.allot(count)?;
     progress.asks(None);
     let order = order(core, program, args, &infos)?;
@@ -309,7 +309,7 @@ fn ask(
     core.engine.nudge();
     // Until the one that waits has what it wants, and closes the connection.
     let hung_up = loop {
-        match read::<Told>(&mut stream) {
+        match read::<Report>(&mut stream) {
             Ok(told) => progress.hear(told, program, core),
             Err(error) => break error,
         }
@@ -326,7 +326,7 @@ fn order(
     program: &OsStr,
     args: Vec<OsString>,
     infos: &[LaunchInfo],
-) -> Result<Order, Error> {
+) -> Result<SpawnRequest, Error> {
     let failed = |source| refused("find this process's directory", source);
     // A relative path means ours, wherever the process is started.
     let program = match Path::new(program).components().count() {
@@ -340,7 +340,7 @@ fn order(
         .unwrap_or_default();
     let is_launch_infos = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
     let is_mpiruns = |name: &OsStr| core.engine.platform() == Mpi::NAME && mpi::is_of_mpirun(name);
-    Ok(Order {
+    Ok(SpawnRequest {
         program,
         args,
         directory: std::env::current_dir().map_err(failed)?,
@@ -373,10 +373,10 @@ mod tests {
 
     #[test]
     fn who_was_asked_and_did_not_answer_is_named_and_else_who_did_not_join() {
-        let meeting = said(Some("the session's meeting"), None);
+        let bootstrap = said(Some("the session's bootstrap"), None);
         assert!(
-            meeting.contains("60 s for the session's meeting, which did not answer"),
-            "{meeting}"
+            bootstrap.contains("60 s for the session's bootstrap, which did not answer"),
+            "{bootstrap}"
         );
         let starter = said(Some("127.0.0.1:9, which starts"), Some(vec![1, 2]));
         assert!(

@@ -19,7 +19,7 @@ pub use last::{Changes, Last};
 pub type Place = &'static Location<'static>;
 
 /// An upcall and where it was given.
-pub struct Given<F> {
+pub struct Registered<F> {
     pub place: Place,
     pub call: Mutex<F>,
 }
@@ -32,7 +32,7 @@ thread_local! {
     static WITHIN: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
-impl<F> Given<F> {
+impl<F> Registered<F> {
     /// Runs it, and lets go of it before that is over: whatever it keeps is dropped as in an upcall, the session's last handle included.
     ///
     /// # Errors

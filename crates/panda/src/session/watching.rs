@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::core::Core;
 use super::engine::{Ask, Awaited, Interest, Until, WaitsFor};
-use super::room::Rooms;
+use super::flow_control::FlowControl;
 use super::{Arrived, Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
@@ -25,7 +25,7 @@ struct Lookout<'a> {
 impl Lookout<'_> {
     #[inline]
     fn why_lost(&self) -> Option<String> {
-        self.core.desk.lost_since(self.peer, self.losses)
+        self.core.dispatcher.lost_since(self.peer, self.losses)
     }
 
     #[inline]
@@ -88,16 +88,16 @@ impl Session {
     /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
     #[must_use]
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
-        self.core().desk.why_lost(rank)
+        self.core().dispatcher.why_lost(rank)
     }
 }
 
 impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
         // Whose messages are not heard any more is waited for in vain, however long that is known.
-        let losses = match self.desk.mail.is_barred(peer) {
+        let losses = match self.dispatcher.mailbox.is_barred(peer) {
             true => 0,
-            false => self.desk.losses(),
+            false => self.dispatcher.losses(),
         };
         Lookout {
             core: self,
@@ -122,9 +122,9 @@ impl Core {
     pub(super) fn wait_for_room(
         &self,
         to: Rank,
-        has_room: impl Fn(&Rooms) -> bool,
+        has_room: impl Fn(&FlowControl) -> bool,
     ) -> Result<(), Error> {
-        match has_room(&self.desk.rooms) {
+        match has_room(&self.dispatcher.flow_control) {
             true => Ok(()),
             false => self.wait_until_there_is_room(to, has_room),
         }
@@ -134,12 +134,12 @@ impl Core {
     fn wait_until_there_is_room(
         &self,
         to: Rank,
-        has_room: impl Fn(&Rooms) -> bool,
+        has_room: impl Fn(&FlowControl) -> bool,
     ) -> Result<(), Error> {
         if upcall::is_running() || to == self.rank {
             return Ok(());
         }
-        let has_room = || has_room(&self.desk.rooms);
+        let has_room = || has_room(&self.dispatcher.flow_control);
         let lookout = self.look_out_for(to);
         let is_over = || has_room() || lookout.is_lost();
         let mut is_over = Until("room for what it sends", is_over);
@@ -169,7 +169,7 @@ impl Core {
         awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> Result<(), Error> {
-        let (losses, mut lost) = (self.desk.losses(), None);
+        let (losses, mut lost) = (self.dispatcher.losses(), None);
         loop {
             if let Some(next) = self.next_living(lost) {
                 match self.wait_for_peer(next, awaited, until) {
@@ -181,7 +181,7 @@ impl Core {
             }
             let silent = self.silent(losses);
             if silent.is_empty() {
-                let last = self.desk.last_lost();
+                let last = self.dispatcher.last_lost();
                 return last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)));
             }
             if !self.wait_for_the_silent(&silent, losses, awaited, until) {
@@ -198,9 +198,9 @@ impl Core {
         awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> bool {
-        let desk = &self.desk;
-        let is_back = |rank: &Rank| !desk.is_lost(*rank);
-        let is_again = |rank: &Rank| desk.lost_since(*rank, losses).is_some();
+        let dispatcher = &self.dispatcher;
+        let is_back = |rank: &Rank| !dispatcher.is_lost(*rank);
+        let is_again = |rank: &Rank| dispatcher.lost_since(*rank, losses).is_some();
         let is_over = || silent.iter().any(is_back) || silent.iter().all(is_again);
         let mut watched = Watched { awaited, is_over };
         (silent.iter()).for_each(|rank| self.ask(Ask::Watch(*rank)));
@@ -240,21 +240,21 @@ impl Core {
 
     /// The next process after this one that is not lost, but for one.
     fn next_living(&self, except: Option<Rank>) -> Option<Rank> {
-        let is_living = |rank: &Rank| Some(*rank) != except && !self.desk.is_lost(*rank);
+        let is_living = |rank: &Rank| Some(*rank) != except && !self.dispatcher.is_lost(*rank);
         self.others().find(is_living)
     }
 
     /// Where none is living, the processes that were not found lost since there were so many losses. Who is barred is not heard, whatever it says.
     fn silent(&self, losses: u64) -> Vec<Rank> {
-        let desk = &self.desk;
-        let is_new = |rank| desk.lost_since(rank, losses).is_some();
-        let is_silent = |rank: &Rank| !is_new(*rank) && !desk.mail.is_barred(*rank);
+        let dispatcher = &self.dispatcher;
+        let is_new = |rank| dispatcher.lost_since(rank, losses).is_some();
+        let is_silent = |rank: &Rank| !is_new(*rank) && !dispatcher.mailbox.is_barred(*rank);
         self.others().filter(is_silent).collect()
     }
 
     /// The other processes, from the next after this one.
     fn others(&self) -> impl Iterator<Item = Rank> {
-        let (own, size) = (self.rank, self.desk.size());
+        let (own, size) = (self.rank, self.dispatcher.size());
         (1..size).map(move |step| (own + step) % size)
     }
 }

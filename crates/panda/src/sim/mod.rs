@@ -3,12 +3,12 @@
 //! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
 //! [`Simulation`] runs whole programs so, each as a process of a session. Of the protocols alone [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
 
-mod air;
 mod chance;
 pub mod check;
 mod communicator;
 mod events;
 mod history;
+mod medium;
 #[cfg(test)]
 mod mutants;
 mod network;
@@ -17,12 +17,12 @@ pub mod scale;
 mod scenario;
 mod world;
 
-pub(crate) use air::{Timer, Travel};
 pub use chance::Chance;
 pub use communicator::{Calls, Communicator, Done, Task, Turn};
 pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
+pub(crate) use medium::{Timer, Travel};
 pub use network::{Kind, Network};
+pub(crate) use programs::{Command, INSTANT, Incoming, Machine, NAME, Node, What};
 pub use programs::{End, Failure, Fault, Halt, Outcome as Run, Programs, Simulation, seeds};
-pub(crate) use programs::{Errand, Host, INSTANT, Incoming, Machine, NAME, What};
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};

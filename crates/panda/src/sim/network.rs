@@ -18,7 +18,7 @@ pub enum Kind {
     Multicast,
     /// Frames arrive once and in order, late where the network is split; a crash closes connections, which peers notice.
     Streams,
-    /// As streams, and a multicast has one order.
+    /// As streams, and a broadcast has one order.
     Bus,
 }
 
@@ -56,7 +56,7 @@ pub struct Network {
     parts: HashMap<Rank, u8>,
     /// When the last frame from one to another arrives.
     last: HashMap<(Rank, Rank), Time>,
-    last_multicast: Time,
+    last_broadcast: Time,
     held: Vec<(Rank, Rank, Message)>,
     lost: u64,
     /// Those that frames for all do not reach.
@@ -105,7 +105,7 @@ impl Network {
             jitter_us,
             parts: HashMap::new(),
             last: HashMap::new(),
-            last_multicast: Time::ZERO,
+            last_broadcast: Time::ZERO,
             held: Vec::new(),
             lost: 0,
             deaf: BTreeSet::new(),
@@ -256,11 +256,11 @@ impl Network {
         (0..copies).map(|_| now + delay(chance)).collect()
     }
 
-    /// When a multicast arrives, at all.
+    /// When a broadcast arrives, at all.
     pub fn carry_to_all(&mut self, chance: &mut Chance, now: Time) -> Time {
         let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
-        self.last_multicast = self.last_multicast.max(now + delay);
-        self.last_multicast
+        self.last_broadcast = self.last_broadcast.max(now + delay);
+        self.last_broadcast
     }
 
     /// When the beginning or the end of a process is noticed on a bus, at all: after all that came from it before.
@@ -274,7 +274,7 @@ impl Network {
         let sent = self.last.iter().filter(|((from, _), _)| *from == who);
         let last = sent.map(|(_, at)| *at).max().unwrap_or_default();
         let at = self.carry_to_all(chance, now).max(last);
-        self.last_multicast = at;
+        self.last_broadcast = at;
         self.last.extend(all.iter().map(|by| ((who, *by), at)));
         at
     }

@@ -73,8 +73,8 @@ impl<L: Links, O: Order> Scale<L, O> {
     fn run(network: &'static str, kind: Kind, members: u32) -> Vec<Cost> {
         // One process more than members, who joins later. Nobody asks for signs of life while messages are counted.
         let world = |silence| {
-            let air = Network::new(kind, 0, 0, DELAY_US, 0);
-            World::with_silence(members + 1, air, Chance::new(1), silence)
+            let medium = Network::new(kind, 0, 0, DELAY_US, 0);
+            World::with_silence(members + 1, medium, Chance::new(1), silence)
         };
         let mut scale = Self {
             world: world(LIMIT * 10),
@@ -97,7 +97,7 @@ impl<L: Links, O: Order> Scale<L, O> {
 
     fn all_join(world: &mut World<L, O>, members: u32) -> bool {
         (0..members).for_each(|rank| world.join(rank));
-        world.run_till(world.air.now + LIMIT, |world| {
+        world.run_till(world.medium.now + LIMIT, |world| {
             world.are_in(members, members)
         })
     }
@@ -110,7 +110,9 @@ impl<L: Links, O: Order> Scale<L, O> {
                 let sender = number * members / ALONE;
                 let expected = world.delivered + u64::from(members);
                 world.send(sender, LENGTH);
-                world.run_till(world.air.now + LIMIT, |world| world.delivered >= expected)
+                world.run_till(world.medium.now + LIMIT, |world| {
+                    world.delivered >= expected
+                })
             })
         });
         let (senders, each) = (AT_ONCE.0.min(members), AT_ONCE.1);
@@ -119,7 +121,9 @@ impl<L: Links, O: Order> Scale<L, O> {
             for sender in 0..senders {
                 (0..each).for_each(|_| world.send(sender * members / senders, LENGTH));
             }
-            world.run_till(world.air.now + LIMIT, |world| world.delivered >= expected)
+            world.run_till(world.medium.now + LIMIT, |world| {
+                world.delivered >= expected
+            })
         });
         self.measure("barrier", 1, |world| {
             let ranks: Arc<[Rank]> = (0..members).collect();
@@ -127,16 +131,18 @@ impl<L: Links, O: Order> Scale<L, O> {
             for at in 0..ranks.len() {
                 world.collect((&ranks, at, 0), Operation::Barrier, Bytes::new());
             }
-            world.run_till(world.air.now + LIMIT, |world| world.collected.len() >= done)
+            world.run_till(world.medium.now + LIMIT, |world| {
+                world.collected.len() >= done
+            })
         });
         self.measure("one joins", 1, |world| {
             world.join(members);
-            let until = world.air.now + LIMIT;
+            let until = world.medium.now + LIMIT;
             world.run_till(until, |world| world.are_in(members + 1, members + 1))
         });
         self.measure("one leaves", 1, |world| {
             world.leave(members);
-            world.run_till(world.air.now + LIMIT, |world| {
+            world.run_till(world.medium.now + LIMIT, |world| {
                 world.are_in(members, members)
             })
         });
@@ -150,12 +156,12 @@ impl<L: Links, O: Order> Scale<L, O> {
             "they joined before"
         );
         self.measure("a second without work", 10, |world| {
-            world.run_until(world.air.now + Duration::from_secs(10));
+            world.run_until(world.medium.now + Duration::from_secs(10));
             true
         });
         self.measure("the first crashes", 1, |world| {
             world.crash(0);
-            world.run_till(world.air.now + LIMIT, |world| {
+            world.run_till(world.medium.now + LIMIT, |world| {
                 world.are_in(members, members - 1)
             })
         });
@@ -170,10 +176,10 @@ impl<L: Links, O: Order> Scale<L, O> {
     ) {
         let world = &mut self.world;
         let before = (
-            world.air.frames,
-            world.air.bytes,
-            world.air.now,
-            world.air.sent_by.clone(),
+            world.medium.frames,
+            world.medium.bytes,
+            world.medium.now,
+            world.medium.sent_by.clone(),
         );
         let began = Instant::now();
         let is_done = act(world);
@@ -182,20 +188,25 @@ impl<L: Links, O: Order> Scale<L, O> {
             "{operation} among {} members over {} did not end",
             self.members, self.network
         );
-        let took = world.air.now - before.2;
+        let took = world.medium.now - before.2;
         if self.is_quiet {
             // What follows from it belongs to it: reports of what was delivered, acknowledgements.
-            world.run_until(world.air.now + AFTERMATH);
+            world.run_until(world.medium.now + AFTERMATH);
         }
-        let sent = world.air.sent_by.iter().zip(&before.3).map(|(a, b)| a - b);
+        let sent = world
+            .medium
+            .sent_by
+            .iter()
+            .zip(&before.3)
+            .map(|(a, b)| a - b);
         let busiest = sent.max().unwrap_or(0);
         let per_time = |count: u64| count as f64 / f64::from(times);
         self.costs.push(Cost {
             network: self.network,
             members: self.members,
             operation,
-            messages: per_time(world.air.frames - before.0),
-            bytes: per_time(world.air.bytes - before.1),
+            messages: per_time(world.medium.frames - before.0),
+            bytes: per_time(world.medium.bytes - before.1),
             busiest: per_time(busiest),
             virtual_us: took.as_secs_f64() * 1e6 / f64::from(times),
             real_ms: began.elapsed().as_secs_f64() * 1e3 / f64::from(times),

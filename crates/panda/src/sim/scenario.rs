@@ -133,7 +133,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario, fault: Fault) 
     calm_down(&mut world, size, talk);
     let was_hopeless =
         scenario.kind != Kind::Bus && !(can_go_on(&world.history) && world.has_majority());
-    let fault = check(&world.history, world.air.now)
+    let fault = check(&world.history, world.medium.now)
         .and_then(|()| {
             if was_hopeless {
                 Ok(())
@@ -162,7 +162,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario, fault: Fault) 
     Outcome {
         fault,
         story,
-        frames: world.air.frames,
+        frames: world.medium.frames,
         was_hopeless,
         delivered,
     }
@@ -175,78 +175,78 @@ fn round<L: Links, O: Order>(
     kind: Kind,
 ) {
     for rank in world.living() {
-        if world.is_outside(rank) && world.air.chance.happens(300) {
+        if world.is_outside(rank) && world.medium.chance.happens(300) {
             world.join(rank);
         }
         // Among many some send, not all.
         let is_sender = size <= CROWD
             || world
-                .air
+                .medium
                 .chance
                 .happens(1000 * u64::from(CROWD) / u64::from(size));
         let burst = if is_sender { weather.burst } else { 0 };
-        for _ in 0..world.air.chance.below(burst + 1) {
-            let length = if world.air.chance.happens(50) {
-                world.air.chance.between(1251, 6_000)
+        for _ in 0..world.medium.chance.below(burst + 1) {
+            let length = if world.medium.chance.happens(50) {
+                world.medium.chance.between(1251, 6_000)
             } else {
-                world.air.chance.below(100)
+                world.medium.chance.below(100)
             };
             world.send(rank, length as usize);
         }
-        let to = world.air.chance.below(u64::from(size)) as Rank;
-        if is_sender && world.air.chance.happens(200) && to != rank {
+        let to = world.medium.chance.below(u64::from(size)) as Rank;
+        if is_sender && world.medium.chance.happens(200) && to != rank {
             world.call(rank, to);
         }
-        if world.air.chance.happens(weather.leaves) {
+        if world.medium.chance.happens(weather.leaves) {
             world.leave(rank);
         }
-        if world.air.chance.happens(weather.crashes) && weather.crashes_left > 0 {
+        if world.medium.chance.happens(weather.crashes) && weather.crashes_left > 0 {
             weather.crashes_left -= 1;
             world.crash(rank);
         }
     }
     for rank in 0..size {
-        if !world.living().contains(&rank) && world.air.chance.happens(150) {
+        if !world.living().contains(&rank) && world.medium.chance.happens(150) {
             world.start(rank, false);
         }
     }
-    if weather.is_split && world.air.chance.happens(300) {
+    if weather.is_split && world.medium.chance.happens(300) {
         weather.is_split = false;
-        world.air.heal();
-    } else if !weather.is_split && world.air.chance.happens(weather.splits) {
+        world.medium.heal();
+    } else if !weather.is_split && world.medium.chance.happens(weather.splits) {
         weather.is_split = true;
         let part: Vec<Rank> = (0..size)
-            .filter(|_| world.air.chance.happens(400))
+            .filter(|_| world.medium.chance.happens(400))
             .collect();
-        world.air.network.split(1, &part);
+        world.medium.network.split(1, &part);
     }
-    if kind == Kind::Multicast && world.air.chance.happens(20) {
+    if kind == Kind::Multicast && world.medium.chance.happens(20) {
         // Somebody hears no more, or again.
-        let rank = world.air.chance.below(u64::from(size)) as Rank;
-        let deaf = &mut world.air.network.deaf;
+        let rank = world.medium.chance.below(u64::from(size)) as Rank;
+        let deaf = &mut world.medium.network.deaf;
         if !deaf.remove(&rank) {
             deaf.insert(rank);
         }
     }
     // From less than a delay to more than a silence.
-    let pause = match world.air.chance.below(10) {
-        0 => world.air.chance.between(100_000, 900_000),
-        1..=4 => world.air.chance.between(1_000, 40_000),
-        _ => world.air.chance.below(1_000),
+    let pause = match world.medium.chance.below(10) {
+        0 => world.medium.chance.between(100_000, 900_000),
+        1..=4 => world.medium.chance.between(1_000, 40_000),
+        _ => world.medium.chance.below(1_000),
     };
-    world.run_until(world.air.now + Duration::from_micros(pause));
+    world.run_until(world.medium.now + Duration::from_micros(pause));
 }
 
 /// The network is whole again; all that live join, send once more, and wait.
 fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Option<Talk>) {
-    world.air.heal();
+    world.medium.heal();
     for _ in 0..40 {
         for rank in 0..size {
             if world.is_outside(rank) {
                 world.join(rank);
             }
         }
-        world.run_until(world.air.now + Duration::from_millis(500));
+        world.run_until(world.medium.now + Duration::from_millis(500));
     }
     for rank in 0..size {
         world.send(rank, 20);
@@ -257,7 +257,7 @@ fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Optio
     // Where many frames are lost one of many may be taken for lost in calm, too, and just before the end.
     for _ in 0..10 {
         let view = latest_view(&world.history).map(|(number, _)| number);
-        world.run_until(world.air.now + Duration::from_secs(5));
+        world.run_until(world.medium.now + Duration::from_secs(5));
         if latest_view(&world.history).map(|(number, _)| number) == view {
             break;
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::air::{Air, Timer, Travel};
 use super::history::{History, Life, Membership};
+use super::medium::{Medium, Timer, Travel};
 use super::{Chance, Network};
 use crate::platform::Rank;
 use crate::protocol::fault::Fault;
@@ -22,7 +22,7 @@ mod ports;
 mod program;
 mod run;
 
-use communicator::Turn;
+use communicator::Slot;
 pub use ports::Letter;
 
 /// The group that everybody joins.
@@ -43,7 +43,7 @@ pub const COLLECT_LIMIT: Duration = Duration::from_secs(5);
 /// A simulated session.
 pub struct World<L: Links, O> {
     /// What lies between the processes.
-    pub air: Air<What>,
+    pub medium: Medium<What>,
     /// What programs saw.
     pub history: History,
     /// Messages of the group that were handed over, at all processes.
@@ -57,7 +57,7 @@ pub struct World<L: Links, O> {
     nodes: Vec<Option<Node<L, O>>>,
     fault: Fault,
     /// Collective operations under way that communicators follow, by the life and its number for it.
-    turns: HashMap<(usize, RequestId), Turn>,
+    slots: HashMap<(usize, RequestId), Slot>,
     /// The arrays of those that have them.
     arrays: HashMap<(usize, RequestId), Arc<numbers::Held>>,
     todo: VecDeque<(Rank, usize, Action)>,
@@ -78,7 +78,7 @@ pub enum What {
         life: usize,
     },
     /// A process calls the next collective operation.
-    Turn(Turn),
+    Turn(Slot),
 }
 
 impl From<Travel> for What {
@@ -110,7 +110,7 @@ impl<L: Links, O: Order> World<L, O> {
         fault: Fault,
     ) -> Self {
         let mut world = Self {
-            air: Air::new(size, network, chance),
+            medium: Medium::new(size, network, chance),
             history: History::default(),
             delivered: 0,
             collected: Vec::new(),
@@ -119,7 +119,7 @@ impl<L: Links, O: Order> World<L, O> {
             silence,
             nodes: (0..size).map(|_| None).collect(),
             fault,
-            turns: HashMap::new(),
+            slots: HashMap::new(),
             arrays: HashMap::new(),
             todo: VecDeque::new(),
             is_busy: false,
@@ -132,7 +132,7 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// The ranks that live.
     pub fn living(&self) -> Vec<Rank> {
-        self.air.living()
+        self.medium.living()
     }
 
     /// Starts a process.
@@ -155,14 +155,14 @@ impl<L: Links, O: Order> World<L, O> {
             birth: life as u64 + 1,
             silence: self.silence,
         };
-        let largest = self.air.network.kind.largest();
-        let stack = Stack::new(myself, largest).with(self.fault, self.air.now, GROUP);
+        let largest = self.medium.network.kind.largest();
+        let stack = Stack::new(myself, largest).with(self.fault, self.medium.now, GROUP);
         self.nodes[rank as usize] = Some(Node {
             stack,
             life,
             timer: Timer::default(),
         });
-        self.air.start(rank, life, is_founder);
+        self.medium.start(rank, life, is_founder);
     }
 
     /// Ends a process, as kill -9 does.
@@ -171,12 +171,12 @@ impl<L: Links, O: Order> World<L, O> {
             return;
         };
         self.history.lives[node.life].is_over = true;
-        self.air.crash(rank);
+        self.medium.crash(rank);
     }
 
     /// Whether a majority of the last view that was decided still lives. A view may be decided and its members crash before any of them was told.
     pub fn has_majority(&mut self) -> bool {
-        let now = self.air.now;
+        let now = self.medium.now;
         let views = self.nodes.iter_mut().flatten().filter_map(|node| {
             node.stack
                 .group(now, GROUP, |group, _, _| group.last_decided().cloned())
@@ -185,7 +185,7 @@ impl<L: Links, O: Order> World<L, O> {
             return true;
         };
         // Here a process's birth is the number of its life, counted from 1.
-        let lives = |member: &&Member| self.air.life_of(member.rank) as u64 == member.life() - 1;
+        let lives = |member: &&Member| self.medium.life_of(member.rank) as u64 == member.life() - 1;
         let living = view.members.iter().filter(lives).count();
         living * 2 > view.members.len()
     }
@@ -199,13 +199,13 @@ impl<L: Links, O: Order> World<L, O> {
             return String::new();
         };
         node.stack
-            .group(self.air.now, GROUP, |group, _, _| format!("{group:?}"))
+            .group(self.medium.now, GROUP, |group, _, _| format!("{group:?}"))
     }
 
     fn is_member(&mut self, rank: Rank) -> bool {
         self.nodes[rank as usize].as_mut().is_some_and(|node| {
             node.stack
-                .group(self.air.now, GROUP, |group, _, _| group.is_member())
+                .group(self.medium.now, GROUP, |group, _, _| group.is_member())
         })
     }
 

@@ -3,7 +3,7 @@
 //! `antiphon launch` holds one while a session runs, so that what is spawned is its child as all others are: its output is marked, its end is told, it does not outlive the
 //! command, and it may outlive the process that wanted it. Under no launch a spawned process is a child of its spawner, writes where that writes, and ends with it.
 //!
-//! A request is one connection. Its ends prove to each other that they know the session's secret; it says [what to start](Order); ends of processes come back
+//! A request is one connection. Its ends prove to each other that they know the session's secret; it says [what to start](SpawnRequest); ends of processes come back
 //! until it says that all have joined. A connection that closes before that takes them back.
 
 use std::collections::BTreeSet;
@@ -17,23 +17,23 @@ use antiphon_runner::{End, Signaller};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::door::{self, Door};
+use crate::platform::acceptor::{self, Acceptor};
+use crate::platform::bootstrap::{read, write};
 use crate::platform::handshake::{self, Purpose};
-use crate::platform::meeting::{read, write};
 use crate::platform::{LaunchInfo, Rank, Secret};
 
 mod here;
-mod order;
+mod spawn_request;
 
 pub(crate) use here::start_here;
-pub use order::Order;
+pub use spawn_request::SpawnRequest;
 
 /// How long a process may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is said of a process.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum Report {
     /// It could not be started.
     Failed(Rank, String),
     /// It has ended.
@@ -50,8 +50,8 @@ pub type OnEnd = Box<dyn FnOnce(&End) + Send>;
 /// Why a process was not started.
 pub type NotStarted = Box<dyn std::error::Error + Send + Sync>;
 
-/// Starts what an order says as one of its ranks, and says how it may be signalled.
-pub type Start = dyn Fn(&Order, Rank, OnEnd) -> Result<Signaller, NotStarted> + Send + Sync;
+/// Starts what a request says as one of its ranks, and says how it may be signalled.
+pub type Start = dyn Fn(&SpawnRequest, Rank, OnEnd) -> Result<Signaller, NotStarted> + Send + Sync;
 
 /// A place where the processes of a session have more of them started; it ends when this is dropped.
 #[derive(Debug)]
@@ -61,10 +61,10 @@ pub struct Starter {
 }
 
 /// What a starter goes by.
-struct Desk {
+struct Dispatcher {
     secret: Secret,
     start: Arc<Start>,
-    /// An order that was overheard and is said again has nobody started.
+    /// A request that was overheard and is said again has nobody started.
     were_started: Mutex<BTreeSet<Rank>>,
 }
 
@@ -78,8 +78,8 @@ impl Starter {
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
-        let door = Arc::new(Door::new(secret, Purpose::Starter, 0));
-        let desk = Arc::new(Desk {
+        let acceptor = Arc::new(Acceptor::new(secret, Purpose::Starter, 0));
+        let dispatcher = Arc::new(Dispatcher {
             secret,
             start,
             were_started: Mutex::default(),
@@ -91,16 +91,18 @@ impl Starter {
                     if over.load(Ordering::Acquire) {
                         return;
                     }
-                    let (Ok(stream), door, desk) = (stream, door.clone(), desk.clone()) else {
-                        door::pause();
+                    let (Ok(stream), acceptor, dispatcher) =
+                        (stream, acceptor.clone(), dispatcher.clone())
+                    else {
+                        acceptor::pause();
                         continue;
                     };
                     let stream = Arc::new(stream);
-                    door.admit(&stream);
+                    acceptor.admit(&stream);
                     // Without a thread the asker sees its connection close.
                     let _ = std::thread::Builder::new().spawn(move || {
-                        if door.knows(&stream) {
-                            let _ = desk.serve(&stream);
+                        if acceptor.knows(&stream) {
+                            let _ = dispatcher.serve(&stream);
                         }
                     });
                 }
@@ -130,25 +132,25 @@ pub(crate) fn reach(address: &str, info: &LaunchInfo) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-impl Desk {
+impl Dispatcher {
     /// Serves one request.
     fn serve(&self, mut stream: &TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
-        let order = Order::receive(self.secret, &mut stream)?;
+        let request = SpawnRequest::receive(self.secret, &mut stream)?;
         stream.set_read_timeout(None)?;
         let answers = Arc::new(Mutex::new(stream.try_clone()?));
         let tell = {
             // Once all have joined nobody wants to hear of ends.
             let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
-            move |told: Told| {
+            move |report: Report| {
                 if let Some(answers) = answers.upgrade() {
-                    let _ = write(&mut *answers.lock(), &told);
+                    let _ = write(&mut *answers.lock(), &report);
                 }
             }
         };
-        let started = order.carry_out(
+        let started = request.carry_out(
             |rank, on_end| match self.were_started.lock().insert(rank) {
-                true => (self.start)(&order, rank, on_end),
+                true => (self.start)(&request, rank, on_end),
                 false => Err(format!("rank {rank} was started before").into()),
             },
             &tell,
@@ -170,21 +172,21 @@ impl Started {
     }
 }
 
-impl Order {
+impl SpawnRequest {
     /// Starts the processes; says of each that fails or ends.
     pub(crate) fn carry_out(
         &self,
         start: impl Fn(Rank, OnEnd) -> Result<Signaller, NotStarted>,
-        tell: &(impl Fn(Told) + Clone + Send + 'static),
+        tell: &(impl Fn(Report) + Clone + Send + 'static),
     ) -> Started {
         let mut started = Vec::new();
         for &rank in &self.ranks {
             let tell_end = tell.clone();
-            let on_end = Box::new(move |end: &End| tell_end(Told::Ended(rank, end.to_string())));
+            let on_end = Box::new(move |end: &End| tell_end(Report::Ended(rank, end.to_string())));
             match start(rank, on_end) {
                 Ok(process) => started.push(process),
                 Err(error) => {
-                    tell(Told::Failed(rank, error.to_string()));
+                    tell(Report::Failed(rank, error.to_string()));
                     break;
                 }
             }

@@ -1,4 +1,4 @@
-//! Threads of either kind behind `fiber`'s interface, so that its mutexes and conditions serve both at once: an upcall on the session's own thread may wake a fiber.
+//! Threads of either kind behind `fiber`'s interface, so that its mutexes and conditions serve both at once: an upcall on the session's progress thread may wake a fiber.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use antiphon_fiber::{Detached, Entered, Event, Lock, Many, ManyServers, Threads,
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::session::{WaitsFor, upcall};
-use crate::sim::Host;
+use crate::sim::Node;
 
 /// Threads of either kind: the caller is a fiber if it runs on one, else a thread of the system.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl Id {
 
 /// Where a thread sleeps until it is woken, by whoever it may be.
 #[derive(Debug)]
-pub struct Bed {
+pub struct Parker {
     whose: Id,
     /// What else than the session it waits for, where it does.
     wait: Option<Wait>,
@@ -58,14 +58,14 @@ struct State {
 }
 
 thread_local! {
-    /// The bed that the caller lined up in, between that and its parking: nothing switches there.
-    static LINED_UP: Cell<Option<Arc<Bed>>> = const { Cell::new(None) };
+    /// The parker that the caller lined up in, between that and its parking: nothing switches there.
+    static LINED_UP: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
 }
 
 // Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
 #[inline(never)]
-fn lined_up(bed: Option<Arc<Bed>>) -> Option<Arc<Bed>> {
-    LINED_UP.replace(bed)
+fn lined_up(parker: Option<Arc<Parker>>) -> Option<Arc<Parker>> {
+    LINED_UP.replace(parker)
 }
 
 thread_local! {
@@ -100,8 +100,8 @@ pub fn risen() -> u32 {
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-impl Bed {
-    /// A bed of the caller's, for one sleep.
+impl Parker {
+    /// A parker of the caller's, for one sleep.
     pub fn new(wait: Option<Wait>) -> Arc<Self> {
         Arc::new(Self {
             whose: Id::current(),
@@ -138,7 +138,7 @@ impl Bed {
         self.state.lock().is_woken
     }
 
-    /// Blocks the caller, whose bed it is, until it is woken, or until a time at most. Other fibers run meanwhile.
+    /// Blocks the caller, whose parker it is, until it is woken, or until a time at most. Other fibers run meanwhile.
     pub fn sleep(&self, until: Option<Instant>) {
         let what = self.wait.map_or(WaitsFor::Time, WaitsFor::Thread);
         self.sleep_for(what, until);
@@ -161,8 +161,8 @@ impl Bed {
             state.waker = Some(context.waker().clone());
             Poll::Pending
         });
-        if let Some(host) = Host::of_caller() {
-            return host.park(what, woken, until);
+        if let Some(node) = Node::of_caller() {
+            return node.park(what, woken, until);
         }
         match until {
             None => ManyServers::wait_for(woken),
@@ -186,11 +186,11 @@ impl Bed {
     }
 }
 
-/// Beds stand in lines of a mutex or a condition; a line holds its own reference until its thread has been taken from it.
+/// Parkers stand in lines of a mutex or a condition; a line holds its own reference until its thread has been taken from it.
 impl Threads for AnyThreads {
     type Lock<V> = Mutex<V>;
-    type Line = VecDeque<Arc<Bed>>;
-    type Sleeper = Arc<Bed>;
+    type Line = VecDeque<Arc<Parker>>;
+    type Sleeper = Arc<Parker>;
     type Entered = Option<Entered<Many>>;
 
     fn enter() -> Self::Entered {
@@ -201,22 +201,22 @@ impl Threads for AnyThreads {
         if wait.on != "a mutex" {
             upcall::should_not_wait(wait.at);
         }
-        let bed = Bed::new(Some(wait));
-        line.push_back(bed.clone());
-        lined_up(Some(bed));
+        let parker = Parker::new(Some(wait));
+        line.push_back(parker.clone());
+        lined_up(Some(parker));
     }
 
     fn step_out(line: &mut Self::Line) -> bool {
         let whose = Id::current();
-        let place = line.iter().position(|bed| bed.whose == whose);
+        let place = line.iter().position(|parker| parker.whose == whose);
         place.and_then(|place| line.remove(place)).is_some()
     }
 
-    fn first(line: &mut Self::Line) -> Option<Arc<Bed>> {
+    fn first(line: &mut Self::Line) -> Option<Arc<Parker>> {
         line.pop_front()
     }
 
-    fn wake(sleeper: Arc<Bed>) {
+    fn wake(sleeper: Arc<Parker>) {
         sleeper.wake();
     }
 
@@ -229,16 +229,16 @@ impl Threads for AnyThreads {
     }
 
     fn yield_now() {
-        match (ManyServers::is_caller(), Host::of_caller()) {
-            (true, Some(host)) => upcall::set_aside(|| host.give_way()),
+        match (ManyServers::is_caller(), Node::of_caller()) {
+            (true, Some(node)) => upcall::set_aside(|| node.give_way()),
             (true, None) => upcall::set_aside(ManyServers::yield_now),
             (false, _) => std::thread::yield_now(),
         }
     }
 
     fn sleep(time: Duration) {
-        match (ManyServers::is_caller(), Host::of_caller()) {
-            (true, Some(host)) => upcall::set_aside(|| host.sleep(time)),
+        match (ManyServers::is_caller(), Node::of_caller()) {
+            (true, Some(node)) => upcall::set_aside(|| node.sleep(time)),
             (true, None) => upcall::set_aside(|| ManyServers::sleep(time)),
             (false, _) => std::thread::sleep(time),
         }
@@ -260,14 +260,14 @@ impl Threads for AnyThreads {
 /// The time by the clock that waits go by: the machine's, or in a simulation the simulated network's.
 #[must_use]
 pub fn now() -> Instant {
-    Host::of_caller().map_or_else(Instant::now, |host| host.now())
+    Node::of_caller().map_or_else(Instant::now, |node| node.now())
 }
 
 fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {
-    let bed = lined_up(None);
+    let parker = lined_up(None);
     drop(guard);
-    if let Some(bed) = bed {
-        bed.sleep(until);
+    if let Some(parker) = parker {
+        parker.sleep(until);
     }
 }
 

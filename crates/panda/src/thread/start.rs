@@ -8,7 +8,7 @@ use antiphon_fiber::{Birth, ManyServers};
 
 use super::any::{note_risen, note_woken};
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
-use crate::sim::Host;
+use crate::sim::Node;
 
 /// What is to be started.
 #[derive(Debug, Clone, Default)]
@@ -103,8 +103,8 @@ impl Builder {
                 priority: self.priority,
                 region: None,
             };
-            match Host::of_caller() {
-                Some(host) => host.spawn(birth, run)?,
+            match Node::of_caller() {
+                Some(node) => node.spawn(birth, run)?,
                 // SAFETY: whoever started several servers answered for its threads: see `run_on`.
                 None => drop(unsafe { ManyServers::spawn(birth, run) }?),
             }

@@ -12,7 +12,7 @@ use antiphon_panda::platform::Secret;
 
 /// What a connection is for, as its number.
 pub const FRAMES: u8 = 1;
-pub const MEETING: u8 = 2;
+pub const BOOTSTRAP: u8 = 2;
 /// The sides, as their numbers.
 pub const CONNECTS: u8 = 1;
 /// The rank of who has none.

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use antiphon_panda::LaunchInfo;
-use antiphon_panda::platform::{Meeting, Rank, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, Rank, Secret, shm, udp};
 
 /// Bounds what never takes so long.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -19,7 +19,7 @@ pub struct Members {
     /// What was said and nobody has waited for yet.
     aside: Vec<(Rank, String)>,
     /// Where they meet.
-    _meetings: (shm::Meeting, udp::Meeting, Meeting),
+    _bootstraps: (shm::Bootstrap, udp::Bootstrap, Bootstrap),
 }
 
 struct Member {
@@ -31,10 +31,10 @@ impl Members {
     /// Starts a session over a platform, with more variables in each process's environment.
     pub fn start(platform: &str, size: u32, variables: &[(&str, String)]) -> Self {
         let secret = Secret::fresh().unwrap();
-        let shm = shm::Meeting::new(size, secret).unwrap();
-        let udp = udp::Meeting::new(size, secret).unwrap();
+        let shm = shm::Bootstrap::new(size, secret).unwrap();
+        let udp = udp::Bootstrap::new(size, secret).unwrap();
         let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let tcp = Meeting::hold(any, size, secret).unwrap();
+        let tcp = Bootstrap::hold(any, size, secret).unwrap();
         let launch_info = |rank| match platform {
             "shm" => shm.launch_info(rank),
             "udp" => udp.launch_info(rank),
@@ -47,7 +47,7 @@ impl Members {
                 .collect(),
             said,
             aside: Vec::new(),
-            _meetings: (shm, udp, tcp),
+            _bootstraps: (shm, udp, tcp),
         }
     }
 

@@ -16,7 +16,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
+use antiphon_panda::platform::{Bootstrap, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{LaunchInfo, Session};
 
@@ -62,10 +62,10 @@ impl Network {
         let starter = self.hosts.last().expect("one that starts");
         let address = SocketAddr::new(starter.address, 0);
         let secret = Secret::fresh().expect("random numbers");
-        let meeting = starter.run(|| udp::Meeting::at(address, size, secret).expect("a port"));
-        let infos = (0..size).map(|rank| meeting.launch_info(rank)).collect();
+        let bootstrap = starter.run(|| udp::Bootstrap::at(address, size, secret).expect("a port"));
+        let infos = (0..size).map(|rank| bootstrap.launch_info(rank)).collect();
         let sessions = self.session::<Udp>(infos, silence);
-        starter.run(|| drop(meeting));
+        starter.run(|| drop(bootstrap));
         sessions
     }
 
@@ -73,13 +73,13 @@ impl Network {
         let starter = self.hosts.last().expect("one that starts");
         let address = SocketAddr::new(starter.address, 0);
         let secret = Secret::fresh().expect("random numbers");
-        let meeting = starter.run(|| Meeting::hold(address, size, secret).expect("a port"));
+        let bootstrap = starter.run(|| Bootstrap::hold(address, size, secret).expect("a port"));
         let name = Tcp::NAME;
         let infos = (0..size)
-            .map(|rank| meeting.launch_info(name, rank))
+            .map(|rank| bootstrap.launch_info(name, rank))
             .collect();
         let sessions = self.session::<Tcp>(infos, silence);
-        starter.run(|| drop(meeting));
+        starter.run(|| drop(bootstrap));
         sessions
     }
 }

@@ -119,9 +119,9 @@ fn a_proof_that_is_sent_back_proves_nothing() {
 #[test]
 fn a_proof_serves_for_one_purpose_between_two_ranks() {
     let one = connecting(3, 1);
-    let mut meeting = Door::new(SECRET, Purpose::Meeting, 1);
-    meeting.say(one.opening()).unwrap();
-    assert_eq!(one.answer(&meeting.challenge()), None);
+    let mut bootstrap = Door::new(SECRET, Purpose::Bootstrap, 1);
+    bootstrap.say(one.opening()).unwrap();
+    assert_eq!(one.answer(&bootstrap.challenge()), None);
     // Rank 3 cannot be made rank 4 on the way.
     let mut other = Door::new(SECRET, FRAMES, 1);
     let mut changed = one.opening().to_vec();

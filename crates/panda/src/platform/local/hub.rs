@@ -17,13 +17,13 @@ pub const FULL: usize = 1024;
 /// Ranks that a session can have, those that come later included.
 const RANKS: usize = 65_536;
 
-/// The sessions of this process, by their meetings, for those that come later.
+/// The sessions of this process, by their bootstraps, for those that come later.
 static HUBS: Mutex<BTreeMap<String, Weak<Hub>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug)]
 pub struct Hub {
     /// The name by which launch infos find it.
-    pub meeting: String,
+    pub bootstrap: String,
     founders: Vec<Arc<Queue>>,
     /// Those of ranks that were allotted later, at their ranks less the number of founders. Apart, so that founders find each other without a lock.
     later: RwLock<Vec<Arc<Queue>>>,
@@ -118,21 +118,21 @@ impl Hub {
         let number = SESSIONS.fetch_add(1, Relaxed);
         let founders: Vec<_> = (0..size).map(|_| Queue::new(Stage::Here)).collect();
         let hub = Arc::new(Self {
-            meeting: format!("session {number} of process {}", std::process::id()),
+            bootstrap: format!("session {number} of process {}", std::process::id()),
             here: Mutex::new((0..).zip(founders.iter().cloned()).collect()),
             founders,
             later: RwLock::default(),
             programs,
             started: Mutex::default(),
         });
-        let known = (hub.meeting.clone(), Arc::downgrade(&hub));
+        let known = (hub.bootstrap.clone(), Arc::downgrade(&hub));
         HUBS.lock().insert(known.0, known.1);
         hub
     }
 
     /// The session that a launch info names, if it is one of this process that goes on.
-    pub fn find(meeting: &str) -> Option<Arc<Self>> {
-        HUBS.lock().get(meeting)?.upgrade()
+    pub fn find(bootstrap: &str) -> Option<Arc<Self>> {
+        HUBS.lock().get(bootstrap)?.upgrade()
     }
 
     /// How often all of them have taken something, with wrap-around.
@@ -244,7 +244,7 @@ impl Hub {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        HUBS.lock().remove(&self.meeting);
+        HUBS.lock().remove(&self.bootstrap);
     }
 }
 

@@ -12,9 +12,9 @@ use super::later::{Later, Place};
 use super::library::{self, Library};
 use super::traffic::{Note, Traffic};
 use crate::message::Message;
-use crate::platform::given::Given;
+use crate::platform::given::Yielded;
 use crate::platform::patience::Kinds;
-use crate::platform::{Event, Flow, JoinError, LaunchInfo, Rank, Transfer, farewell, futex};
+use crate::platform::{Event, Flow, JoinError, LaunchInfo, Rank, Transfer, futex, linger};
 
 /// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
 const SOFT: Duration = Duration::from_millis(2);
@@ -148,7 +148,7 @@ impl Founder {
 extern "C" fn leave_at_exit() {
     let taken = TAKEN.lock().upgrade();
     if let Some(shared) = taken {
-        shared.leave(farewell::PATIENCE);
+        shared.leave(linger::PATIENCE);
     }
 }
 
@@ -199,10 +199,7 @@ impl Shared {
     /// Waits for the other founders to leave as well, as MPI does: only then may it be ended. Where one of them never will it ends all.
     fn leave(self: &Arc<Self>, patience: Duration) {
         self.later.leave(patience);
-        let said = self
-            .traffic
-            .lock()
-            .say_farewell(self.rank, self.size, patience);
+        let said = self.traffic.lock().linger(self.rank, self.size, patience);
         let Some(mut leaving) = said else {
             return;
         };
@@ -246,7 +243,7 @@ impl FounderInbox {
                 waited if waited < SOFT => {
                     // Whoever shares the processor may be who is waited for.
                     if std::mem::take(&mut has_spun) {
-                        let given = Given::way();
+                        let given = Yielded::way();
                         self.patience
                             .of_this_wait()
                             .gave_way(given.away, given.foreign());

@@ -1,6 +1,6 @@
 //! Processes that come later, over `tcp`, as a founder has to do with them.
 //!
-//! Before the first is asked for there is nothing of this. Who wants some asks rank 0, which says at what [meeting](crate::platform::meeting) founders and those to come find each other, and with which
+//! Before the first is asked for there is nothing of this. Who wants some asks rank 0, which says at what [bootstrap](crate::platform::bootstrap) founders and those to come find each other, and with which
 //! secret: that of who started the session, if it holds one, as it does where there are several hosts; else one that rank 0 holds itself. All founders enter it, and listen from then on.
 
 use std::sync::OnceLock;
@@ -13,26 +13,26 @@ use super::Mpi;
 use crate::message::Message;
 use crate::platform::tcp::{Tcp, TcpInbox};
 use crate::platform::{
-    Event, Flow, JoinError, LaunchInfo, Meeting, Platform, Rank, Secret, Transfer, meeting,
+    Bootstrap, Event, Flow, JoinError, LaunchInfo, Platform, Rank, Secret, Transfer, bootstrap,
 };
 
 /// Where founders and those that come later find each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    meeting: String,
+    bootstrap: String,
     secret: [u8; 16],
 }
 
 /// What a founder has to do with processes that come later.
 pub struct Later {
-    /// This process's, with the meeting if whoever started the session holds one.
+    /// This process's, with the bootstrap if whoever started the session holds one.
     info: LaunchInfo,
     state: Mutex<State>,
     changed: Condvar,
     tcp: OnceLock<Tcp>,
     inbox: Mutex<Option<TcpInbox>>,
     /// Rank 0's own.
-    meeting: Mutex<Option<Meeting>>,
+    bootstrap: Mutex<Option<Bootstrap>>,
     /// How many processes of the session `mpirun` has placed on this host, if it says so.
     here: Option<u32>,
 }
@@ -59,29 +59,29 @@ impl Later {
             changed: Condvar::new(),
             tcp: OnceLock::new(),
             inbox: Mutex::default(),
-            meeting: Mutex::default(),
+            bootstrap: Mutex::default(),
         }
     }
 
     /// Where all meet; asked of rank 0 only. In words why nowhere.
     pub fn place(&self) -> Result<Place, String> {
         let size = self.info.size;
-        if !self.info.meeting.is_empty() {
+        if !self.info.bootstrap.is_empty() {
             return Ok(Place::of(&self.info));
         }
         if self.here.is_some_and(|here| here != size) {
-            return Err("the session has several hosts, and nobody holds a meeting for more processes: start it with `antiphon launch --over mpi --hosts FILE`".into());
+            return Err("the session has several hosts, and nobody holds a bootstrap for more processes: start it with `antiphon launch --over mpi --hosts FILE`".into());
         }
-        let mut own = self.meeting.lock();
+        let mut own = self.bootstrap.lock();
         if own.is_none() {
             let secret = Secret::fresh();
-            let held = secret.and_then(|secret| Meeting::hold(LOOPBACK.into(), size, secret));
+            let held = secret.and_then(|secret| Bootstrap::hold(LOOPBACK.into(), size, secret));
             let held =
-                held.map_err(|e| format!("cannot hold a meeting for more processes: {e}"))?;
+                held.map_err(|e| format!("cannot hold a bootstrap for more processes: {e}"))?;
             *own = Some(held);
         }
-        let meeting = own.as_ref().expect("it was made");
-        Ok(Place::of(&meeting.launch_info(Mpi::NAME, 0)))
+        let bootstrap = own.as_ref().expect("it was made");
+        Ok(Place::of(&bootstrap.launch_info(Mpi::NAME, 0)))
     }
 
     /// Opens this process, once all founders do.
@@ -93,7 +93,7 @@ impl Later {
             State::Left => {
                 drop(state);
                 // That nobody hears of it is found out by who waits for us.
-                let _ = meeting::excuse(&info);
+                let _ = bootstrap::excuse(&info);
                 return;
             }
             State::Closed | State::Refused(_) => *state = State::Opening,
@@ -213,7 +213,7 @@ const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 impl Place {
     fn of(info: &LaunchInfo) -> Self {
         Self {
-            meeting: info.meeting.clone(),
+            bootstrap: info.bootstrap.clone(),
             secret: info.secret.0,
         }
     }
@@ -221,7 +221,7 @@ impl Place {
     /// A process's launch info there.
     fn launch_info(&self, info: &LaunchInfo) -> LaunchInfo {
         LaunchInfo {
-            meeting: self.meeting.clone(),
+            bootstrap: self.bootstrap.clone(),
             secret: Secret(self.secret),
             ..info.clone()
         }
@@ -240,13 +240,13 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(20);
     const LONG: Duration = Duration::from_secs(60);
 
-    fn founder(rank: Rank, meeting: &str, here: u32) -> Later {
+    fn founder(rank: Rank, bootstrap: &str, here: u32) -> Later {
         let info = LaunchInfo {
             platform: Mpi::NAME.into(),
             rank,
             size: 2,
             name: format!("rank {rank}"),
-            meeting: meeting.into(),
+            bootstrap: bootstrap.into(),
             address: None,
             silence: None,
             parent: None,
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn all_meet_where_a_launch_says_and_else_at_rank_0_of_one_host() {
         let given = founder(0, "192.0.2.1:9", 1).place().unwrap();
-        assert_eq!(given.meeting, "192.0.2.1:9");
+        assert_eq!(given.bootstrap, "192.0.2.1:9");
         assert_eq!(given.secret, [7; 16]);
         let alone = founder(0, "", 2);
         let own = alone.place().unwrap();
-        assert!(own.meeting.starts_with("127.0.0.1:"), "{own:?}");
+        assert!(own.bootstrap.starts_with("127.0.0.1:"), "{own:?}");
         assert_ne!(own.secret, [7; 16]);
         assert_eq!(alone.place(), Ok(own));
         let why = founder(0, "", 1).place().unwrap_err();

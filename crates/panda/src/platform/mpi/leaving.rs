@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::platform::{Rank, Transfer};
 use crate::protocol::Time;
-use crate::protocol::pulse::Pulse;
+use crate::protocol::failure_detector::FailureDetector;
 
 /// How much longer a peer may be silent that nothing had waited for: it may be amid an upcall, and its work would end with it.
 const PATIENCE: u32 = 10;
@@ -14,8 +14,8 @@ const PATIENCE: u32 = 10;
 pub struct Leaving {
     began: Instant,
     /// Those that were taken for lost before.
-    given_up: Pulse,
-    all: Pulse,
+    given_up: FailureDetector,
+    all: FailureDetector,
 }
 
 /// What a look found.
@@ -31,8 +31,8 @@ impl Leaving {
     pub fn new(silence: Duration, peers: BTreeSet<Rank>, given_up: &BTreeSet<Rank>) -> Self {
         let mut leaving = Self {
             began: Instant::now(),
-            given_up: Pulse::new(silence),
-            all: Pulse::new(silence * PATIENCE),
+            given_up: FailureDetector::new(silence),
+            all: FailureDetector::new(silence * PATIENCE),
         };
         for rank in peers {
             leaving.all.watch(rank, Time::ZERO);
@@ -46,10 +46,10 @@ impl Leaving {
     /// A peer gave a sign of life, perhaps as it left.
     pub fn heard(&mut self, rank: Rank, has_left: bool) {
         let now = self.began.elapsed();
-        for pulse in [&mut self.given_up, &mut self.all] {
+        for detector in [&mut self.given_up, &mut self.all] {
             match has_left {
-                true => pulse.unwatch(rank),
-                false => pulse.heard(rank, now),
+                true => detector.unwatch(rank),
+                false => detector.heard(rank, now),
             }
         }
     }
@@ -57,7 +57,7 @@ impl Leaving {
     pub fn look(&mut self, transfer: impl Fn(Rank) -> Transfer) -> Looked {
         let now = self.began.elapsed();
         let [given_up, all] =
-            [&mut self.given_up, &mut self.all].map(|pulse| pulse.tick(now, &transfer));
+            [&mut self.given_up, &mut self.all].map(|detector| detector.tick(now, &transfer));
         Looked {
             ask: given_up.ask.into_iter().chain(all.ask).collect(),
             lost: given_up.lost.into_iter().chain(all.lost).next(),

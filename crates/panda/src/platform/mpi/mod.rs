@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use super::tcp::{Tcp, TcpInbox};
-use super::{Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, Transfer, farewell};
+use super::{Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, Transfer, linger};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -133,7 +133,7 @@ impl Platform for Mpi {
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        self.leave(farewell::PATIENCE);
+        self.leave(linger::PATIENCE);
     }
 }
 

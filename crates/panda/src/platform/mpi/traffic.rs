@@ -21,7 +21,7 @@ const ANSWER: i32 = 5;
 const NOTE: i32 = 6;
 
 /// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have, cut into such as are not too long.
-const TOGETHER: usize = 16 << 10;
+const ONE_PIECE_MAX: usize = 16 << 10;
 /// The longest piece: MPI says only of whole ones that they are sent or have come, and meanwhile a peer may seem to be silent.
 const PIECE: usize = 4 << 20;
 /// Bytes that MPI is given for a peer at a time: of many pieces it sends some of each in turn, so that none of them would be over before all are.
@@ -103,7 +103,7 @@ impl Traffic {
         if self.gone.contains(&to) || self.cut_off.contains(&to) || self.is_leaving {
             return Flow::Free;
         }
-        if frame.len() <= TOGETHER {
+        if frame.len() <= ONE_PIECE_MAX {
             self.put(to, LAST, frame.to_bytes());
         } else {
             let lengths: Vec<usize> = frame.slices().flat_map(|s| parts(s.len())).collect();
@@ -199,7 +199,7 @@ impl Traffic {
     }
 
     /// Tells the others that nothing more comes from here, and who they are; nothing if they have been told.
-    pub fn say_farewell(&mut self, rank: Rank, size: u32, silence: Duration) -> Option<Leaving> {
+    pub fn linger(&mut self, rank: Rank, size: u32, silence: Duration) -> Option<Leaving> {
         if self.is_leaving {
             return None;
         }

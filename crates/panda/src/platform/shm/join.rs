@@ -10,10 +10,10 @@ use super::Shm;
 use super::crowd::own_processors;
 use super::inbox::ShmInbox;
 use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
-use super::reach;
 use super::shared::Shared;
+use super::single_copy;
 use super::watch::{Watch, started_at};
-use crate::platform::{JoinError, LaunchInfo, Platform, Rank, Secret, farewell, futex};
+use crate::platform::{JoinError, LaunchInfo, Platform, Rank, Secret, futex, linger};
 
 /// How long peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,14 +57,14 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
         rank,
         size: shared.size,
         name: format!("rank {rank}"),
-        meeting: shared.meeting.clone(),
+        bootstrap: shared.bootstrap.clone(),
         address: None,
         silence: None,
         parent: None,
         starter: None,
         secret: shared.secret,
     };
-    Ok((first..first + count).map(info).collect())
+    Ok((first..first + count).map(launch_info).collect())
 }
 
 /// A peer's process has ended.
@@ -75,11 +75,11 @@ pub fn note_end(shared: &Shared, rank: Rank) {
 }
 
 fn open(info: &LaunchInfo) -> Result<Shared, JoinError> {
-    let what = format!("open the session's memory {}", info.meeting);
+    let what = format!("open the session's memory {}", info.bootstrap);
     let file = File::options()
         .read(true)
         .write(true)
-        .open(&info.meeting)
+        .open(&info.bootstrap)
         .map_err(|e| JoinError::system::<Shm>(what.as_str(), e))?;
     let length = file
         .metadata()
@@ -88,7 +88,7 @@ fn open(info: &LaunchInfo) -> Result<Shared, JoinError> {
     if length != FILE {
         return Err(JoinError::refused::<Shm>(format!(
             "{} is {length} bytes long, not {FILE}: it is no session of this version of Antiphon",
-            info.meeting
+            info.bootstrap
         )));
     }
     let common = Map::new(file.as_fd(), 0, COMMON)
@@ -101,7 +101,7 @@ fn check(header: &Header, info: &LaunchInfo) -> Result<(), JoinError> {
     if header.magic.load(Acquire) != MAGIC {
         return Err(JoinError::refused::<Shm>(format!(
             "{} is no session of this version of Antiphon",
-            info.meeting
+            info.bootstrap
         )));
     }
     let mut secret = [0; 16];
@@ -137,7 +137,7 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
     let pid = std::process::id();
     slot.pid.store(pid, Relaxed);
     slot.started.store(started_at(pid).unwrap_or(0), Relaxed);
-    reach::permit();
+    single_copy::permit();
     let mark_at = shared.mark.as_ptr() as u64;
     slot.mark_at.store(mark_at, Relaxed);
     let mut end = name.len().min(NAME);
@@ -174,7 +174,7 @@ fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             // Nobody waits for us in vain after this.
-            shared.leave(farewell::PATIENCE);
+            shared.leave(linger::PATIENCE);
             let names = missing.iter().map(|rank| format!("rank {rank}"));
             return Err(JoinError::missing::<Shm>(PATIENCE, names));
         }

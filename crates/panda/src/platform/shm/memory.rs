@@ -43,7 +43,7 @@ pub struct Slot {
     pub pid: AtomicU32,
     /// When the process was started, as the system says, so that another with its number is not taken for it.
     pub started: AtomicU64,
-    /// Where its mark lies in its own memory (see `reach`).
+    /// Where its mark lies in its own memory (see `single_copy`).
     pub mark_at: AtomicU64,
     pub name_bytes: AtomicU32,
     pub name: [AtomicU64; NAME / 8],
@@ -91,7 +91,7 @@ pub struct Sent {
 pub struct Taken {
     pub cells: AtomicU64,
     pub stream: AtomicU64,
-    pub loans: AtomicU64,
+    pub lent: AtomicU64,
     /// Not 0 if the receiver can read the sender's memory.
     pub reads: AtomicU32,
 }

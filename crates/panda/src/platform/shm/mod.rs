@@ -8,27 +8,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use super::{Flow, JoinError, LaunchInfo, Platform, Rank, farewell};
+use super::{Flow, JoinError, LaunchInfo, Platform, Rank, linger};
 use crate::error::Error;
 use crate::message::{Header, Message};
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
 use crate::session::Session;
 
+mod bootstrap;
 mod crowd;
 mod inbox;
 mod join;
-mod meeting;
 mod memory;
 mod pace;
 mod peer;
-mod reach;
 mod ring;
 mod shared;
+mod single_copy;
 mod watch;
 
+pub use bootstrap::Bootstrap;
 pub use inbox::ShmInbox;
-pub use meeting::Meeting;
 
 use peer::Outgoing;
 use shared::Shared;
@@ -94,7 +94,7 @@ impl Platform for Shm {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        self.leave(farewell::PATIENCE);
+        self.leave(linger::PATIENCE);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::pace::{ONE_SIDED, Pace};
-use super::ring::{Corrupt, LENT_MIN, LENT_WHOLE_MIN, Loans, Sender};
+use super::ring::{Corrupt, LENT_MIN, LENT_WHOLE_MIN, LentFrames, Sender};
 use crate::message::{Header, Message};
 use crate::platform::Flow;
 
@@ -28,7 +28,7 @@ struct Way {
     /// `None` once the peer is gone.
     sender: Option<Sender>,
     /// What a peer that is gone was lent: it may not know that it is, and still read.
-    lent: Option<Loans>,
+    lent: Option<LentFrames>,
     pace: Pace,
     has_backlog: bool,
     is_congested: bool,
@@ -145,7 +145,7 @@ impl Outgoing {
     /// The peer is gone: what waits for it is let go of, and what was lent is when the session ends.
     pub fn close(&self) -> Left {
         let mut way = self.way.lock();
-        way.lent = way.sender.take().map(Sender::into_loans);
+        way.lent = way.sender.take().map(Sender::into_lent);
         way.left()
     }
 }

@@ -3,20 +3,20 @@
 //! Frames are announced in cells. Each cell is 256 bytes and starts with the number of the lap in which it was written: the receiver watches the very line that the
 //! next frame comes in, so a short frame costs one transfer between processors. Longer frames lie in a stream of bytes beside the cells, and are taken out while they
 //! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, what a receiver does not take
-//! at once of a frame from 16 KiB on is only described, and the receiver reads it out of the sender's memory (see [`loan`]): one copy, for which neither needs the other
+//! at once of a frame from 16 KiB on is only described, and the receiver reads it out of the sender's memory (see [`single_copy`]): one copy, for which neither needs the other
 //! to be awake, but one in which the system looks up each page, which costs more than two copies by processors of their own that are near each other (see `pace`).
 //!
 //! Both ends keep their own counters in their own memory and check what they read of the other's: whatever the other writes, it is at worst a [`Corrupt`] ring.
 
 use super::memory::{CELL, CELLS, CELLS_AT, Counters, RING, STREAM, STREAM_AT};
 
-mod loan;
 pub mod receiver;
 pub mod sender;
+mod single_copy;
 
-pub use loan::Loans;
 pub use receiver::{Receiver, Taken};
 pub use sender::Sender;
+pub use single_copy::LentFrames;
 
 /// The other side of a ring wrote what it cannot have meant.
 #[derive(Debug, Clone, PartialEq, Eq)]

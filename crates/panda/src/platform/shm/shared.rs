@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 use super::crowd::is_crowded;
 use super::memory::{Header, Map, NAME, RANKS, RING, SLOTS_AT, Slot, ring_at, state};
 use super::peer::{Left, Outgoing};
-use super::reach::{Reach, mark};
 use super::ring::{Corrupt, Receiver, Sender};
+use super::single_copy::{PeerMemory, mark};
 use crate::message::{self, Message};
-use crate::platform::farewell::Farewell;
+use crate::platform::linger::Linger;
 use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
@@ -29,7 +29,7 @@ pub struct Shared {
     pub rank: Rank,
     pub size: u32,
     pub secret: Secret,
-    pub meeting: String,
+    pub bootstrap: String,
     /// What peers that read this process's memory know it by; stays where it is.
     pub mark: Box<AtomicU64>,
     /// Space of long frames, whoever sends them.
@@ -56,7 +56,7 @@ impl Shared {
             rank: info.rank,
             size: info.size,
             secret: info.secret,
-            meeting: info.meeting.clone(),
+            bootstrap: info.bootstrap.clone(),
             mark: Box::new(AtomicU64::new(mark(info.secret, info.rank))),
             pool: Pool::up_to(LONGEST_KEPT),
             outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
@@ -96,8 +96,8 @@ impl Shared {
         let map = |from, to| Map::new(self.file.as_fd(), ring_at(from, to), RING);
         let slot = self.slot(rank);
         let (pid, mark_at) = (slot.pid.load(Relaxed), slot.mark_at.load(Relaxed));
-        let reach = Reach::probe(pid, mark_at, mark(self.secret, rank));
-        let receiver = Receiver::new(map(rank, self.rank)?, reach, self.pool.clone());
+        let peer_memory = PeerMemory::probe(pid, mark_at, mark(self.secret, rank));
+        let receiver = Receiver::new(map(rank, self.rank)?, peer_memory, self.pool.clone());
         let sender = Sender::new(map(self.rank, rank)?);
         // A rank is connected once: it is not given twice.
         let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));
@@ -211,9 +211,9 @@ impl Shared {
         if own.load(Relaxed) == state::LEFT {
             return;
         }
-        let mut farewell = Farewell::new(patience, Instant::now());
+        let mut linger = Linger::new(patience, Instant::now());
         while self.backlogs.load(Relaxed) > 0
-            && farewell.waits(self.waiting_bytes().max(1), Instant::now())
+            && linger.waits(self.waiting_bytes().max(1), Instant::now())
         {
             self.go_on();
             std::thread::sleep(Duration::from_micros(100));

@@ -8,15 +8,15 @@ use crate::platform::{Event, Inbox, Secret};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn session(size: u32) -> (Meeting, Vec<(Shm, ShmInbox)>) {
-    let meeting = Meeting::new(size, Secret([7; 16])).expect("shared memory");
+fn session(size: u32) -> (Bootstrap, Vec<(Shm, ShmInbox)>) {
+    let bootstrap = Bootstrap::new(size, Secret([7; 16])).expect("shared memory");
     let joining: Vec<_> = (0..size)
-        .map(|rank| meeting.launch_info(rank))
+        .map(|rank| bootstrap.launch_info(rank))
         .map(|info| std::thread::spawn(move || Shm::join(&info).expect("joined")))
         .collect();
     let members = joining.into_iter().map(|j| j.join().expect("no panic"));
     let members = members.collect();
-    (meeting, members)
+    (bootstrap, members)
 }
 
 /// Receives until something passes `wanted`; what comes with it and behind it is for the next call.
@@ -46,7 +46,7 @@ fn frame_of(event: Event) -> Option<(Rank, Message)> {
 
 #[test]
 fn frames_longer_than_the_ring_cross_each_other() {
-    let (_meeting, members) = session(3);
+    let (_bootstrap, members) = session(3);
     let served = AtomicU32::new(0);
     std::thread::scope(|scope| {
         for (rank, (shm, mut inbox)) in (0..3).zip(members) {
@@ -76,7 +76,7 @@ fn frames_longer_than_the_ring_cross_each_other() {
 #[test]
 fn room_that_is_made_before_the_driver_knows_that_something_waits_is_used() {
     const FRAMES: usize = 100;
-    let (_meeting, members) = session(2);
+    let (_bootstrap, members) = session(2);
     let [(shm, mut inbox), (_other, mut receiver)] =
         <[_; 2]>::try_from(members).unwrap_or_else(|_| unreachable!("two"));
     let shared = &shm.shared;
@@ -105,7 +105,7 @@ fn room_that_is_made_before_the_driver_knows_that_something_waits_is_used() {
 
 #[test]
 fn what_was_sent_before_leaving_arrives_before_the_loss() {
-    let (_meeting, mut members) = session(2);
+    let (_bootstrap, mut members) = session(2);
     let (shm, inbox) = members.pop().expect("two members");
     let mut frames = 0;
     let leaving = std::thread::spawn(move || {
@@ -132,7 +132,7 @@ fn what_was_sent_before_leaving_arrives_before_the_loss() {
 
 #[test]
 fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
-    let (_meeting, mut members) = session(2);
+    let (_bootstrap, mut members) = session(2);
     let (shm, inbox) = &mut members[0];
     std::thread::scope(|scope| {
         scope.spawn(|| shm.wake());
@@ -154,29 +154,29 @@ fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
 
 #[test]
 fn strangers_and_seconds_are_refused() {
-    let (meeting, _members) = session(1);
+    let (bootstrap, _members) = session(1);
     let refusal = |info: LaunchInfo| Shm::join(&info).err().expect("refused").to_string();
-    assert!(refusal(meeting.launch_info(0)).contains("rank 0 has been in this session"));
+    assert!(refusal(bootstrap.launch_info(0)).contains("rank 0 has been in this session"));
     let stranger = LaunchInfo {
         secret: Secret([8; 16]),
-        ..meeting.launch_info(0)
+        ..bootstrap.launch_info(0)
     };
     assert!(refusal(stranger).contains("another secret"));
     let nowhere = LaunchInfo {
-        meeting: "/proc/self/status".into(),
-        ..meeting.launch_info(0)
+        bootstrap: "/proc/self/status".into(),
+        ..bootstrap.launch_info(0)
     };
     assert!(refusal(nowhere).contains("/proc/self/status"));
-    assert!(Meeting::new(257, Secret([0; 16])).is_err());
+    assert!(Bootstrap::new(257, Secret([0; 16])).is_err());
 }
 
 #[test]
 fn nonsense_in_a_ring_loses_its_sender_only() {
-    let (meeting, mut members) = session(3);
+    let (bootstrap, mut members) = session(3);
     let file = std::fs::File::options()
         .read(true)
         .write(true)
-        .open(meeting.launch_info(0).meeting)
+        .open(bootstrap.launch_info(0).bootstrap)
         .expect("there");
     let ring = memory::Map::new(
         std::os::fd::AsFd::as_fd(&file),

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::platform::LaunchInfo;
+use crate::platform::bootstrap::{Contact, Found};
 use crate::platform::handshake::{CHALLENGE, Connecting, Purpose, hung_up, pause_before_again};
-use crate::platform::meeting::{Contact, Found};
 
 /// How long founders are waited for.
 pub const FOUNDER_WAIT: Duration = Duration::from_secs(30);
@@ -281,7 +281,7 @@ mod tests {
             rank: 9,
             size: 1,
             name: "rank 9".into(),
-            meeting: String::new(),
+            bootstrap: String::new(),
             address: None,
             silence: None,
             parent: None,

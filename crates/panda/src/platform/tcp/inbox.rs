@@ -16,7 +16,7 @@ use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use super::retry::retry_often;
-use crate::platform::meeting::RANKS;
+use crate::platform::bootstrap::RANKS;
 use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};

@@ -1,6 +1,6 @@
 //! `tcp`: processes of one host or several, a connection for each two of them.
 //!
-//! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [meeting](super::meeting) is
+//! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [bootstrap](super::bootstrap) is
 //! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Who was called says
 //! when it has entered the caller, which waits for that: a process that has joined can be sent to by all. Frames are neither sealed nor encrypted.
 
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
-use super::farewell::{self, Farewell};
+use super::bootstrap::{self, Contact, Found};
 use super::handshake::is_hung_up;
-use super::meeting::{self, Contact, Found};
+use super::linger::{self, Linger};
 use super::waiting::Bell;
 use super::{Event, Flow, JoinError, LaunchInfo, Loss, Platform, Rank, Transfer};
 use crate::error::Error;
@@ -114,7 +114,7 @@ impl Platform for Tcp {
             news.extend(Found::There.of(contact));
         }
         if is_late {
-            meeting::tell(info, news);
+            bootstrap::tell(info, news);
         }
         await_founders(&mut inbox, info, &contacts)?;
         Ok((tcp, inbox))
@@ -169,32 +169,32 @@ impl Platform for Tcp {
     }
 
     fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
-        meeting::allot(&self.info, Self::NAME, count)
+        bootstrap::allot(&self.info, Self::NAME, count)
     }
 }
 
 impl Tcp {
-    /// Takes a founder's place for those only that come later: founders have another way to each other. Waits until all of them have entered the meeting.
+    /// Takes a founder's place for those only that come later: founders have another way to each other. Waits until all of them have entered the bootstrap.
     ///
     /// # Errors
-    /// The meeting cannot be reached, or founders are missing.
+    /// The bootstrap cannot be reached, or founders are missing.
     pub(super) fn beside(info: &LaunchInfo) -> Result<(Self, TcpInbox), JoinError> {
         let (tcp, inbox, _founders) = Self::enter(info)?;
         Ok((tcp, inbox))
     }
 
-    /// Listens, and enters the meeting; who else is there.
+    /// Listens, and enters the bootstrap; who else is there.
     fn enter(info: &LaunchInfo) -> Result<(Self, TcpInbox, Vec<Contact>), JoinError> {
         let system = |what: String| move |source| JoinError::system::<Self>(what, source);
         let mut listener = None;
-        let contacts = meeting::enter(info, Self::NAME, |ip: IpAddr| {
+        let contacts = bootstrap::enter(info, Self::NAME, |ip: IpAddr| {
             let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
             own.set_nonblocking(true)?;
             let address = own.local_addr()?.to_string();
             listener = Some(own);
             Ok(address)
         })?;
-        let listener = listener.expect("the meeting was told its address");
+        let listener = listener.expect("the bootstrap was told its address");
         let bell = Bell::new().map_err(system("make an event counter".into()))?;
         let shared = Arc::new(Shared {
             outboxes: RwLock::default(),
@@ -222,7 +222,7 @@ impl Tcp {
     fn hang_up(&self, patience: Duration) {
         let outboxes = self.shared.outboxes.read();
         let mut waiting: Vec<_> = outboxes.iter().flatten().collect();
-        let mut farewell = Farewell::new(patience, Instant::now());
+        let mut linger = Linger::new(patience, Instant::now());
         loop {
             let mut left = 0;
             waiting.retain(|outbox| {
@@ -230,7 +230,7 @@ impl Tcp {
                 left += bytes;
                 bytes > 0
             });
-            if !farewell.waits(left, Instant::now()) {
+            if !linger.waits(left, Instant::now()) {
                 break;
             }
             std::thread::sleep(Duration::from_micros(200));
@@ -243,11 +243,11 @@ impl Tcp {
 
 impl Drop for Tcp {
     fn drop(&mut self) {
-        self.leave(farewell::PATIENCE);
+        self.leave(linger::PATIENCE);
     }
 }
 
-/// How a process is not there that had entered the meeting.
+/// How a process is not there that had entered the bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absence {
     /// It had ended, whoever has its port now.

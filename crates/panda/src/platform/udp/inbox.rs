@@ -53,7 +53,7 @@ pub struct UdpInbox {
     weather: Option<Weather<Datagram>>,
     patience: Kinds,
     batch: Batch,
-    bed: Bed,
+    sleep: Sleep,
     /// Turns in which the group is looked at.
     attention: u32,
     /// Turns that take all that is there.
@@ -67,13 +67,13 @@ pub struct UdpInbox {
 }
 
 /// Where its holder sleeps.
-enum Bed {
+enum Sleep {
     /// In the socket, woken in time by the clock.
     Socket(Clock),
     Set(Waiting),
 }
 
-impl Bed {
+impl Sleep {
     fn new(shared: &Arc<Shared>) -> io::Result<Self> {
         if shared.wakes_itself {
             shared.socket.set_read_timeout(Some(DEAF))?;
@@ -95,7 +95,7 @@ impl UdpInbox {
             weather,
             patience: Kinds::default(),
             batch: Batch::default(),
-            bed: Bed::new(&shared)?,
+            sleep: Sleep::new(&shared)?,
             attention: 0,
             burst: 0,
             most: TURN,
@@ -212,8 +212,8 @@ impl Waits for UdpInbox {
         let probe = multicast.and_then(|multicast| multicast.probing.lock().due());
         let until = [until, due, probe].into_iter().flatten().min();
         let until = self.shared.pool.tidy(now, until);
-        match &mut self.bed {
-            Bed::Set(waiting) => {
+        match &mut self.sleep {
+            Sleep::Set(waiting) => {
                 let attention = &mut self.attention;
                 waiting.sleep(&self.shared.bell, now, until, |ready| {
                     if ready.token == GROUP {
@@ -222,13 +222,13 @@ impl Waits for UdpInbox {
                 });
                 self.turn(events);
             }
-            Bed::Socket(_) if until.zip(now).is_some_and(|(until, now)| until <= now) => {
+            Sleep::Socket(_) if until.zip(now).is_some_and(|(until, now)| until <= now) => {
                 self.turn(events);
             }
-            Bed::Socket(clock) => {
+            Sleep::Socket(clock) => {
                 until.inspect(|until| clock.wake_at(*until));
                 self.block(events);
-                if let Bed::Socket(clock) = &self.bed {
+                if let Sleep::Socket(clock) = &self.sleep {
                     clock.is_awake();
                 }
             }
@@ -370,7 +370,7 @@ fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
         return;
     }
     match content {
-        Content::Frame(bytes) => events.push(Event::Together {
+        Content::Frame(bytes) => events.push(Event::Multicast {
             from,
             frame: shared.pool.copy_of(bytes),
         }),

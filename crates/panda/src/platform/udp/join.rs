@@ -10,21 +10,21 @@ use parking_lot::RwLock;
 use socket2::{Domain, Socket, Type};
 
 use super::Udp;
+use super::bootstrap::{MULTICAST, UNICAST};
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
-use super::meeting::{ALONE, TOGETHER};
 use super::multicast::Multicast;
 use super::segments::{self, Segments};
 use super::shared::Shared;
-use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
-use crate::platform::meeting::{check_scope, towards};
+use super::wire::{self, BOOTSTRAP, Content, Found, NAME, NOTE_MAX, Note, Place};
+use crate::platform::bootstrap::{check_scope, towards};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
 
 /// How long peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the meeting is waited for by a process that is already there, and peers by one that comes later.
+/// How long the bootstrap is waited for by a process that is already there, and peers by one that comes later.
 const ANSWER: Duration = Duration::from_secs(5);
 /// How long one is waited for that did not answer another who came later.
 const DOUBTED_ANSWER: Duration = Duration::from_secs(1);
@@ -38,13 +38,14 @@ const BUFFER: usize = 4 << 20;
 
 pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let Way {
-        meeting_at,
+        bootstrap_at,
         faults,
-        is_together,
-    } = read_meeting(info)?;
-    let own = info.address.map_or_else(|| towards(meeting_at), Ok);
-    let own =
-        own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
+        is_multicast,
+    } = read_bootstrap(info)?;
+    let own = info.address.map_or_else(|| towards(bootstrap_at), Ok);
+    let own = own.map_err(|e| {
+        JoinError::system::<Udp>(format!("reach the bootstrap at {bootstrap_at}"), e)
+    })?;
     let socket = check_scope(own)
         .and_then(|()| open(own))
         .map_err(|e| JoinError::system::<Udp>(format!("open a UDP socket at {own}"), e))?;
@@ -58,7 +59,7 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let host = Host {
         socket: &socket,
         info,
-        meeting_at,
+        bootstrap_at,
     };
     let mut found = host.meet(birth, &name)?;
     let is_late = info.rank >= info.size;
@@ -71,7 +72,7 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
     let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
-    let multicast = match is_together.unwrap_or(!own.is_loopback()) {
+    let multicast = match is_multicast.unwrap_or(!own.is_loopback()) {
         true => Multicast::join(info, own, &socket, BUFFER),
         false => None,
     };
@@ -85,8 +86,8 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         size: info.size,
         birth,
         secret: info.secret,
-        meeting: info.meeting.clone(),
-        meeting_at,
+        bootstrap: info.bootstrap.clone(),
+        bootstrap_at,
         own,
         peers: RwLock::new(peers),
         left: RwLock::new(left),
@@ -109,7 +110,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
         rank,
         size: shared.size,
         name: format!("rank {rank}"),
-        meeting: shared.meeting.clone(),
+        bootstrap: shared.bootstrap.clone(),
         address: Some(shared.own),
         silence: None,
         parent: None,
@@ -120,7 +121,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
     let host = Host {
         socket: &socket,
         info: &own,
-        meeting_at: shared.meeting_at,
+        bootstrap_at: shared.bootstrap_at,
     };
     let mut question = [0; 8];
     getrandom::fill(&mut question).map_err(|e| {
@@ -130,58 +131,58 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
     let ask = Note::Allot { question, count };
     let answer = host.ask(
         ANSWER,
-        || vec![(MEETING, shared.meeting_at, ask.clone())],
+        || vec![(BOOTSTRAP, shared.bootstrap_at, ask.clone())],
         |from, note, _| match note {
-            Note::Allotted { question: q, first } if from == MEETING && q == question => {
+            Note::Allotted { question: q, first } if from == BOOTSTRAP && q == question => {
                 Some(first)
             }
             _ => None,
         },
     )?;
     match answer {
-        Some(Some(first)) => Ok((first..first + count).map(info).collect()),
+        Some(Some(first)) => Ok((first..first + count).map(launch_info).collect()),
         Some(None) => Err(JoinError::refused::<Udp>(format!(
             "{count} more processes are more than a session can have: begin a new one"
         ))),
         None => Err(JoinError::refused::<Udp>(format!(
-            "the meeting at {} does not answer: does `antiphon launch` still run?",
-            shared.meeting_at
+            "the bootstrap at {} does not answer: does `antiphon launch` still run?",
+            shared.bootstrap_at
         ))),
     }
 }
 
 /// How a session is met.
 struct Way {
-    meeting_at: SocketAddr,
+    bootstrap_at: SocketAddr,
     faults: Option<Faults>,
     /// Whether what is for several goes out once, if that is said.
-    is_together: Option<bool>,
+    is_multicast: Option<bool>,
 }
 
 /// `ADDRESS:PORT`, and behind spaces whether to use multicast, and what the network does.
-fn read_meeting(info: &LaunchInfo) -> Result<Way, JoinError> {
-    let mut words = info.meeting.split(' ');
+fn read_bootstrap(info: &LaunchInfo) -> Result<Way, JoinError> {
+    let mut words = info.bootstrap.split(' ');
     let address = words.next().unwrap_or_default();
-    let (mut faults, mut is_together) = (None, None);
+    let (mut faults, mut is_multicast) = (None, None);
     for word in words {
         match word {
-            ALONE => is_together = Some(false),
-            TOGETHER => is_together = Some(true),
+            UNICAST => is_multicast = Some(false),
+            MULTICAST => is_multicast = Some(true),
             _ => {
                 let read = word.parse();
                 faults = Some(read.map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?);
             }
         }
     }
-    let meeting_at = address.parse().map_err(|_| {
+    let bootstrap_at = address.parse().map_err(|_| {
         JoinError::refused::<Udp>(format!(
-            "`{address}` is no address of a meeting: `antiphon launch` gives ADDRESS:PORT"
+            "`{address}` is no address of a bootstrap: `antiphon launch` gives ADDRESS:PORT"
         ))
     })?;
     Ok(Way {
-        meeting_at,
+        bootstrap_at,
         faults,
-        is_together,
+        is_multicast,
     })
 }
 
@@ -246,7 +247,7 @@ impl Everybody {
 struct Host<'a> {
     socket: &'a UdpSocket,
     info: &'a LaunchInfo,
-    meeting_at: SocketAddr,
+    bootstrap_at: SocketAddr,
 }
 
 impl Host<'_> {
@@ -273,7 +274,7 @@ impl Host<'_> {
                 }
                 _ => return None,
             };
-            if from != MEETING || first != next.get() {
+            if from != BOOTSTRAP || first != next.get() {
                 return None;
             }
             let mut at = first;
@@ -296,12 +297,16 @@ impl Host<'_> {
                 return Some(());
             }
             if is_progress {
-                let ask = wire::note(self.info.secret, rank, MEETING, &here());
+                let ask = wire::note(self.info.secret, rank, BOOTSTRAP, &here());
                 let _ = self.socket.send_to(&ask, address);
             }
             None
         };
-        let all = self.ask(PATIENCE, || vec![(MEETING, self.meeting_at, here())], learn)?;
+        let all = self.ask(
+            PATIENCE,
+            || vec![(BOOTSTRAP, self.bootstrap_at, here())],
+            learn,
+        )?;
         if all.is_none() {
             let has_come =
                 |rank: &Rank| found.places.contains_key(rank) || found.left.contains_key(rank);
@@ -333,9 +338,9 @@ impl Host<'_> {
             })
         };
         for note in silent.union(&doubted).filter_map(|&rank| met(rank)) {
-            let note = wire::note(self.info.secret, self.info.rank, MEETING, &note);
+            let note = wire::note(self.info.secret, self.info.rank, BOOTSTRAP, &note);
             // One that is lost is said again by the next.
-            let _ = self.socket.send_to(&note, self.meeting_at);
+            let _ = self.socket.send_to(&note, self.bootstrap_at);
         }
         Ok(())
     }
@@ -383,7 +388,7 @@ impl Host<'_> {
         questions: impl Fn() -> Vec<(Rank, SocketAddr, Note)>,
         mut answer: impl FnMut(Rank, Note, SocketAddr) -> Option<T>,
     ) -> Result<Option<T>, JoinError> {
-        let failed = |e| JoinError::system::<Udp>("ask the session's meeting", e);
+        let failed = |e| JoinError::system::<Udp>("ask the session's bootstrap", e);
         let end = Instant::now() + patience;
         let mut pause = ASK_FIRST;
         let mut space = [0; NOTE_MAX];

@@ -1,12 +1,12 @@
 //! `udp`: datagrams. They may be lost, doubled or overtaken; the interface layer makes up for it.
 //!
-//! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a meeting, where the processes
+//! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a bootstrap, where the processes
 //! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see [`multicast`]).
 
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use super::{Flow, JoinError, LaunchInfo, Platform, Rank, farewell};
+use super::{Flow, JoinError, LaunchInfo, Platform, Rank, linger};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -14,25 +14,25 @@ use crate::protocol::link::Retransmit;
 use crate::session::Session;
 
 mod batch;
+mod bootstrap;
 mod faults;
 mod inbox;
 mod join;
-mod meeting;
 mod multicast;
 mod peer;
 mod segments;
 mod shared;
 mod wire;
 
+pub use bootstrap::Bootstrap;
 pub use faults::{Faults, FaultsError};
 pub use inbox::UdpInbox;
-pub use meeting::Meeting;
 
 use shared::Shared;
 use wire::Note;
 
 /// Times that a process says that it leaves: one of them may arrive.
-const FAREWELLS: u32 = 3;
+const LEAVES: u32 = 3;
 
 /// A process's part of a session over UDP.
 pub struct Udp {
@@ -80,8 +80,8 @@ impl Platform for Udp {
         Flow::Free
     }
 
-    fn send_together(&self, frame: Message) {
-        self.shared.send_together(&frame);
+    fn multicast(&self, frame: Message) {
+        self.shared.multicast(&frame);
     }
 
     fn is_deaf(&self, rank: Rank) {
@@ -96,7 +96,7 @@ impl Platform for Udp {
 
     fn leave(&self, _patience: Duration) {
         self.has_left.call_once(|| {
-            for _ in 0..FAREWELLS {
+            for _ in 0..LEAVES {
                 let birth = self.shared.birth;
                 self.shared.note_to_all(&Note::Leaving { birth });
             }
@@ -110,7 +110,7 @@ impl Platform for Udp {
 
 impl Drop for Udp {
     fn drop(&mut self) {
-        self.leave(farewell::PATIENCE);
+        self.leave(linger::PATIENCE);
     }
 }
 

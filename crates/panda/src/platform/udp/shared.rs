@@ -12,7 +12,7 @@ use rustix::net::SendFlags;
 use super::multicast::Multicast;
 use super::peer::{Peer, WAYS_MAX};
 use super::segments::{self, Segments};
-use super::wire::{self, EVERYBODY, MEETING, Note};
+use super::wire::{self, BOOTSTRAP, EVERYBODY, Note};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
@@ -26,8 +26,8 @@ pub struct Shared {
     pub birth: u64,
     pub secret: Secret,
     /// As the launch info names it, and its address.
-    pub meeting: String,
-    pub meeting_at: SocketAddr,
+    pub bootstrap: String,
+    pub bootstrap_at: SocketAddr,
     /// Whether the system cuts runs of datagrams apart.
     pub segments: Segments,
     /// This host's address, as the others reach it.
@@ -113,7 +113,7 @@ impl Shared {
     }
 
     /// To all that hear what is sent to the group.
-    pub fn send_together(&self, frame: &Message) {
+    pub fn multicast(&self, frame: &Message) {
         let Some(multicast) = &self.multicast else {
             return;
         };
@@ -142,7 +142,7 @@ impl Shared {
 
     pub fn note(&self, to: Rank, note: &Note) {
         let address = match to {
-            MEETING => Some(self.meeting_at),
+            BOOTSTRAP => Some(self.bootstrap_at),
             _ => self.peers.read().get(&to).map(|peer| peer.place.address),
         };
         if let Some(address) = address {
@@ -154,7 +154,7 @@ impl Shared {
         let ranks: Vec<Rank> = self.peers.read().keys().copied().collect();
         let others = ranks.into_iter().filter(|&rank| rank != self.rank);
         others.for_each(|rank| self.note(rank, note));
-        self.note(MEETING, note);
+        self.note(BOOTSTRAP, note);
     }
 
     /// A datagram, or a run of [`Segments::length`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.

@@ -2,22 +2,22 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::platform::meeting::towards;
+use crate::platform::bootstrap::towards;
 use crate::platform::{Event, Inbox, Secret, Tcp};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn session(meeting: &Meeting, size: u32) -> Vec<(Udp, UdpInbox)> {
+fn session(bootstrap: &Bootstrap, size: u32) -> Vec<(Udp, UdpInbox)> {
     let joining: Vec<_> = (0..size)
-        .map(|rank| meeting.launch_info(rank))
+        .map(|rank| bootstrap.launch_info(rank))
         .map(|info| std::thread::spawn(move || Udp::join(&info).expect("joined")))
         .collect();
     let members = joining.into_iter().map(|j| j.join().expect("no panic"));
     members.collect()
 }
 
-fn meeting(size: u32) -> Meeting {
-    Meeting::new(size, Secret([7; 16])).expect("a port")
+fn bootstrap(size: u32) -> Bootstrap {
+    Bootstrap::new(size, Secret([7; 16])).expect("a port")
 }
 
 /// Receives until something passes `wanted`, doing something a thousand times a second.
@@ -50,8 +50,8 @@ fn number(event: Event) -> Option<(Rank, u64)> {
 
 #[test]
 fn frames_of_the_longest_kind_arrive_when_sent_again_and_again() {
-    let meeting = meeting(3);
-    let mut members = session(&meeting, 3);
+    let bootstrap = bootstrap(3);
+    let mut members = session(&bootstrap, 3);
     let (udp, _inbox) = members.pop().expect("three");
     let frame = Message::from(vec![9; Udp::LARGEST]);
     for (rank, (_, inbox)) in (0..).zip(&mut members) {
@@ -69,8 +69,8 @@ fn frames_of_the_longest_kind_arrive_when_sent_again_and_again() {
 #[test]
 fn faults_lose_and_double_frames() {
     let faults = "seed=3,lost=200,doubled=200,late=200,late_us=500";
-    let meeting = meeting(2).with_faults(faults.parse().expect("good"));
-    let mut members = session(&meeting, 2);
+    let bootstrap = bootstrap(2).with_faults(faults.parse().expect("good"));
+    let mut members = session(&bootstrap, 2);
     let (udp, _inbox) = members.pop().expect("two");
     let mut next = 0_u64;
     let (mut seen, mut doubled, mut overtaken, mut highest) = (BTreeSet::new(), 0, 0, 0);
@@ -93,8 +93,8 @@ fn faults_lose_and_double_frames() {
 
 #[test]
 fn a_spawned_process_is_met_and_one_that_leaves_is_lost() {
-    let meeting = meeting(2);
-    let mut members = session(&meeting, 2);
+    let bootstrap = bootstrap(2);
+    let mut members = session(&bootstrap, 2);
     let infos = members[0].0.allot(2).expect("room");
     assert_eq!(
         infos.iter().map(|info| info.rank).collect::<Vec<_>>(),
@@ -133,8 +133,8 @@ fn a_spawned_process_is_met_and_one_that_leaves_is_lost() {
 
 #[test]
 fn strangers_are_not_heard() {
-    let meeting = meeting(2);
-    let mut members = session(&meeting, 2);
+    let bootstrap = bootstrap(2);
+    let mut members = session(&bootstrap, 2);
     let (udp, inbox) = &mut members[0];
     let target = udp.shared.socket.local_addr().expect("bound");
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -152,8 +152,8 @@ fn strangers_are_not_heard() {
 /// What a process said when it came, overheard and said again from elsewhere once it has left.
 #[test]
 fn who_has_left_does_not_come_again_by_an_old_knock() {
-    let meeting = meeting(2);
-    let mut members = session(&meeting, 2);
+    let bootstrap = bootstrap(2);
+    let mut members = session(&bootstrap, 2);
     let info = members[0].0.allot(1).expect("room").remove(0);
     let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
     for (_, inbox) in &mut members {
@@ -181,8 +181,8 @@ fn who_has_left_does_not_come_again_by_an_old_knock() {
 /// As a process that had nothing to say to anybody does, while another still asks its way in.
 #[test]
 fn who_left_before_another_has_joined_is_not_waited_for() {
-    let meeting = meeting(2);
-    let info = meeting.launch_info(1);
+    let bootstrap = bootstrap(2);
+    let info = bootstrap.launch_info(1);
     let (secret, name) = (info.secret, String::from("rank 1"));
     let here = Note::Here {
         birth: 1,
@@ -191,10 +191,10 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
     };
     // It has come, and its answer is still on the way.
     let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let address: std::net::SocketAddr = info.meeting.parse().expect("an address");
-    let here = wire::note(secret, 1, wire::MEETING, &here);
+    let address: std::net::SocketAddr = info.bootstrap.parse().expect("an address");
+    let here = wire::note(secret, 1, wire::BOOTSTRAP, &here);
     asking.send_to(&here, address).expect("sent");
-    drop(Udp::join(&meeting.launch_info(0)).expect("both have come"));
+    drop(Udp::join(&bootstrap.launch_info(0)).expect("both have come"));
     let (late, mut inbox) = Udp::join(&info).expect("nobody is waited for");
     let loss = until(
         &mut inbox,
@@ -216,11 +216,11 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
 /// A process that was killed, or is stopped, is not waited for anew by each that comes.
 #[test]
 fn who_did_not_answer_is_doubted_until_it_does() {
-    let meeting = meeting(1);
-    let (first, mut inbox) = session(&meeting, 1).remove(0);
+    let bootstrap = bootstrap(1);
+    let (first, mut inbox) = session(&bootstrap, 1).remove(0);
     let infos = first.allot(3).expect("room");
     let secret = infos[0].secret;
-    let address: std::net::SocketAddr = infos[0].meeting.parse().expect("an address");
+    let address: std::net::SocketAddr = infos[0].bootstrap.parse().expect("an address");
     // Joins while others answer.
     let join = |at: usize, inboxes: &mut [&mut UdpInbox]| {
         let info = infos[at].clone();
@@ -233,12 +233,17 @@ fn who_did_not_answer_is_doubted_until_it_does() {
         }
         joining.join().expect("no panic")
     };
-    // What the meeting says of rank 1; it is asked in the name of an older process than it knows.
+    // What the bootstrap says of rank 1; it is asked in the name of an older process than it knows.
     let said = || {
         let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
         asking.set_read_timeout(Some(PATIENCE)).expect("set");
         let (birth, name, next) = (0, String::new(), 1);
-        let here = wire::note(secret, 0, wire::MEETING, &Note::Here { birth, name, next });
+        let here = wire::note(
+            secret,
+            0,
+            wire::BOOTSTRAP,
+            &Note::Here { birth, name, next },
+        );
         asking.send_to(&here, address).expect("sent");
         let mut space = [0; wire::NOTE_MAX];
         let length = asking.recv(&mut space).expect("an answer");
@@ -259,16 +264,16 @@ fn who_did_not_answer_is_doubted_until_it_does() {
 #[test]
 fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
     let secret = Secret([7; 16]);
-    // This test answers in the meeting's place.
-    let meeting = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    meeting.set_read_timeout(Some(PATIENCE)).expect("set");
+    // This test answers in the bootstrap's place.
+    let bootstrap = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    bootstrap.set_read_timeout(Some(PATIENCE)).expect("set");
     let info = LaunchInfo {
-        meeting: meeting.local_addr().expect("bound").to_string(),
-        ..self::meeting(2).launch_info(1)
+        bootstrap: bootstrap.local_addr().expect("bound").to_string(),
+        ..self::bootstrap(2).launch_info(1)
     };
     let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
     let place = |birth| {
-        let address = meeting.local_addr().expect("bound");
+        let address = bootstrap.local_addr().expect("bound");
         let name = String::new();
         wire::Found::There(wire::Place {
             address,
@@ -278,14 +283,14 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
     };
     let mut space = [0; wire::NOTE_MAX];
     let mut answer_from = |wanted: Rank, found: Vec<wire::Found>, leaves: bool| loop {
-        let (length, from) = meeting.recv_from(&mut space).expect("it asks");
-        let asked = wire::open(secret, wire::MEETING, &space[..length]);
+        let (length, from) = bootstrap.recv_from(&mut space).expect("it asks");
+        let asked = wire::open(secret, wire::BOOTSTRAP, &space[..length]);
         let Some((1, wire::Content::Note(Note::Here { next, .. }))) = asked else {
             continue;
         };
         if leaves {
             let leaving = wire::note(secret, 0, 1, &Note::Leaving { birth: 5 });
-            meeting.send_to(&leaving, from).expect("sent");
+            bootstrap.send_to(&leaving, from).expect("sent");
         }
         let known = Note::Known {
             next,
@@ -293,8 +298,8 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
             places: found.clone(),
         };
         if next == wanted {
-            let known = wire::note(secret, wire::MEETING, 1, &known);
-            meeting.send_to(&known, from).expect("sent");
+            let known = wire::note(secret, wire::BOOTSTRAP, 1, &known);
+            bootstrap.send_to(&known, from).expect("sent");
             return;
         }
     };
@@ -309,10 +314,10 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
 }
 
 #[test]
-fn a_meeting_that_is_none_is_refused() {
+fn a_bootstrap_that_is_none_is_refused() {
     let info = LaunchInfo {
-        meeting: "somewhere".into(),
-        ..meeting(1).launch_info(0)
+        bootstrap: "somewhere".into(),
+        ..bootstrap(1).launch_info(0)
     };
     let refusal = Udp::join(&info).err().expect("refused").to_string();
     assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
@@ -327,17 +332,17 @@ fn addresses_of_one_link_are_refused() {
     };
     let secret = Secret([7; 16]);
     let link = "[fe80::1%1]:0".parse().expect("an address");
-    refused(Meeting::at(link, 2, secret).unwrap_err().to_string());
-    let tcp = crate::platform::Meeting::hold(link, 2, secret);
+    refused(Bootstrap::at(link, 2, secret).unwrap_err().to_string());
+    let tcp = crate::platform::Bootstrap::hold(link, 2, secret);
     refused(tcp.unwrap_err().to_string());
     refused(towards(link).unwrap_err().to_string());
     let info = LaunchInfo {
         address: Some(link.ip()),
-        ..meeting(2).launch_info(0)
+        ..bootstrap(2).launch_info(0)
     };
     refused(Udp::join(&info).err().expect("refused").to_string());
     let any = "127.0.0.1:0".parse().expect("an address");
-    let tcp = crate::platform::Meeting::hold(any, 2, secret).expect("a port");
+    let tcp = crate::platform::Bootstrap::hold(any, 2, secret).expect("a port");
     let info = LaunchInfo {
         address: Some(link.ip()),
         ..tcp.launch_info("tcp", 0)
@@ -348,8 +353,8 @@ fn addresses_of_one_link_are_refused() {
 /// Three processes find out who hears whom, and what one sends once comes to both others.
 #[test]
 fn what_is_sent_to_the_group_comes_to_all_who_hear() {
-    let meeting = meeting(3).multicast(true);
-    let mut members = session(&meeting, 3);
+    let bootstrap = bootstrap(3).multicast(true);
+    let mut members = session(&bootstrap, 3);
     if members
         .iter()
         .any(|(udp, _)| udp.shared.multicast.is_none())
@@ -378,9 +383,9 @@ fn what_is_sent_to_the_group_comes_to_all_who_hear() {
     }
     let frame = Message::from(7_u64.to_le_bytes().to_vec());
     for (_, other) in &mut members {
-        let send = || udp.send_together(frame.clone());
+        let send = || udp.multicast(frame.clone());
         let came = until(other, send, |event| match event {
-            Event::Together { from, frame } => number(Event::Frame { from, frame }),
+            Event::Multicast { from, frame } => number(Event::Frame { from, frame }),
             _ => None,
         });
         assert_eq!(came, (0, 7));
@@ -394,8 +399,8 @@ fn what_is_sent_to_the_group_comes_to_all_who_hear() {
 /// What strangers send to the group, and what was sealed for one process and is sent to all.
 #[test]
 fn strangers_are_not_heard_in_the_group() {
-    let meeting = meeting(3).multicast(true);
-    let mut members = session(&meeting, 3);
+    let bootstrap = bootstrap(3).multicast(true);
+    let mut members = session(&bootstrap, 3);
     let (udp, inbox) = &mut members[0];
     let Some(multicast) = &udp.shared.multicast else {
         eprintln!("skipped: the system lets no process join a multicast group");

@@ -32,8 +32,8 @@ pub const ON_HOST: usize = 16 << 10;
 const SHORT: usize = 256;
 /// The longest datagram that carries a note.
 pub const NOTE_MAX: usize = 2048;
-/// The meeting's place among the ranks, which has no rank.
-pub const MEETING: Rank = Rank::MAX;
+/// The bootstrap's place among the ranks, which has no rank.
+pub const BOOTSTRAP: Rank = Rank::MAX;
 /// Whoever gets it: the receiver of what goes to the multicast group.
 pub const EVERYBODY: Rank = Rank::MAX - 1;
 
@@ -45,14 +45,14 @@ const NOTE: u8 = 2;
 pub enum Content<'a> {
     /// A frame of the interface layer.
     Frame(&'a [u8]),
-    /// A note between the processes of a session, or between them and their meeting.
+    /// A note between the processes of a session, or between them and their bootstrap.
     Note(Note),
 }
 
 /// Notes. Each may be lost and doubled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// To the meeting: I am here. What is known of the ranks from `next` on?
+    /// To the bootstrap: I am here. What is known of the ranks from `next` on?
     Here {
         /// Greater than that of any earlier process of this rank.
         birth: u64,
@@ -61,7 +61,7 @@ pub enum Note {
         /// The first rank that I want to know of.
         next: Rank,
     },
-    /// The meeting's answer: ranks from that one on, as many as a datagram holds.
+    /// The bootstrap's answer: ranks from that one on, as many as a datagram holds.
     Known {
         /// The rank that was asked for.
         next: Rank,
@@ -70,14 +70,14 @@ pub enum Note {
         /// What became of them, from `next` on.
         places: Vec<Found>,
     },
-    /// To the meeting: give me that many ranks.
+    /// To the bootstrap: give me that many ranks.
     Allot {
         /// The same if it is asked again.
         question: u64,
         /// How many.
         count: u32,
     },
-    /// The meeting's answer: the first of them; nothing if there are no more.
+    /// The bootstrap's answer: the first of them; nothing if there are no more.
     Allotted {
         /// Which question.
         question: u64,
@@ -93,7 +93,7 @@ pub enum Note {
     },
     /// A peer's answer: it knows.
     Welcome,
-    /// To the meeting: a process that was there when I came has answered me, after all, or has not.
+    /// To the bootstrap: a process that was there when I came has answered me, after all, or has not.
     Met {
         /// Its rank.
         rank: Rank,
@@ -119,7 +119,7 @@ pub enum Note {
     },
 }
 
-/// What a meeting knows of a rank.
+/// What a bootstrap knows of a rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Found {
     /// Nobody has come.

@@ -1,6 +1,6 @@
-//! Order by the platform: a multicast reaches everybody in one order, so that order is the group's.
+//! Order by the platform: a broadcast reaches everybody in one order, so that order is the group's.
 //!
-//! Every process that the session began with follows who is in the group from the first multicast on, so a member knows the others when it joins. One that came later asks them ([`late`]).
+//! Every process that the session began with follows who is in the group from the first broadcast on, so a member knows the others when it joins. One that came later asks them ([`late`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::protocol::{Time, wire};
 
 mod late;
 
-use late::{Asked, Heard, Late};
+use late::{Heard, Late, QuestionId};
 
 /// What processes say of a group.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,11 +22,11 @@ pub enum Note {
     Data,
     /// Who came when the session had begun asks how the group stands.
     Ask {
-        asked: Asked,
+        asked: QuestionId,
     },
     /// How it stood at the place of such a question, to who asked; nothing if that is not known.
     Tell {
-        asked: Asked,
+        asked: QuestionId,
         standing: Option<Standing>,
     },
 }
@@ -68,16 +68,16 @@ impl Order for Bus {
         let question = self.late.as_mut().and_then(Late::ask);
         let notes = question.into_iter().chain([Note::Join]);
         let frames = notes.map(|note| wire::pack(&note, Message::new()));
-        out.multicasts.extend(frames);
+        out.broadcasts.extend(frames);
     }
 
     fn leave(&mut self, _now: Time, out: &mut Output) {
-        out.multicasts
+        out.broadcasts
             .push(wire::pack(&Note::Leave, Message::new()));
     }
 
     fn send(&mut self, _now: Time, payload: Message, out: &mut Output) {
-        out.multicasts.push(wire::pack(&Note::Data, payload));
+        out.broadcasts.push(wire::pack(&Note::Data, payload));
     }
 
     fn is_congested(&self) -> bool {
@@ -214,7 +214,7 @@ impl Bus {
         self.wants_in = false;
         out.watch = Some(Vec::new());
         let leave = wire::pack(&Note::Leave, Message::new());
-        out.multicasts.push(leave);
+        out.broadcasts.push(leave);
         let silent: Vec<String> = silent.iter().map(|rank| format!("rank {rank}")).collect();
         let why = format!(
             "{} did not answer, and nobody else knows who is in it",

@@ -113,8 +113,8 @@ pub struct Myself {
 pub struct Output {
     /// Messages for links.
     pub sends: Vec<(Recipients, Message)>,
-    /// Frames for the platform's ordered multicast.
-    pub multicasts: Vec<Message>,
+    /// Frames for the platform's ordered broadcast.
+    pub broadcasts: Vec<Message>,
     /// Upcalls.
     pub events: Vec<GroupEvent>,
     /// Peers to watch from now on, instead of those named before.
@@ -155,7 +155,7 @@ pub trait Order: Send + 'static {
     }
     /// Whether it is as a [`new`](Self::new) one would be: nothing has been asked for, promised, accepted, learnt or begun that others may rely on.
     fn is_pristine(&self) -> bool;
-    /// Takes a message of a peer's link, or a frame of the platform's multicast.
+    /// Takes a message of a peer's link, or a frame of the platform's broadcast.
     ///
     /// # Errors
     /// It is none of this protocol's; nothing has changed.

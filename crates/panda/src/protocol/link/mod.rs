@@ -13,12 +13,12 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
 mod fragment;
+mod multicast;
 pub(crate) mod retransmit;
-mod together;
 
 pub use fragment::Fragment;
+pub use multicast::Multicast;
 pub use retransmit::Retransmit;
-pub use together::Together;
 
 /// The longest message that is cut into frames and put together again: of a longer one, or one without end, nothing is kept.
 pub const LONGEST: usize = u32::MAX as usize;
@@ -99,7 +99,7 @@ pub trait Links: Send + Sized + 'static {
     }
 }
 
-/// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Together`]).
+/// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Multicast`]).
 pub trait ToAll<L>: Default + Debug + Send + 'static {
     /// Puts a message into the links, which are there, of those peers that it can go to together, and says who they are. The others' links are the caller's matter.
     fn add(

@@ -31,7 +31,7 @@ pub enum Envelope {
     Collective {
         key: Key,
     },
-    Pulse {
+    FailureDetector {
         asks: bool,
     },
     /// Much has come to a port that nobody has asked for: send no more to it; or that is over.
@@ -89,7 +89,7 @@ impl Envelope {
                 };
                 header(kind, key.list, key.number, 0, 17)
             }
-            Self::Pulse { asks } => header(PULSE, asks.into(), 0, 0, 2),
+            Self::FailureDetector { asks } => header(PULSE, asks.into(), 0, 0, 2),
             Self::Hold { port, is_held } => header(HOLD, port, is_held.into(), 0, 10),
         }
     }
@@ -152,7 +152,7 @@ impl Envelope {
             }
             PULSE => {
                 let asks = chunk::<2>(bytes)?[1] != 0;
-                (Self::Pulse { asks }, 2)
+                (Self::FailureDetector { asks }, 2)
             }
             HOLD => {
                 let header = chunk::<10>(bytes)?;
@@ -298,8 +298,8 @@ mod tests {
                 number: 8,
             },
         },
-        Envelope::Pulse { asks: true },
-        Envelope::Pulse { asks: false },
+        Envelope::FailureDetector { asks: true },
+        Envelope::FailureDetector { asks: false },
         Envelope::Hold {
             port: 10,
             is_held: true,

@@ -59,21 +59,21 @@ impl<L: Links, O: Order> Stack<L, O> {
         for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
             self.link(*rank);
         }
-        let together = match message.len() > LONGEST {
+        let multicast = match message.len() > LONGEST {
             true => Vec::new(),
             false => self.to_all.add(now, message, ranks, &mut self.links),
         };
-        for to in ranks.iter().filter(|rank| !together.contains(rank)) {
+        for to in ranks.iter().filter(|rank| !multicast.contains(rank)) {
             self.give_link(now, *to, message.clone());
         }
-        for &to in &together {
+        for &to in &multicast {
             self.note_full(to, message.len(), self.untaken(to));
         }
-        self.go_together(now);
+        self.flush_multicast(now);
     }
 
     /// Sends what goes to several peers at once, as far as their links can take it.
-    pub(super) fn go_together(&mut self, now: Time) {
+    pub(super) fn flush_multicast(&mut self, now: Time) {
         if self.to_all.is_empty() {
             return;
         }
@@ -81,7 +81,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.to_all.go_on(now, &mut self.links, &mut gone);
         self.multicasts += gone.frames.len() as u64;
         self.actions
-            .extend(gone.frames.into_iter().map(Action::Together));
+            .extend(gone.frames.into_iter().map(Action::Multicast));
         self.actions.extend(gone.deaf.into_iter().map(Action::Deaf));
         for rank in gone.stirred {
             self.stir(rank, |link, frames| link.tick(now, frames));

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::collective::{self, Collectives, Combining, Part};
+use super::failure_detector::FailureDetector;
 use super::fault::{Fault, Mutant};
 use super::group::{GroupEvent, Myself, Order};
 use super::link::{Links, ToAll, longest_of};
-use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
 use crate::message::Message;
 use crate::platform::Rank;
@@ -39,10 +39,10 @@ pub enum Action {
     Send(Rank, Message),
     /// Give several to it, to one rank.
     SendRun(Rank, Vec<Message>),
-    /// Give a frame to the platform's ordered multicast.
-    Multicast(Message),
+    /// Give a frame to the platform's ordered broadcast.
+    Broadcast(Message),
     /// Give a frame to the platform's multicast that may lose it.
-    Together(Message),
+    Multicast(Message),
     /// A peer that was said to hear such multicasts does not seem to.
     Deaf(Rank),
     /// Hand something to the program.
@@ -163,7 +163,7 @@ pub struct Stack<L: Links, O> {
     led: u64,
     requests: Requests,
     collectives: Collectives,
-    pulse: Pulse,
+    detector: FailureDetector,
     /// Lost for certain or given up for good, and not come again.
     gone: BTreeMap<Rank, Gone>,
     /// Lost, but not gone, and not heard of since.
@@ -197,7 +197,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             led: 0,
             requests: Requests::of(myself.birth),
             collectives: Collectives::new(myself.silence, longest_of::<L>()),
-            pulse: Pulse::new(myself.silence),
+            detector: FailureDetector::new(myself.silence),
             gone: BTreeMap::new(),
             away: BTreeSet::new(),
             regone: BTreeSet::new(),
@@ -307,7 +307,7 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// Watches a peer until it is [unwatched](Self::unwatch) as often; it is reported by [`Action::Lost`].
     pub fn watch(&mut self, rank: Rank, now: Time) {
-        self.pulse.watch(rank, now);
+        self.detector.watch(rank, now);
         if self.gone.contains_key(&rank) {
             self.regone.insert(rank);
         }
@@ -315,7 +315,7 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// Ends one watch.
     pub fn unwatch(&mut self, rank: Rank) {
-        self.pulse.unwatch(rank);
+        self.detector.unwatch(rank);
     }
 
     /// A peer gets the platform's multicasts that may be lost, or does not get them any more.

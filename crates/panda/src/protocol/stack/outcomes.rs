@@ -61,9 +61,9 @@ impl<L: Links, O: Order> Stack<L, O> {
                 Recipients::All(ranks) => self.give_all(now, &ranks, &message),
             }
         }
-        for mut frame in out.multicasts {
+        for mut frame in out.broadcasts {
             envelope.push_onto(&mut frame);
-            self.actions.push(Action::Multicast(frame));
+            self.actions.push(Action::Broadcast(frame));
         }
         self.actions.extend(
             out.events

@@ -28,7 +28,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     ///
     /// # Errors
     /// It is none of these protocols'; it has been dropped.
-    pub fn together(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+    pub fn multicast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         match L::ToAll::own(self.myself.rank, frame)? {
             Some(frame) => self.arrived(now, from, frame),
             None => Ok(()),
@@ -61,11 +61,11 @@ impl<L: Links, O: Order> Stack<L, O> {
         fault
     }
 
-    /// A frame of the platform's ordered multicast came.
+    /// A frame of the platform's ordered broadcast came.
     ///
     /// # Errors
     /// It is none of these protocols'; it has been dropped.
-    pub fn multicast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+    pub fn broadcast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         let taken = self.message(now, from, frame);
         self.finish(now);
         taken
@@ -116,7 +116,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         consider(self.to_all.deadline());
         consider(self.requests.deadline());
         consider(self.collectives.deadline());
-        consider(self.pulse.deadline());
+        consider(self.detector.deadline());
         first
     }
 
@@ -130,15 +130,20 @@ impl<L: Links, O: Order> Stack<L, O> {
         while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.stir(rank, |link, frames| link.tick(now, frames));
         }
-        self.go_together(now);
+        self.flush_multicast(now);
         let ended = self.requests.tick(now);
         self.complete(ended);
         let mut out = collective::Outcome::default();
         self.collectives.tick(now, &mut out);
         self.collective_outcome(now, out);
-        let findings = self.pulse.tick(now, transfer);
+        let findings = self.detector.tick(now, transfer);
         for rank in findings.ask {
-            self.post(now, rank, &Envelope::Pulse { asks: true }, Message::new());
+            self.post(
+                now,
+                rank,
+                &Envelope::FailureDetector { asks: true },
+                Message::new(),
+            );
         }
         for rank in findings.lost {
             let known = self.gone.get(&rank).map(|gone| gone.why.clone());
@@ -169,7 +174,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         for &rank in &touched {
             self.stir(rank, |link, frames| link.flush(now, frames));
         }
-        self.go_together(now);
+        self.flush_multicast(now);
         // Its room is used again.
         self.touched = touched;
         self.touched.clear();
@@ -195,7 +200,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A peer gave a sign of life besides.
     #[inline]
     pub(crate) fn heard(&mut self, now: Time, from: Rank) {
-        self.pulse.heard(from, now);
+        self.detector.heard(from, now);
         if self.awaits_return() && self.away.remove(&from) {
             self.actions.push(Action::Back(from));
         }
@@ -262,10 +267,13 @@ impl<L: Links, O: Order> Stack<L, O> {
                 self.collectives.take(from, key, step, &mut out);
                 self.collective_outcome(now, out);
             }
-            Envelope::Pulse { asks: true } => {
-                self.post(now, from, &Envelope::Pulse { asks: false }, Message::new())
-            }
-            Envelope::Pulse { asks: false } => {}
+            Envelope::FailureDetector { asks: true } => self.post(
+                now,
+                from,
+                &Envelope::FailureDetector { asks: false },
+                Message::new(),
+            ),
+            Envelope::FailureDetector { asks: false } => {}
             Envelope::Hold { port, is_held } => self.actions.push(Action::Hold {
                 rank: from,
                 port,

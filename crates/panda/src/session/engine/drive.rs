@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::ManyServers;
 
 use super::node::{End, Node, StackOf, told_once};
-use super::own::{ASIDE_MAX, Aside};
+use super::progress_thread::{ASIDE_MAX, Aside};
 use super::{Awaited, Nobody};
 use crate::message::Message;
-use crate::platform::farewell::Farewell;
+use crate::platform::linger::Linger;
 use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::requests::{self, Failure, RequestId};
 use crate::protocol::{Delivery, Envelope, Plain};
 use crate::thread;
 
-/// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
+/// Waits that end while the session's progress thread stands aside, from which on threads drive often enough without it.
 const OFTEN: u32 = 16;
 
 /// Who drives, as it waits for a frame.
@@ -44,7 +44,8 @@ impl<P: Platform> Taker for Waiter<'_, P> {
         match Envelope::split_off(frame) {
             // What `Stack::plain` says of it, too, but made where it is to lie: moved once more, a call takes a tenth longer.
             Ok((Envelope::Port { port, tag, receipt }, payload)) => {
-                let is_offered = receipt.is_none() && !self.node.desk.mail.looks_up_first();
+                let is_offered =
+                    receipt.is_none() && !self.node.dispatcher.mailbox.looks_up_first();
                 if is_offered && self.awaited.take_short(port, from, tag, payload) {
                     return true;
                 }
@@ -89,30 +90,30 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     }
 }
 
-/// Times that the session's own thread looks in a silence, at least, whether somebody drives: peers must not wait in vain for who does not get to it.
+/// Times that the session's progress thread looks in a silence, at least, whether somebody drives: peers must not wait in vain for who does not get to it.
 const FAR_IN_A_SILENCE: u32 = 8;
 
 impl<P: Platform> Node<P> {
-    /// The session's own thread.
+    /// The session's progress thread.
     pub(super) fn drive_always(&self) {
         let (mut rounds, mut is_called, mut aside) = (0, false, Aside::default());
         while !self.is_over() {
-            let seen = self.wants.rounds();
+            let seen = self.handoff.rounds();
             let is_idle = is_called || seen == rounds;
             let is_often = seen.wrapping_sub(rounds) >= OFTEN;
             let for_so_long = aside.next(is_often, self.stack.lock().led());
             rounds = seen;
-            if is_idle && !self.wants.are() && self.drive_until_wanted() {
+            if is_idle && !self.handoff.are() && self.drive_until_wanted() {
                 is_called = false;
                 continue;
             }
-            let waits = || self.wants.are() && self.wants.rounds() == rounds && !self.is_over();
+            let waits = || self.handoff.are() && self.handoff.rounds() == rounds && !self.is_over();
             is_called = match is_idle && waits() {
                 true => self.leave_to_who_waits(waits),
-                false => self.own.stand_aside(for_so_long),
+                false => self.progress_thread.stand_aside(for_so_long),
             };
         }
-        let patience = Farewell::patience_of(self.silence);
+        let patience = Linger::patience_of(self.silence);
         self.linger(patience);
         // Now, and not when it is dropped: ports may hold it for longer.
         self.platform.leave(patience);
@@ -121,11 +122,11 @@ impl<P: Platform> Node<P> {
     /// Stands aside for who has waited since we last looked, and so waits for long. True if it was called.
     fn leave_to_who_waits(&self, waits: impl Fn() -> bool) -> bool {
         // Who has the receiving end drives until its wait is over. A fiber only looks now and then: behind others that compute it has no turn.
-        let at_most = match self.end.is_taken() {
+        let at_most = match self.end.is_locked() {
             true => self.silence / FAR_IN_A_SILENCE,
             false => ASIDE_MAX,
         };
-        let is_called = self.own.stand_far(&waits, at_most);
+        let is_called = self.progress_thread.stand_far(&waits, at_most);
         if !is_called && waits() {
             self.drive_until_wanted();
         }
@@ -134,19 +135,19 @@ impl<P: Platform> Node<P> {
 
     /// Drives while nobody else wants to; takes what is there if somebody does. False if somebody drove already.
     fn drive_until_wanted(&self) -> bool {
-        let Some(mut end) = self.end.try_pass() else {
+        let Some(mut end) = self.end.try_lock() else {
             return false;
         };
-        self.own.drives.store(true, Ordering::SeqCst);
+        self.progress_thread.drives.store(true, Ordering::SeqCst);
         loop {
-            let is_wanted = self.wants.are();
+            let is_wanted = self.handoff.are();
             let until = is_wanted.then_some(self.start);
             self.drive(&mut end, until, &mut Nobody);
             if is_wanted || self.is_over() {
                 break;
             }
         }
-        self.own.drives.store(false, Ordering::SeqCst);
+        self.progress_thread.drives.store(false, Ordering::SeqCst);
         drop(end);
         self.pass_on();
         true
@@ -159,14 +160,14 @@ impl<P: Platform> Node<P> {
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
     fn linger(&self, patience: Duration) {
         let mut end = loop {
-            match self.end.try_pass() {
+            match self.end.try_lock() {
                 Some(end) => break end,
                 // Who has it finds the session over.
                 None => std::thread::sleep(Duration::from_micros(100)),
             }
         };
-        let mut farewell = Farewell::new(patience, Instant::now());
-        while farewell.waits(self.stack.lock().backlog(), Instant::now()) {
+        let mut linger = Linger::new(patience, Instant::now());
+        while linger.waits(self.stack.lock().backlog(), Instant::now()) {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
         }
@@ -252,7 +253,7 @@ impl<P: Platform> Node<P> {
         match taken {
             Some(taken) if end.events.is_empty() => {
                 let last = &mut end.last_upcalls;
-                is_changed = self.desk.deliver(taken, self, awaited, last);
+                is_changed = self.dispatcher.deliver(taken, self, awaited, last);
             }
             // Who has joined is known first: it may tell of that.
             taken => end.deliveries.extend(taken),
@@ -311,19 +312,19 @@ impl<P: Platform> Node<P> {
                 }
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
-                    // A multicast of an ordered platform is a frame as any other: no link adds to it.
+                    // A broadcast of an ordered platform is a frame as any other: no link adds to it.
                     let _ = stack.frame(now, from, frame);
                 }
-                Event::Together { from, frame } => {
-                    let _ = stack.together(now, from, frame);
+                Event::Multicast { from, frame } => {
+                    let _ = stack.multicast(now, from, frame);
                 }
                 Event::Hears { rank } => stack.hears(rank, true),
                 Event::Lost { rank, loss } => stack.lost(now, rank, loss.is_certain, &loss.reason),
                 Event::Joined { rank, name } => {
                     stack.joined(rank);
-                    self.desk.joined(rank, name);
+                    self.dispatcher.joined(rank, name);
                 }
-                Event::Room { to } => self.desk.rooms.found_room(to),
+                Event::Room { to } => self.dispatcher.flow_control.found_room(to),
             }
         }
         if is_due {
@@ -355,7 +356,7 @@ impl<P: Platform> Node<P> {
             match self.understand(from, frame, awaited) {
                 Some(delivery) if is_alone => {
                     let last = &mut end.last_upcalls;
-                    is_for_all |= self.desk.deliver(delivery, self, awaited, last);
+                    is_for_all |= self.dispatcher.deliver(delivery, self, awaited, last);
                 }
                 later => end.deliveries.extend(later),
             }
@@ -388,7 +389,7 @@ impl<P: Platform> Node<P> {
         outcome: Result<Message, Failure>,
         awaited: &mut dyn Awaited,
     ) {
-        if self.desk.asked.answered(from, id, outcome, awaited) {
+        if self.dispatcher.pending.answered(from, id, outcome, awaited) {
             self.waiting.ended(id);
         }
     }
@@ -411,7 +412,7 @@ impl<P: Platform> Node<P> {
         let mut is_for_all = false;
         while let Some(delivery) = end.deliveries.pop_front() {
             let last = &mut end.last_upcalls;
-            is_for_all |= self.desk.deliver(delivery, self, awaited, last);
+            is_for_all |= self.dispatcher.deliver(delivery, self, awaited, last);
         }
         is_for_all
     }

@@ -1,8 +1,8 @@
-//! The meeting of protocols, platform and threads: the only part that is generic over the platform.
+//! Where protocols, platform and threads meet: the only part that is generic over the platform.
 //!
 //! Whoever waits drives ([`wait`]): a thread that waits for something takes the receiving end, runs the protocols on what comes, and hands it back when it has what it
-//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers beside others that run, the session's own thread does it ([`own`]); where fibers wait for
-//! something else, one of them attends to the session ([`attendant`]). Senders run the protocols
+//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers beside others that run, the session's progress thread does it ([`progress_thread`]); where fibers wait for
+//! something else, one of them is its progress fiber ([`progress_fiber`]). Senders run the protocols
 //! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
 
 use std::ffi::{OsStr, OsString};
@@ -17,18 +17,18 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
-use crate::session::asked::End;
+use crate::session::pending_requests::End;
 
-mod attendant;
 mod awaited;
 mod drive;
+mod handoff;
 mod node;
-mod own;
+mod progress_fiber;
+mod progress_thread;
 mod simulated;
-mod turnstile;
+mod try_lock;
 mod wait;
 mod waiting;
-mod wants;
 
 #[cfg(test)]
 mod tests;
@@ -151,7 +151,7 @@ pub trait Engine: Send + Sync {
     /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.
     fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool;
     /// If the caller is a fiber: its run sees to the session where it rests.
-    fn have_attended(&self) {}
+    fn ensure_progress_fiber(&self) {}
     /// Something that a thread may wait for has changed, though nothing came.
     fn nudge(&self);
     /// Whether a thread of this process waits for something.
@@ -177,7 +177,7 @@ pub trait Engine: Send + Sync {
     fn take_back(&self, _spawned: &[Rank]) {}
     /// Launch infos for more processes.
     fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError>;
-    /// Ends the session's own thread.
+    /// Ends the session's progress thread.
     fn stop(&self);
     /// This process's rank.
     fn rank(&self) -> Rank;

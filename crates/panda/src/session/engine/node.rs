@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::ManyServers;
 use parking_lot::Mutex;
 
-use super::own::Own;
-use super::turnstile::Turnstile;
+use super::handoff::Handoff;
+use super::progress_thread::ProgressThread;
+use super::try_lock::TryLock;
 use super::waiting::Waiting;
-use super::wants::Wants;
 use super::{Ask, Awaited, Engine, Interest, Request};
 use crate::error::Error;
 use crate::message::Message;
@@ -25,8 +25,8 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
-use crate::session::asked;
-use crate::session::desk::{Desk, LastUpcalls};
+use crate::session::dispatcher::{Dispatcher, LastUpcalls};
+use crate::session::pending_requests;
 use crate::session::upcall;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
@@ -38,9 +38,9 @@ pub struct Node<P: Platform> {
     /// How long a peer may be silent before it is taken for lost.
     pub(super) silence: Duration,
     /// The receiving end; who holds it drives.
-    pub(super) end: Turnstile<End<P::Inbox>>,
+    pub(super) end: TryLock<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) dispatcher: Arc<Dispatcher>,
     /// What is to be handed to the program besides what the driver has, in order.
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
     /// Whether something is.
@@ -52,20 +52,20 @@ pub struct Node<P: Platform> {
     /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never, and as long as it is that, plain frames go past them.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
-    pub(super) wants: Wants,
+    pub(super) handoff: Handoff,
     pub(super) waiting: Waiting,
     pub(super) is_over: AtomicBool,
     /// Whether somebody is, or will be, asleep in the inbox.
     pub(super) sleeps: AtomicBool,
     /// Whether anything was sent since a wait began last.
     pub(super) has_sent: AtomicBool,
-    pub(super) own: Own,
+    pub(super) progress_thread: ProgressThread,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
     /// Ends the sleep of who is, or will be, asleep in the inbox.
     pub(super) waker: Waker,
     /// Whether a fiber drives while all others wait for something else.
-    pub(super) is_attended: AtomicBool,
+    pub(super) has_progress_fiber: AtomicBool,
 }
 
 /// The receiving end, with room for what comes out of it.
@@ -91,25 +91,30 @@ pub(super) fn told_once(is: &AtomicBool) -> bool {
 }
 
 impl<P: Platform> Node<P> {
-    /// Begins; the returned engine's own thread runs until [`Engine::stop`].
+    /// Begins; the returned engine's progress thread runs until [`Engine::stop`].
     pub fn begin(
         platform: P,
         inbox: P::Inbox,
         myself: Myself,
-        desk: Arc<Desk>,
+        dispatcher: Arc<Dispatcher>,
     ) -> std::io::Result<Arc<Self>> {
-        let node = Self::new(platform, inbox, myself, desk);
+        let node = Self::new(platform, inbox, myself, dispatcher);
         let own = node.clone();
         let thread = std::thread::Builder::new()
             .name(format!("panda {}", myself.rank))
             .spawn(move || own.drive_always())?;
-        node.own.began(thread);
-        node.have_fiber_attend();
+        node.progress_thread.began(thread);
+        node.start_progress_fiber();
         Ok(node)
     }
 
     /// One without a thread of its own.
-    pub(super) fn new(platform: P, inbox: P::Inbox, myself: Myself, desk: Arc<Desk>) -> Arc<Self> {
+    pub(super) fn new(
+        platform: P,
+        inbox: P::Inbox,
+        myself: Myself,
+        dispatcher: Arc<Dispatcher>,
+    ) -> Arc<Self> {
         const {
             assert!(
                 P::RELIABLE != <P::Links as Links>::RETRANSMITS,
@@ -137,7 +142,7 @@ impl<P: Platform> Node<P> {
             platform,
             itself: itself.clone(),
             waker: Waker::from(Arc::new(Wakes(itself.clone()))),
-            end: Turnstile::new(End {
+            end: TryLock::new(End {
                 inbox,
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
@@ -147,21 +152,21 @@ impl<P: Platform> Node<P> {
             rank: myself.rank,
             silence: myself.silence,
             stack: Mutex::new(stack),
-            desk,
+            dispatcher,
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             has_rest: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
-            wants: Wants::default(),
+            handoff: Handoff::default(),
             waiting: Waiting::new(),
             is_over: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
             has_sent: AtomicBool::new(false),
-            own: Own::default(),
+            progress_thread: ProgressThread::default(),
             patience: Mutex::default(),
-            is_attended: AtomicBool::new(false),
+            has_progress_fiber: AtomicBool::new(false),
         })
     }
 
@@ -214,19 +219,19 @@ impl<P: Platform> Node<P> {
                 self.platform.send(to, payload)
             })
         });
-        if flow == Flow::Congested && self.desk.rooms.is_too_much() {
+        if flow == Flow::Congested && self.dispatcher.flow_control.is_too_much() {
             // To give a peer up is the protocols' matter.
             self.change(|_, _| ());
         }
     }
 
     fn give_by(&self, to: Rank, length: usize, send: impl FnOnce() -> Flow) -> Flow {
-        let found = self.desk.rooms.found();
+        let found = self.dispatcher.flow_control.found();
         let flow = send();
         self.note_sent();
         if flow == Flow::Congested {
             let before = self.platform.untaken(to).saturating_sub(length);
-            self.desk.rooms.found_full(to, found, before);
+            self.dispatcher.flow_control.found_full(to, found, before);
         }
         if self.platform.has_kept() {
             self.see_to_the_rest();
@@ -239,12 +244,12 @@ impl<P: Platform> Node<P> {
         self.has_sent.store(true, Ordering::Relaxed);
     }
 
-    /// The end of a long message must not wait until our own thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls our own
+    /// The end of a long message must not wait until the progress thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls the progress
     /// thread when it leaves.
     pub(super) fn see_to_the_rest(&self) {
         self.has_rest.store(true, Ordering::SeqCst);
-        if !self.end.is_taken() && told_once(&self.has_rest) {
-            self.own.call();
+        if !self.end.is_locked() && told_once(&self.has_rest) {
+            self.progress_thread.call();
         }
     }
 
@@ -256,7 +261,7 @@ impl<P: Platform> Node<P> {
         mut deliver: impl FnMut(Delivery),
     ) -> bool {
         let mut has_ended = self.perform_all(stack, &mut deliver);
-        while self.desk.rooms.is_too_much() && self.give_up(stack, now) {
+        while self.dispatcher.flow_control.is_too_much() && self.give_up(stack, now) {
             has_ended |= self.perform_all(stack, &mut deliver);
         }
         has_ended
@@ -271,11 +276,14 @@ impl<P: Platform> Node<P> {
             true => stack.untaken(rank),
             false => self.platform.untaken(rank),
         };
-        let Some(untaken) = self.desk.rooms.foremost(untaken) else {
+        let Some(untaken) = self.dispatcher.flow_control.foremost(untaken) else {
             return false;
         };
         let (rank, why) = (untaken.to, untaken.why());
-        eprintln!("antiphon: {} is lost: it {why}", self.desk.name_of(rank));
+        eprintln!(
+            "antiphon: {} is lost: it {why}",
+            self.dispatcher.name_of(rank)
+        );
         match begins_anew {
             true => stack.lost(now, rank, false, &why),
             false => {
@@ -295,14 +303,14 @@ impl<P: Platform> Node<P> {
                     let length = frames.iter().map(Message::len).sum();
                     self.give_by(to, length, || self.platform.send_run(to, frames));
                 }
-                Action::Multicast(frame) => {
+                Action::Broadcast(frame) => {
                     self.note_sent();
-                    self.platform.multicast(frame);
+                    self.platform.broadcast(frame);
                 }
-                Action::Together(frame) => {
+                Action::Multicast(frame) => {
                     if P::MULTICAST {
                         self.note_sent();
-                        self.platform.send_together(frame);
+                        self.platform.multicast(frame);
                     }
                 }
                 Action::Deaf(rank) => self.platform.is_deaf(rank),
@@ -311,7 +319,7 @@ impl<P: Platform> Node<P> {
                     if let Action::Lost(rank, _) = own {
                         self.platform.gave_up(rank);
                     }
-                    has_ended |= self.desk.learn(own, &self.waiting);
+                    has_ended |= self.dispatcher.learn(own, &self.waiting);
                 }
             }
         }
@@ -349,7 +357,7 @@ impl<P: Platform> Node<P> {
     }
 
     fn asks_plainly(&self, to: Rank) -> bool {
-        to != self.rank && self.desk.asks_plainly::<P::Links>(to)
+        to != self.rank && self.dispatcher.asks_plainly::<P::Links>(to)
     }
 }
 
@@ -381,7 +389,7 @@ impl<P: Platform> Engine for Node<P> {
         deadline: Option<Duration>,
     ) -> RequestId {
         if self.asks_plainly(to) {
-            let id = self.desk.asked.begin(to);
+            let id = self.dispatcher.pending.begin(to);
             self.give_plain(to, &request.envelope(id), payload);
             return id;
         }
@@ -393,7 +401,7 @@ impl<P: Platform> Engine for Node<P> {
         request: Request,
         payload: Message,
         deadline: Option<Duration>,
-        end: &mut asked::End<'_>,
+        end: &mut pending_requests::End<'_>,
     ) {
         // A fiber gives way to others while it waits.
         let gives_way = || ManyServers::is_caller() && ManyServers::has_others();
@@ -421,12 +429,12 @@ impl<P: Platform> Engine for Node<P> {
         self.wait_for(interest, awaited, until)
     }
 
-    fn have_attended(&self) {
-        self.have_fiber_attend();
+    fn ensure_progress_fiber(&self) {
+        self.start_progress_fiber();
     }
 
     fn is_awaited(&self) -> bool {
-        self.wants.are() || !self.waiting.is_empty()
+        self.handoff.are() || !self.waiting.is_empty()
     }
 
     fn poll(&self) {
@@ -473,10 +481,10 @@ impl<P: Platform> Engine for Node<P> {
     fn stop(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.nudge();
-        self.own.call();
+        self.progress_thread.call();
         // It takes leave of the peers at last, which must be before the process ends. If this is an upcall, that waits until who drives here has returned from it.
         if !upcall::is_running() {
-            self.own.join();
+            self.progress_thread.join();
         }
     }
 

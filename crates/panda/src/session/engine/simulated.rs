@@ -13,37 +13,37 @@ use antiphon_fiber::Birth;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use super::handoff::Handoff;
 use super::waiting::Waiting;
-use super::wants::Wants;
 use super::{Ask, Awaited, Engine, Interest, Nobody, Request, WaitsFor};
 use crate::error::{Error, Named};
 use crate::message::Message;
-use crate::platform::farewell::Farewell;
+use crate::platform::linger::Linger;
 use crate::platform::{JoinError, LaunchInfo, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
 use crate::session::Multicast;
-use crate::session::desk::{Desk, LastUpcalls};
-use crate::sim::{Errand, Host, INSTANT, Incoming, Machine, NAME, Timer, Travel, What};
+use crate::session::dispatcher::{Dispatcher, LastUpcalls};
+use crate::sim::{Command, INSTANT, Incoming, Machine, NAME, Node, Timer, Travel, What};
 
 /// A session's engine in a simulation.
 pub struct Process<L: Links, O> {
     own: Weak<Self>,
-    host: Arc<Host>,
+    node: Arc<Node>,
     myself: Myself,
-    desk: Arc<Desk>,
+    dispatcher: Arc<Dispatcher>,
     inside: Mutex<Inside<L, O>>,
     waiting: Waiting,
     /// Threads do not want the receiving end: nobody does.
-    wants: Wants,
+    handoff: Handoff,
     /// Whether a fiber takes what comes, or will go on with that.
     is_driven: AtomicBool,
     is_over: AtomicBool,
-    farewell: Mutex<Farewell>,
+    linger: Mutex<Linger>,
     /// What requests are that have not ended, for reports.
-    asked: Mutex<FxHashMap<RequestId, Asked>>,
+    requests: Mutex<FxHashMap<RequestId, RequestKind>>,
 }
 
 struct Inside<L: Links, O> {
@@ -55,7 +55,7 @@ struct Inside<L: Links, O> {
 }
 
 /// What a request is.
-enum Asked {
+enum RequestKind {
     Peer(Rank, Request),
     Communicator(Arc<[Rank]>),
 }
@@ -73,22 +73,22 @@ impl<L: Links, O: Order> Inside<L, O> {
 
 impl<L: Links, O: Order> Process<L, O> {
     /// The session of a process, from now on.
-    pub fn begin(host: &Arc<Host>, myself: Myself, desk: Arc<Desk>) -> Arc<Self> {
-        let largest = host.hub.air(|air| air.network.kind.largest());
+    pub fn begin(node: &Arc<Node>, myself: Myself, dispatcher: Arc<Dispatcher>) -> Arc<Self> {
+        let largest = node.switch.medium(|medium| medium.network.kind.largest());
         let process = Arc::new_cyclic(|own| Self {
             own: own.clone(),
-            host: host.clone(),
+            node: node.clone(),
             myself,
-            desk,
+            dispatcher,
             inside: Mutex::new(Inside::new(myself, largest)),
             waiting: Waiting::default(),
-            wants: Wants::default(),
+            handoff: Handoff::default(),
             is_driven: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
-            farewell: Mutex::new(Farewell::new(Duration::ZERO, host.now())),
-            asked: Mutex::default(),
+            linger: Mutex::new(Linger::new(Duration::ZERO, node.now())),
+            requests: Mutex::default(),
         });
-        host.install(process.clone());
+        node.install(process.clone());
         process
     }
 
@@ -105,21 +105,21 @@ impl<L: Links, O: Order> Process<L, O> {
         inside: &mut Inside<L, O>,
         act: impl FnOnce(&mut Stack<L, O>, Time) -> R,
     ) -> R {
-        let now = self.host.time();
+        let now = self.node.time();
         let result = act(&mut inside.stack, now);
         inside.stack.flush(now);
         for action in std::mem::take(inside.stack.actions()) {
             if let Action::Complete(id, _) | Action::Collected(id, _) = &action {
-                self.asked.lock().remove(id);
+                self.requests.lock().remove(id);
             }
-            match self.host.perform(action) {
+            match self.node.perform(action) {
                 Some(Action::Deliver(delivery)) => inside.deliveries.push_back(delivery),
-                Some(own) => drop(self.desk.learn(own, &self.waiting)),
+                Some(own) => drop(self.dispatcher.learn(own, &self.waiting)),
                 None => {}
             }
         }
         if let Some(at) = inside.timer.follow(inside.stack.deadline(), now) {
-            self.host.add(at, What::Tick(self.host.clone()));
+            self.node.add(at, What::Tick(self.node.clone()));
         }
         result
     }
@@ -144,7 +144,7 @@ impl<L: Links, O: Order> Process<L, O> {
             priority: Some(0),
             ..Birth::default()
         };
-        let started = self.host.start(birth, move || own.round());
+        let started = self.node.start(birth, move || own.round());
         started.expect("there is memory for a fiber's stack");
     }
 
@@ -159,17 +159,17 @@ impl<L: Links, O: Order> Process<L, O> {
             std::mem::take(&mut inside.deliveries)
         };
         for delivery in batch {
-            self.host.hub.stirred();
+            self.node.switch.stirred();
             let last = &mut LastUpcalls::default();
-            self.desk.deliver(delivery, self, &mut Nobody, last);
+            self.dispatcher.deliver(delivery, self, &mut Nobody, last);
         }
         self.waiting.changed();
         let inside = self.inside.lock();
         match inside.incoming.is_empty() && inside.deliveries.is_empty() {
             true => self.is_driven.store(false, Ordering::Relaxed),
             false => {
-                let soon = self.host.time() + INSTANT;
-                self.host.add(soon, What::GoOn(self.host.clone()));
+                let soon = self.node.time() + INSTANT;
+                self.node.add(soon, What::GoOn(self.node.clone()));
             }
         }
     }
@@ -177,16 +177,16 @@ impl<L: Links, O: Order> Process<L, O> {
     fn understand(&self, inside: &mut Inside<L, O>, incoming: Incoming) {
         match incoming {
             Incoming::Tick => {
-                if inside.timer.rings(self.host.time()) {
+                if inside.timer.rings(self.node.time()) {
                     self.act(inside, |stack, now| {
-                        stack.tick_with(now, |peer| self.host.transfer(now, peer));
+                        stack.tick_with(now, |peer| self.node.transfer(now, peer));
                     });
                 }
             }
             Incoming::Travel(Travel::Frame { from, frame, .. })
                 if Stack::<L, O>::is_plain_answer(&frame) =>
             {
-                inside.stack.heard(self.host.time(), from);
+                inside.stack.heard(self.node.time(), from);
                 self.answered(from, frame);
             }
             Incoming::Travel(Travel::Back { rank, .. }) => self.is_back(inside, rank),
@@ -199,24 +199,24 @@ impl<L: Links, O: Order> Process<L, O> {
 
     /// A process joined, perhaps in the place of one that crashed.
     fn is_back(&self, inside: &mut Inside<L, O>, rank: Rank) {
-        let is_again = self.host.hub.host(rank).birth > 1;
+        let is_again = self.node.switch.node(rank).birth > 1;
         // Over datagrams nobody said before that it was gone.
-        let is_news = L::RETRANSMITS && is_again && !self.desk.is_lost(rank);
+        let is_news = L::RETRANSMITS && is_again && !self.dispatcher.is_lost(rank);
         self.act(inside, |stack, now| {
             if is_news {
                 stack.lost(now, rank, true, "was started again");
             }
             stack.joined(rank);
         });
-        self.desk.joined(rank, format!("rank {rank}"));
+        self.dispatcher.joined(rank, format!("rank {rank}"));
     }
 
     /// An answer to a request that the protocols do not know of.
     fn answered(&self, from: Rank, frame: Message) {
         if let Some(Plain::Answer(id, outcome)) = Stack::<L, O>::plain(from, frame)
-            && (self.desk.asked).answered(from, id, outcome, &mut Nobody)
+            && (self.dispatcher.pending).answered(from, id, outcome, &mut Nobody)
         {
-            self.asked.lock().remove(&id);
+            self.requests.lock().remove(&id);
             self.waiting.ended(id);
         }
     }
@@ -225,13 +225,13 @@ impl<L: Links, O: Order> Process<L, O> {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    fn note(&self, id: RequestId, asked: Asked) -> RequestId {
-        self.asked.lock().insert(id, asked);
+    fn note(&self, id: RequestId, kind: RequestKind) -> RequestId {
+        self.requests.lock().insert(id, kind);
         id
     }
 
     fn port_name(&self, port: u64) -> String {
-        let name = self.desk.names.of(Named::Port, port);
+        let name = self.dispatcher.names.of(Named::Port, port);
         name.map_or_else(|| format!("{port:x}"), |name| format!("{name:?}"))
     }
 
@@ -255,21 +255,21 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId {
-        let is_plain = to != self.myself.rank && self.desk.asks_plainly::<L>(to);
+        let is_plain = to != self.myself.rank && self.dispatcher.asks_plainly::<L>(to);
         let id = match is_plain {
             true => {
-                let id = self.desk.asked.begin(to);
+                let id = self.dispatcher.pending.begin(to);
                 self.post(to, request.envelope(id), payload);
                 id
             }
             false => self.change(|stack, now| request.put(stack, now, to, payload, deadline)),
         };
-        self.note(id, Asked::Peer(to, request))
+        self.note(id, RequestKind::Peer(to, request))
     }
 
     fn ask(&self, ask: Ask) {
         if let Ask::Collect(part) = &ask {
-            self.note(part.id, Asked::Communicator(part.ranks.clone()));
+            self.note(part.id, RequestKind::Communicator(part.ranks.clone()));
         }
         self.change(|stack, now| ask.put(stack, now));
     }
@@ -280,18 +280,18 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
 
     fn group_is_congested(&self, group: GroupId) -> bool {
         let mut inside = self.inside.lock();
-        let now = self.host.time();
+        let now = self.node.time();
         (inside.stack).group(now, group, |group, _, _| group.is_congested())
     }
 
     fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool {
         assert!(
-            Host::of_caller().is_some(),
+            Node::of_caller().is_some(),
             "a thread of the system's waits by a simulated session: start threads by antiphon_panda::thread::spawn"
         );
         let is_held = loop {
-            let stay = self.waiting.enter(interest, &self.wants);
-            self.desk.mail.let_go(self);
+            let stay = self.waiting.enter(interest, &self.handoff);
+            self.dispatcher.mailbox.let_go(self);
             if awaited.holds() {
                 break true;
             }
@@ -300,7 +300,7 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
             }
             stay.sleep_for(awaited.what(), until);
         };
-        self.host.hub.stirred();
+        self.node.switch.stirred();
         is_held
     }
 
@@ -313,11 +313,11 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
     }
 
     fn poll(&self) {
-        self.host.give_way();
+        self.node.give_way();
     }
 
     fn now(&self) -> Instant {
-        self.host.now()
+        self.node.now()
     }
 
     fn spawn(
@@ -326,33 +326,34 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
         args: &[OsString],
         count: u32,
     ) -> Option<Result<Vec<Rank>, Error>> {
-        let hub = &self.host.hub;
-        if !hub.knows(program) {
+        let switch = &self.node.switch;
+        if !switch.knows(program) {
             return Some(Err(Error::NotSpawned {
                 program: program.to_string_lossy().into_owned(),
-                rank: hub.population(),
+                rank: switch.population(),
                 why: "the simulation has no program of that name: give it by Simulation::program"
                     .into(),
             }));
         }
-        let errand = Errand {
+        let command = Command {
             program: program.to_owned(),
             args: args.to_vec(),
             parent: self.myself.rank,
         };
-        let spawned = hub.spawn(&self.host, errand, count);
-        Some(Ok(spawned.iter().map(|host| host.rank).collect()))
+        let spawned = switch.spawn(&self.node, command, count);
+        Some(Ok(spawned.iter().map(|node| node.rank).collect()))
     }
 
     fn has_failed(&self, spawned: &[Rank]) -> Option<Rank> {
-        let has_failed =
-            |rank: &&Rank| !self.desk.has_joined(**rank) && !self.host.hub.host(**rank).is_there();
+        let has_failed = |rank: &&Rank| {
+            !self.dispatcher.has_joined(**rank) && !self.node.switch.node(**rank).is_there()
+        };
         spawned.iter().find(has_failed).copied()
     }
 
     fn take_back(&self, spawned: &[Rank]) {
-        let hub = &self.host.hub;
-        (spawned.iter()).for_each(|rank| hub.crash(&hub.host(*rank)));
+        let switch = &self.node.switch;
+        (spawned.iter()).for_each(|rank| switch.crash(&switch.node(*rank)));
     }
 
     fn allot(&self, _count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
@@ -362,14 +363,14 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
     }
 
     fn stop(&self) {
-        if self.is_over.swap(true, Ordering::Relaxed) || !self.host.is_there() {
+        if self.is_over.swap(true, Ordering::Relaxed) || !self.node.is_there() {
             return;
         }
-        let now = self.host.time();
-        let patience = Farewell::patience_of(self.myself.silence);
-        *self.farewell.lock() = Farewell::new(patience, self.host.now());
+        let now = self.node.time();
+        let patience = Linger::patience_of(self.myself.silence);
+        *self.linger.lock() = Linger::new(patience, self.node.now());
         self.nudge();
-        self.host.add(now, What::Farewell(self.host.clone()));
+        self.node.add(now, What::Linger(self.node.clone()));
     }
 
     fn rank(&self) -> Rank {
@@ -398,17 +399,23 @@ impl<L: Links, O: Order> Machine for Process<L, O> {
 
     fn exit(&self) {
         self.stop();
-        self.desk.drop_upcalls();
+        self.dispatcher.drop_upcalls();
     }
 
-    fn has_said_farewell(&self) -> bool {
-        let held = self.host.hub.air(|air| air.network.holds(self.myself.rank));
+    fn has_lingered(&self) -> bool {
+        let held = self
+            .node
+            .switch
+            .medium(|medium| medium.network.holds(self.myself.rank));
         let left = self.inside.lock().stack.backlog() + usize::from(held);
-        !self.farewell.lock().waits(left, self.host.now())
+        !self.linger.lock().waits(left, self.node.now())
     }
 
     fn forget(&self) {
-        let largest = self.host.hub.air(|air| air.network.kind.largest());
+        let largest = self
+            .node
+            .switch
+            .medium(|medium| medium.network.kind.largest());
         let empty = Inside::new(self.myself, largest);
         let before = std::mem::replace(&mut *self.inside.lock(), empty);
         drop(before);
@@ -418,20 +425,20 @@ impl<L: Links, O: Order> Machine for Process<L, O> {
         match what {
             WaitsFor::Message { port, from, tag } => {
                 let port = self.port_name(port);
-                let from = from.map_or("anybody".into(), |rank| self.desk.name_of(rank));
+                let from = from.map_or("anybody".into(), |rank| self.dispatcher.name_of(rank));
                 let tag = tag.map_or(String::new(), |tag| format!(", with tag {tag}"));
                 format!("a message from {from} at port {port}{tag}")
             }
-            WaitsFor::Request(id) => match self.asked.lock().get(&id) {
-                Some(Asked::Peer(to, Request::Call { .. })) => {
-                    format!("the reply of {} to a call", self.desk.name_of(*to))
+            WaitsFor::Request(id) => match self.requests.lock().get(&id) {
+                Some(RequestKind::Peer(to, Request::Call { .. })) => {
+                    format!("the reply of {} to a call", self.dispatcher.name_of(*to))
                 }
-                Some(Asked::Peer(to, Request::Message { port, .. })) => {
+                Some(RequestKind::Peer(to, Request::Message { port, .. })) => {
                     let port = self.port_name(*port);
-                    let to = self.desk.name_of(*to);
+                    let to = self.dispatcher.name_of(*to);
                     format!("{to} to take what was sent synchronously to port {port}")
                 }
-                Some(Asked::Communicator(ranks)) => {
+                Some(RequestKind::Communicator(ranks)) => {
                     format!("a collective operation of ranks {ranks:?}")
                 }
                 None => "the end of a request".into(),

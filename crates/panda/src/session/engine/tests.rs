@@ -8,20 +8,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::platform::bootstrap::Bootstrap;
 use crate::platform::local::LocalInbox;
-use crate::platform::meeting::Meeting;
 use crate::platform::{Event, Inbox, Local, Platform, Secret, Tcp, Udp, udp};
 use crate::protocol::group::Myself;
 use crate::protocol::{Answer, Delivery};
-use crate::session::desk::Desk;
-use crate::session::{SILENCE, asked};
+use crate::session::dispatcher::Dispatcher;
+use crate::session::{SILENCE, pending_requests};
 use crate::thread::Semaphore;
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
 const SERVICE: u64 = 7;
 
-type Parts = (Local, LocalInbox, Myself, Arc<Desk>);
+type Parts = (Local, LocalInbox, Myself, Arc<Dispatcher>);
 
 fn parts() -> [Parts; 2] {
     let mut ends = Local::session(2).into_iter();
@@ -40,8 +40,8 @@ fn parts() -> [Parts; 2] {
 
 /// A node without a thread of its own.
 fn alone() -> Arc<Node<Local>> {
-    let [(local, inbox, myself, desk), _] = parts();
-    Node::new(local, inbox, myself, desk)
+    let [(local, inbox, myself, dispatcher), _] = parts();
+    Node::new(local, inbox, myself, dispatcher)
 }
 
 /// Looks until something holds; whether it does in the end.
@@ -55,17 +55,17 @@ fn comes_to_hold(holds: impl Fn() -> bool) -> bool {
 
 #[test]
 fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
-    let [busy, other] = parts().map(|(local, inbox, myself, desk)| {
-        Node::begin(local, inbox, myself, desk).expect("a thread")
+    let [busy, other] = parts().map(|(local, inbox, myself, dispatcher)| {
+        Node::begin(local, inbox, myself, dispatcher).expect("a thread")
     });
     let is_served = Arc::new(AtomicBool::new(false));
     let serve = is_served.clone();
     let upcall = move |_| serve.store(true, Ordering::SeqCst);
-    busy.desk
+    busy.dispatcher
         .on_call(SERVICE, Location::caller(), Box::new(upcall));
     // So far it comes before it gives way to one that computes.
     let looks = busy.want();
-    assert!(comes_to_hold(|| busy.own.is_far()));
+    assert!(comes_to_hold(|| busy.progress_thread.is_far()));
     let call = Request::Call { service: SERVICE };
     other.request(0, call, Message::new(), None);
     assert!(comes_to_hold(|| is_served.load(Ordering::SeqCst)));
@@ -79,8 +79,8 @@ fn of_fibers(
     servers: usize,
     main: impl FnOnce(&Node<Local>) + Send + 'static,
 ) -> (Arc<Node<Local>>, Arc<Node<Local>>, thread::JoinHandle<()>) {
-    let [node, other] = parts().map(|(local, inbox, myself, desk)| {
-        Node::begin(local, inbox, myself, desk).expect("a thread")
+    let [node, other] = parts().map(|(local, inbox, myself, dispatcher)| {
+        Node::begin(local, inbox, myself, dispatcher).expect("a thread")
     });
     let servers = NonZeroUsize::new(servers).expect("some");
     let own = node.clone();
@@ -94,7 +94,7 @@ fn of_fibers(
 
 /// Whether a thread or fiber other than the session's own has the receiving end, and leaves that one alone.
 fn is_driven_by_who_waits(node: &Node<Local>) -> bool {
-    comes_to_hold(|| node.own.is_far() && node.end.is_taken())
+    comes_to_hold(|| node.progress_thread.is_far() && node.end.is_locked())
 }
 
 #[test]
@@ -128,17 +128,19 @@ fn fibers_that_wait_for_each_other_have_one_attend_to_the_session() {
         let gate = Arc::new(Semaphore::new(0));
         let opens = gate.clone();
         let (node, other, process) = of_fibers(servers, move |node| {
-            node.have_fiber_attend();
+            node.start_progress_fiber();
             gate.p();
         });
         let upcall = move |_| opens.v();
-        node.desk
+        node.dispatcher
             .on_call(SERVICE, Location::caller(), Box::new(upcall));
         assert!(is_driven_by_who_waits(&node));
         let call = Request::Call { service: SERVICE };
         other.request(0, call, Message::new(), None);
         process.join().expect("no panic");
-        assert!(comes_to_hold(|| !node.is_attended.load(Ordering::SeqCst)));
+        assert!(comes_to_hold(|| !node
+            .has_progress_fiber
+            .load(Ordering::SeqCst)));
         node.stop();
         other.stop();
     }
@@ -147,7 +149,7 @@ fn fibers_that_wait_for_each_other_have_one_attend_to_the_session() {
 #[test]
 fn a_session_that_ends_lets_its_attendant_go() {
     let (node, other, process) = of_fibers(1, |node| {
-        node.have_fiber_attend();
+        node.start_progress_fiber();
         // It attends meanwhile.
         crate::thread::sleep(Duration::from_millis(20));
         node.stop();
@@ -160,8 +162,8 @@ fn a_session_that_ends_lets_its_attendant_go() {
 #[test]
 fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
     let node = alone();
-    let first = node.waiting.enter(Interest::Change, &node.wants);
-    let second = node.waiting.enter(Interest::Change, &node.wants);
+    let first = node.waiting.enter(Interest::Change, &node.handoff);
+    let second = node.waiting.enter(Interest::Change, &node.handoff);
     node.pass_on();
     assert!(first.is_woken() && !second.is_woken());
     drop(first);
@@ -172,13 +174,16 @@ fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
 #[test]
 fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
     let node = alone();
-    let stay = node.waiting.enter(Interest::Change, &node.wants);
+    let stay = node.waiting.enter(Interest::Change, &node.handoff);
     thread::scope(|scope| {
-        node.wants.begin();
-        let own = scope.spawn(|| node.own.stand_far(|| node.wants.are(), 2 * LIMIT));
-        assert!(comes_to_hold(|| node.own.is_far()));
+        node.handoff.begin();
+        let own = scope.spawn(|| {
+            node.progress_thread
+                .stand_far(|| node.handoff.are(), 2 * LIMIT)
+        });
+        assert!(comes_to_hold(|| node.progress_thread.is_far()));
         node.stop_wanting();
-        assert!(comes_to_hold(|| !node.own.is_far()));
+        assert!(comes_to_hold(|| !node.progress_thread.is_far()));
         assert!(!own.join().expect("no panic"), "nobody has called it");
     });
     drop(stay);
@@ -190,8 +195,8 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     let call = |node: &Arc<Node<Local>>| {
         let (asks, knows) = (node.clone(), Arc::<AtomicBool>::default());
         let known = knows.clone();
-        let upcall = move |_| known.store(asks.desk.has_joined(5), Ordering::SeqCst);
-        (node.desk).on_call(SERVICE, Location::caller(), Box::new(upcall));
+        let upcall = move |_| known.store(asks.dispatcher.has_joined(5), Ordering::SeqCst);
+        (node.dispatcher).on_call(SERVICE, Location::caller(), Box::new(upcall));
         knows
     };
     let (rank, name, from, service, id) = (5, "later".to_string(), 1, SERVICE, 1);
@@ -209,7 +214,7 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     for (frame, taken) in [(Some(frame), None), (None, Some(taken))] {
         let node = alone();
         let knows = call(&node);
-        let mut end = node.end.try_pass().expect("nobody has it");
+        let mut end = node.end.try_lock().expect("nobody has it");
         let frame = frame.map(|frame| Event::Frame { from, frame });
         end.events.extend(frame);
         end.events.push(joins.clone());
@@ -219,7 +224,7 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
 }
 
 /// A call that is not answered within a moment, as who called it waits for that.
-fn calls(node: &Node<Local>, end: &mut asked::End<'_>) {
+fn calls(node: &Node<Local>, end: &mut pending_requests::End<'_>) {
     let call = Request::Call { service: SERVICE };
     let moment = Some(Duration::from_millis(1));
     node.request_and_drive(call, Message::new(), moment, end);
@@ -227,9 +232,9 @@ fn calls(node: &Node<Local>, end: &mut asked::End<'_>) {
 
 #[test]
 fn an_answer_that_comes_later_is_kept_by_whoever_drives_then() {
-    let [(local, inbox, myself, desk), (peer, mut peers, ..)] = parts();
-    let node = Node::new(local, inbox, myself, desk);
-    let mut end = asked::End::from(1, &node.desk.asked);
+    let [(local, inbox, myself, dispatcher), (peer, mut peers, ..)] = parts();
+    let node = Node::new(local, inbox, myself, dispatcher);
+    let mut end = pending_requests::End::from(1, &node.dispatcher.pending);
     calls(&node, &mut end);
     assert!(!end.has_come());
     let mut events = Vec::new();
@@ -250,40 +255,40 @@ fn an_answer_that_comes_later_is_kept_by_whoever_drives_then() {
 
 #[test]
 fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
-    let [(local, inbox, myself, desk), (peer, ..)] = parts();
-    let node = Node::new(local, inbox, myself, desk);
+    let [(local, inbox, myself, dispatcher), (peer, ..)] = parts();
+    let node = Node::new(local, inbox, myself, dispatcher);
     // It is told in the very round in which the caller waits.
     peer.leave(Duration::ZERO);
-    let mut end = asked::End::from(1, &node.desk.asked);
+    let mut end = pending_requests::End::from(1, &node.dispatcher.pending);
     calls(&node, &mut end);
     assert!(end.holds());
 }
 
 /// A node without a thread of its own over a platform, and its peer's end.
-fn joined<P: Platform>(info: impl Fn(Rank) -> LaunchInfo) -> (Arc<Node<P>>, (P, P::Inbox)) {
+fn joined<P: Platform>(launch_info: impl Fn(Rank) -> LaunchInfo) -> (Arc<Node<P>>, (P, P::Inbox)) {
     let joining = [0, 1].map(|rank| {
         let info = launch_info(rank);
         thread::spawn(move || P::join(&info).expect("joined"))
     });
     let [(platform, inbox), peer] = joining.map(|joining| joining.join().expect("no panic"));
-    let [(_, _, myself, desk), _] = parts();
-    (Node::new(platform, inbox, myself, desk), peer)
+    let [(_, _, myself, dispatcher), _] = parts();
+    (Node::new(platform, inbox, myself, dispatcher), peer)
 }
 
-/// Whether the own thread was called, while somebody drives or not, and when that one leaves.
+/// Whether the progress thread was called, while somebody drives or not, and when that one leaves.
 fn are_calls<P: Platform>(node: &Node<P>, somebody_drives: bool, act: impl FnOnce()) -> [bool; 2] {
     let turn = node.take_turn().filter(|_| somebody_drives);
     act();
-    let is_called = node.own.stand_aside(Duration::ZERO);
+    let is_called = node.progress_thread.stand_aside(Duration::ZERO);
     drop(turn);
-    [is_called, node.own.stand_aside(Duration::ZERO)]
+    [is_called, node.progress_thread.stand_aside(Duration::ZERO)]
 }
 
-/// Whether the own thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not, and when that one leaves.
+/// Whether the progress thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not, and when that one leaves.
 fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     let any = "127.0.0.1:0".parse().expect("an address");
-    let meeting = Meeting::hold(any, 2, Secret([7; 16])).expect("a port");
-    let (node, _peer) = joined::<Tcp>(|rank| meeting.launch_info(Tcp::NAME, rank));
+    let bootstrap = Bootstrap::hold(any, 2, Secret([7; 16])).expect("a port");
+    let (node, _peer) = joined::<Tcp>(|rank| bootstrap.launch_info(Tcp::NAME, rank));
     let call = Envelope::Call {
         service: SERVICE,
         id: 1,
@@ -303,8 +308,8 @@ fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
 
 /// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
 fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
-    let meeting = udp::Meeting::new(2, Secret([7; 16])).expect("a port");
-    let (node, _peer) = joined::<Udp>(|rank| meeting.launch_info(rank));
+    let bootstrap = udp::Bootstrap::new(2, Secret([7; 16])).expect("a port");
+    let (node, _peer) = joined::<Udp>(|rank| bootstrap.launch_info(rank));
     let to_port = Envelope::Port {
         port: 1,
         tag: 0,
@@ -327,8 +332,8 @@ fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives(
 /// A look tells nothing of what a spin would be in the way of.
 #[test]
 fn the_wait_after_something_was_sent_is_told_of_it_and_no_look_before() {
-    let [(local, inbox, myself, desk), _peer] = parts();
-    let node = Node::new(local, inbox, myself, desk);
+    let [(local, inbox, myself, dispatcher), _peer] = parts();
+    let node = Node::new(local, inbox, myself, dispatcher);
     let has_sent = || node.has_sent.load(Ordering::SeqCst);
     let call = Request::Call { service: SERVICE };
     node.request(1, call, Message::new(), None);
@@ -345,9 +350,9 @@ fn who_comes_to_wait_as_another_lets_go_does_not_wait_for_ever() {
         let node = alone();
         let turn = node.take_turn().expect("nobody has it");
         let waits = || {
-            let stay = node.waiting.enter(Interest::Change, &node.wants);
+            let stay = node.waiting.enter(Interest::Change, &node.handoff);
             let since = Instant::now();
-            if node.end.is_taken() {
+            if node.end.is_locked() {
                 stay.sleep(Some(since + LIMIT));
             }
             since.elapsed()

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::{ManyServers, Threads as _};
 
 use super::node::{self, Node};
-use super::turnstile::Passed;
+use super::try_lock::TryLockGuard;
 use super::{Awaited, Engine as _, Interest, Nobody, Request};
 use crate::message::Message;
 use crate::platform::Platform;
-use crate::session::asked::End;
+use crate::session::pending_requests::End;
 use crate::session::watching::UNWATCHED;
 
-/// How long the session's own thread takes at most to let go of the receiving end if it only sleeps.
+/// How long the session's progress thread takes at most to let go of the receiving end if it only sleeps.
 const LETS_GO: Duration = Duration::from_millis(1);
 
 /// What is waited for, and how long.
@@ -26,7 +26,7 @@ pub(super) struct Wait<'a> {
 /// Who has the receiving end and had not to ask for it, until it is dropped: then it has let go of it, also if what it waited for panicked.
 pub(super) struct Turn<'a, P: Platform> {
     node: &'a Node<P>,
-    end: Option<Passed<'a, node::End<P::Inbox>>>,
+    end: Option<TryLockGuard<'a, node::End<P::Inbox>>>,
 }
 
 /// How a fiber's drive ended.
@@ -51,7 +51,7 @@ impl<P: Platform> Turn<'_, P> {
 
 impl<P: Platform> Drop for Turn<'_, P> {
     fn drop(&mut self) {
-        self.node.wants.end_turn();
+        self.node.handoff.end_turn();
         self.end = None;
         let nobody_waits = self.node.waiting.is_empty_now();
         self.node.pass_on_unless(nobody_waits);
@@ -91,7 +91,7 @@ impl<P: Platform> Node<P> {
     /// An upcall may have ended the session on this very thread, which had the receiving end then: what it could not wait for is waited for now.
     pub(super) fn see_to_its_end(&self) {
         if self.is_over() {
-            self.own.join();
+            self.progress_thread.join();
         }
     }
 
@@ -127,7 +127,7 @@ impl<P: Platform> Node<P> {
     fn wait_for_turn(&self, wait: &mut Wait<'_>) -> bool {
         let _wanted = self.want();
         loop {
-            match self.end.try_pass() {
+            match self.end.try_lock() {
                 // As above.
                 Some(_) if wait.awaited.holds() => return true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
@@ -150,21 +150,21 @@ impl<P: Platform> Node<P> {
         let Some(mut turn) = self.take_turn() else {
             return end.begins(self.request(end.peer, request, payload, deadline));
         };
-        let losses = self.desk.losses();
-        let id = self.desk.asked.number();
+        let losses = self.dispatcher.losses();
+        let id = self.dispatcher.pending.number();
         end.begins(id);
         self.give_plain(end.peer, &request.envelope(id), payload);
         let moment = deadline.map_or(UNWATCHED, |deadline| deadline.min(UNWATCHED));
         turn.drive(Some(Instant::now() + moment), end);
         if !end.has_come() {
-            self.desk.asked.note(end.peer, id);
-            if let Some(why) = self.desk.lost_since(end.peer, losses) {
-                self.desk.asked.lost(end.peer, &why);
+            self.dispatcher.pending.note(end.peer, id);
+            if let Some(why) = self.dispatcher.lost_since(end.peer, losses) {
+                self.dispatcher.pending.lost(end.peer, &why);
             }
         }
     }
 
-    /// Takes what has come without waiting for more. The session's own thread lets go first, unless it is amid an upcall that takes long.
+    /// Takes what has come without waiting for more. The session's progress thread lets go first, unless it is amid an upcall that takes long.
     pub(super) fn look(&self) {
         self.look_once();
         self.see_to_its_end();
@@ -180,14 +180,14 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The receiving end, which the caller wants, when the session's own thread has let go of it; nothing if it does not soon, or another has it.
-    fn take_from_own(&self) -> Option<Passed<'_, node::End<P::Inbox>>> {
+    /// The receiving end, which the caller wants, when the session's progress thread has let go of it; nothing if it does not soon, or another has it.
+    fn take_from_own(&self) -> Option<TryLockGuard<'_, node::End<P::Inbox>>> {
         let until = Instant::now() + LETS_GO;
         loop {
-            if let Some(end) = self.end.try_pass() {
+            if let Some(end) = self.end.try_lock() {
                 return Some(end);
             }
-            if !self.own.drives.load(Ordering::SeqCst) || Instant::now() > until {
+            if !self.progress_thread.drives.load(Ordering::SeqCst) || Instant::now() > until {
                 return None;
             }
             std::thread::yield_now();
@@ -196,15 +196,15 @@ impl<P: Platform> Node<P> {
 
     /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
     fn sleep(&self, wait: &mut Wait<'_>) {
-        let stay = self.waiting.enter(wait.interest, &self.wants);
+        let stay = self.waiting.enter(wait.interest, &self.handoff);
         // It may have been done, or the other may have let go, before anybody could see that we wait.
-        if self.ended(wait).is_none() && self.end.is_taken() {
+        if self.ended(wait).is_none() && self.end.is_locked() {
             stay.sleep(wait.until);
         }
     }
 
     fn wait_as_fiber(&self, wait: &mut Wait<'_>) -> bool {
-        self.have_fiber_attend();
+        self.start_progress_fiber();
         loop {
             let ended = match self.drive_as_fiber(wait) {
                 Driven::Ended(is_held) => return is_held,
@@ -222,7 +222,7 @@ impl<P: Platform> Node<P> {
         let began = Instant::now();
         let mut spin = Duration::ZERO;
         // Of several that wait one looks, and drives when the others have parked.
-        if !gives_way || !self.wants.are() {
+        if !gives_way || !self.handoff.are() {
             spin = self.patience.lock().spin();
             let looks = gives_way || !spin.is_zero();
             if looks && let Some(is_held) = self.look_for(wait, began + spin, gives_way) {
@@ -281,10 +281,12 @@ impl<P: Platform> Node<P> {
         let _wanted = self.want();
         let mut has_given_way = !gives_way;
         loop {
-            match self.end.try_pass() {
+            match self.end.try_lock() {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
                 // It lets go as soon as it runs, which may be on this processor.
-                None if self.own.drives.load(Ordering::SeqCst) => std::thread::yield_now(),
+                None if self.progress_thread.drives.load(Ordering::SeqCst) => {
+                    std::thread::yield_now()
+                }
                 None => {}
             }
             match self.ended(wait) {
@@ -300,13 +302,13 @@ impl<P: Platform> Node<P> {
 
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
-        let stay = self.waiting.enter(wait.interest, &self.wants);
-        self.desk.mail.let_go(self);
+        let stay = self.waiting.enter(wait.interest, &self.handoff);
+        self.dispatcher.mailbox.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
             // Whoever drives now passes on when it lets go, and who looks when it no longer does.
-            if !self.end.is_taken() && !self.wants.are() && !self.waiting.wake_thread() {
-                self.own.call();
+            if !self.end.is_locked() && !self.handoff.are() && !self.waiting.wake_thread() {
+                self.progress_thread.call();
             }
             stay.sleep(wait.until);
         }
@@ -317,7 +319,7 @@ impl<P: Platform> Node<P> {
     pub(super) fn decline(&self) {
         // Who wants the receiving end passes it on; and finds us no longer in the waiting room, or we find that it wants it no longer.
         fence(Ordering::SeqCst);
-        if !self.wants.are() {
+        if !self.handoff.are() {
             self.pass_on();
         }
     }
@@ -325,19 +327,19 @@ impl<P: Platform> Node<P> {
     /// The receiving end, if nobody has it: then nobody need be told that it is wanted.
     #[inline]
     pub(super) fn take_turn(&self) -> Option<Turn<'_, P>> {
-        let end = Some(self.end.try_pass()?);
-        self.wants.begin_turn();
+        let end = Some(self.end.try_lock()?);
+        self.handoff.begin_turn();
         let turn = Turn { node: self, end };
-        self.desk.mail.let_go(self);
+        self.dispatcher.mailbox.let_go(self);
         Some(turn)
     }
 
-    /// The caller wants the receiving end: the session's own thread lets go of it.
+    /// The caller wants the receiving end: the session's progress thread lets go of it.
     pub(super) fn want(&self) -> Wanted<'_, P> {
-        self.wants.begin();
+        self.handoff.begin();
         let wanted = Wanted(self);
-        self.desk.mail.let_go(self);
-        if self.own.drives.load(Ordering::SeqCst) {
+        self.dispatcher.mailbox.let_go(self);
+        if self.progress_thread.drives.load(Ordering::SeqCst) {
             self.platform.wake();
         }
         wanted
@@ -345,7 +347,7 @@ impl<P: Platform> Node<P> {
 
     /// The caller wants the receiving end no longer, and has let go of it.
     pub(super) fn stop_wanting(&self) {
-        self.wants.end();
+        self.handoff.end();
         self.pass_on_unless(self.waiting.was_empty());
     }
 
@@ -359,13 +361,13 @@ impl<P: Platform> Node<P> {
         if nobody_waits {
             // What upcalls brought about at last is left for the next round, and so is the end of what was sent meanwhile.
             match self.has_deliveries.load(Ordering::SeqCst) || node::told_once(&self.has_rest) {
-                true => self.own.call(),
-                false => self.own.rouse(),
+                true => self.progress_thread.call(),
+                false => self.progress_thread.rouse(),
             }
-        } else if !self.end.is_taken() {
+        } else if !self.end.is_locked() {
             self.waiting.wake_driver();
             // Nobody may be left there, or only a fiber that has its turn after others that compute.
-            self.own.rouse();
+            self.progress_thread.rouse();
         }
     }
 }

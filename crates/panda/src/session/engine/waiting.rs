@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::WaitsFor;
-use super::wants::Wants;
+use super::handoff::Handoff;
 use crate::platform::fence as asymmetric;
 use crate::protocol::requests::RequestId;
-use crate::thread::Bed;
+use crate::thread::Parker;
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub struct Waiting {
 
 #[derive(Debug, Default)]
 struct State {
-    for_requests: FxHashMap<RequestId, Arc<Bed>>,
-    for_changes: Vec<Arc<Bed>>,
+    for_requests: FxHashMap<RequestId, Arc<Parker>>,
+    for_changes: Vec<Arc<Parker>>,
 }
 
 /// A thread's stay in the waiting room.
@@ -42,24 +42,24 @@ struct State {
 pub struct Stay<'a> {
     waiting: &'a Waiting,
     interest: Interest,
-    bed: Arc<Bed>,
+    parker: Arc<Parker>,
 }
 
 impl Stay<'_> {
     /// Sleeps until it is woken, or a time has passed.
     pub fn sleep(&self, until: Option<Instant>) {
-        self.bed.sleep(until);
+        self.parker.sleep(until);
     }
 
     /// The same, and reports can say what for.
     pub fn sleep_for(&self, what: WaitsFor, until: Option<Instant>) {
-        self.bed.sleep_for(what, until);
+        self.parker.sleep_for(what, until);
     }
 
     /// Whether a sleep would end at once.
     #[cfg(test)]
     pub fn is_woken(&self) -> bool {
-        self.bed.is_woken()
+        self.parker.is_woken()
     }
 }
 
@@ -68,7 +68,9 @@ impl Drop for Stay<'_> {
         let mut state = self.waiting.state.lock();
         match self.interest {
             Interest::Request(id) => drop(state.for_requests.remove(&id)),
-            Interest::Change => (state.for_changes).retain(|bed| !Arc::ptr_eq(bed, &self.bed)),
+            Interest::Change => {
+                (state.for_changes).retain(|parker| !Arc::ptr_eq(parker, &self.parker))
+            }
         }
         self.waiting.count.fetch_sub(1, Ordering::SeqCst);
     }
@@ -84,12 +86,12 @@ impl Waiting {
     }
 
     /// Lets the caller in. It looks once more at what it waits for, and sleeps; it is let out when what this returns is dropped.
-    pub fn enter(&self, interest: Interest, wants: &Wants) -> Stay<'_> {
-        let bed = Bed::new(None);
+    pub fn enter(&self, interest: Interest, handoff: &Handoff) -> Stay<'_> {
+        let parker = Parker::new(None);
         let mut state = self.state.lock();
         match interest {
-            Interest::Request(id) => drop(state.for_requests.insert(id, bed.clone())),
-            Interest::Change => state.for_changes.push(bed.clone()),
+            Interest::Request(id) => drop(state.for_requests.insert(id, parker.clone())),
+            Interest::Change => state.for_changes.push(parker.clone()),
         }
         self.count.fetch_add(1, Ordering::SeqCst);
         if self.is_new.load(Ordering::Relaxed) {
@@ -100,11 +102,11 @@ impl Waiting {
         drop(state);
         // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
         fence(Ordering::SeqCst);
-        wants.meet();
+        handoff.meet();
         Stay {
             waiting: self,
             interest,
-            bed,
+            parker,
         }
     }
 
@@ -115,7 +117,7 @@ impl Waiting {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether nobody waited when the caller last [ended](Wants::end) its wait. Who has let go of the receiving end before that misses nobody.
+    /// Whether nobody waited when the caller last [ended](Handoff::end) its wait. Who has let go of the receiving end before that misses nobody.
     #[inline]
     pub fn was_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
@@ -137,8 +139,8 @@ impl Waiting {
     #[inline]
     pub fn ended(&self, id: RequestId) {
         if !self.is_empty() {
-            let bed = self.state.lock().for_requests.get(&id).cloned();
-            bed.inspect(|bed| bed.wake());
+            let parker = self.state.lock().for_requests.get(&id).cloned();
+            parker.inspect(|parker| parker.wake());
         }
     }
 
@@ -146,23 +148,23 @@ impl Waiting {
     #[inline]
     pub fn changed(&self) {
         if !self.is_empty() {
-            let beds = self.state.lock().for_changes.clone();
-            beds.iter().for_each(|bed| bed.wake());
+            let parkers = self.state.lock().for_changes.clone();
+            parkers.iter().for_each(|parker| parker.wake());
         }
     }
 
     /// Wakes all, whatever they wait for.
     pub fn wake_all(&self) {
         let state = self.state.lock();
-        let beds: Vec<_> = state.for_requests.values().cloned().collect();
+        let parkers: Vec<_> = state.for_requests.values().cloned().collect();
         drop(state);
-        beds.iter().for_each(|bed| bed.wake());
+        parkers.iter().for_each(|parker| parker.wake());
         self.changed();
     }
 
     /// Wakes a thread of the system, which can sleep in the receiving end; false if there is none.
     pub fn wake_thread(&self) -> bool {
-        self.wake_first(|bed| !bed.is_fibers())
+        self.wake_first(|parker| !parker.is_fibers())
     }
 
     /// Wakes one to drive, best a thread of the system: a fiber only looks for a while.
@@ -170,11 +172,11 @@ impl Waiting {
         self.wake_thread() || self.wake_first(|_| true)
     }
 
-    fn wake_first(&self, is_such: impl Fn(&Arc<Bed>) -> bool) -> bool {
+    fn wake_first(&self, is_such: impl Fn(&Arc<Parker>) -> bool) -> bool {
         let state = self.state.lock();
         let mut all = state.for_changes.iter().chain(state.for_requests.values());
-        let bed = all.find(|bed| is_such(bed)).cloned();
+        let parker = all.find(|parker| is_such(parker)).cloned();
         drop(state);
-        bed.inspect(|bed| bed.wake()).is_some()
+        parker.inspect(|parker| parker.wake()).is_some()
     }
 }

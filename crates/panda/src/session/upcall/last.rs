@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use super::Given;
+use super::Registered;
 
 /// How often what is registered has changed. It does with the table locked; who looks something up asks before it locks that.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Last<F> {
     number: u64,
     /// Which changes had been by then.
     changes: u64,
-    upcall: Weak<Given<F>>,
+    upcall: Weak<Registered<F>>,
 }
 
 impl<F> Default for Last<F> {
@@ -40,13 +40,13 @@ impl<F> Default for Last<F> {
 impl<F> Last<F> {
     /// The upcall of a number after so many changes, if it is this one.
     #[inline]
-    pub fn get(&self, number: u64, changes: u64) -> Option<Arc<Given<F>>> {
+    pub fn get(&self, number: u64, changes: u64) -> Option<Arc<Registered<F>>> {
         let is_it = (number, changes) == (self.number, self.changes);
         is_it.then(|| self.upcall.upgrade()).flatten()
     }
 
     /// Keeps at hand what was found after so many changes.
-    pub fn set(&mut self, number: u64, changes: u64, found: &Arc<Given<F>>) {
+    pub fn set(&mut self, number: u64, changes: u64, found: &Arc<Registered<F>>) {
         *self = Self {
             number,
             changes,
@@ -67,7 +67,7 @@ mod tests {
     fn it_is_at_hand_for_its_number_until_something_changes_and_is_not_kept() {
         let (mut last, changes) = (Last::default(), Changes::default());
         assert!(last.get(0, changes.count()).is_none());
-        let upcall = Arc::new(Given {
+        let upcall = Arc::new(Registered {
             place: Location::caller(),
             call: Mutex::new(|| ()),
         });

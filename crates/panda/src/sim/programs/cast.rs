@@ -9,8 +9,8 @@ use antiphon_fiber::{Birth, StackError};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::host::Host;
-use super::hub::Starter;
+use super::node::Node;
+use super::switch::Starter;
 use super::{NAME, Outcome, Simulation};
 use crate::platform::{LaunchInfo, Secret};
 use crate::protocol::group::{Bus, Sequencer};
@@ -110,24 +110,24 @@ pub struct Cast<T> {
 }
 
 impl<T: Send + 'static> Starter for Cast<T> {
-    fn start(&self, host: &Arc<Host>) -> Result<(), StackError> {
-        let session = self.session(host);
-        let (program, args) = match &host.errand {
+    fn start(&self, node: &Arc<Node>) -> Result<(), StackError> {
+        let session = self.session(node);
+        let (program, args) = match &node.command {
             None => (&self.program, Vec::new()),
-            Some(errand) => (&self.by_name[&errand.program], errand.args.clone()),
+            Some(command) => (&self.by_name[&command.program], command.args.clone()),
         };
         let (results, program) = (self.results.clone(), program.clone());
         let birth = Birth {
-            name: Some(format!("rank {}", host.rank)),
+            name: Some(format!("rank {}", node.rank)),
             priority: Some(0),
             region: None,
         };
-        let life = host.life;
+        let life = node.life;
         let body = move || {
             let result = caught(|| program(session, args));
             results.lock().insert(life, result);
         };
-        host.spawn(birth, Box::new(body))
+        node.spawn(birth, Box::new(body))
     }
 
     fn knows(&self, program: &OsStr) -> bool {
@@ -136,30 +136,30 @@ impl<T: Send + 'static> Starter for Cast<T> {
 }
 
 impl<T> Cast<T> {
-    fn session(&self, host: &Arc<Host>) -> Session {
+    fn session(&self, node: &Arc<Node>) -> Session {
         let info = LaunchInfo {
             platform: NAME.into(),
-            rank: host.rank,
+            rank: node.rank,
             size: self.size,
-            name: format!("rank {}", host.rank),
-            meeting: String::new(),
+            name: format!("rank {}", node.rank),
+            bootstrap: String::new(),
             address: None,
             silence: Some(self.silence),
-            parent: host.errand.as_ref().map(|errand| errand.parent),
+            parent: node.command.as_ref().map(|command| command.parent),
             starter: None,
             secret: Secret([0; 16]),
         };
-        simulated(self.kind, host, &info)
+        simulated(self.kind, node, &info)
     }
 }
 
 /// A session over the protocols of a kind of network, which are compiled here once, whatever programs return.
-fn simulated(kind: Kind, host: &Arc<Host>, info: &LaunchInfo) -> Session {
+fn simulated(kind: Kind, node: &Arc<Node>, info: &LaunchInfo) -> Session {
     match kind {
         Kind::Datagrams | Kind::Multicast => {
-            Session::simulated::<Retransmit, Sequencer>(host, info)
+            Session::simulated::<Retransmit, Sequencer>(node, info)
         }
-        Kind::Streams => Session::simulated::<Through, Sequencer>(host, info),
-        Kind::Bus => Session::simulated::<Through, Bus>(host, info),
+        Kind::Streams => Session::simulated::<Through, Sequencer>(node, info),
+        Kind::Bus => Session::simulated::<Through, Bus>(node, info),
     }
 }

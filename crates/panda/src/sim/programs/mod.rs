@@ -13,19 +13,19 @@ use crate::platform::Rank;
 use crate::session::{SILENCE, Session};
 use crate::thread::{self, ThreadError};
 use cast::Cast;
-use host::Here;
-use hub::{Counts, Hub, Starter};
+use node::Here;
 use outcome::Halted;
+use switch::{Counts, Starter, Switch};
 
 mod cast;
-mod host;
-mod hub;
+mod node;
 mod outcome;
+mod switch;
 
 pub use cast::Programs;
-pub use host::{Errand, Host, INSTANT, Incoming, Machine};
-pub use hub::{Halt, What};
+pub use node::{Command, INSTANT, Incoming, Machine, Node};
 pub use outcome::{End, Failure, Outcome, seeds};
+pub use switch::{Halt, What};
 
 /// The platform's name.
 pub const NAME: &str = "sim";
@@ -175,9 +175,9 @@ impl Simulation {
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
         let _here = Here::begin();
         let network = self.network.clone();
-        let hub = Hub::new(self.size, network, self.seed, self.silence, self.limit);
-        let of_hub = hub.clone();
-        let main = move || self.direct(&of_hub, cast);
+        let switch = Switch::new(self.size, network, self.seed, self.silence, self.limit);
+        let of_switch = switch.clone();
+        let main = move || self.direct(&of_switch, cast);
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         let outcome = unsafe { run.start(main) }?;
@@ -186,8 +186,8 @@ impl Simulation {
             Some(Err(panic)) => std::panic::resume_unwind(panic),
             None => unreachable!("the simulation's own fiber never waits"),
         };
-        let counts = hub.counts();
-        hub.forget();
+        let counts = switch.counts();
+        switch.forget();
         Ok((counts, halted))
     }
 
@@ -210,21 +210,21 @@ impl Simulation {
     }
 
     /// Begins all processes, and is the fiber that runs when no other can.
-    fn direct(&self, hub: &Arc<Hub>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
+    fn direct(&self, switch: &Arc<Switch>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
         for (time, fault) in &self.faults {
-            hub.plan(*time, fault.clone());
+            switch.plan(*time, fault.clone());
         }
-        hub.cast(cast.clone());
+        switch.cast(cast.clone());
         let begun = (0..self.size).try_for_each(|rank| {
-            let host = Host::new(rank, hub);
-            hub.begin(host.clone());
-            cast.start(&host)
+            let node = Node::new(rank, switch);
+            switch.begin(node.clone());
+            cast.start(&node)
         });
-        let halt = begun.map(|()| hub.run());
-        let state = |host: &Arc<Host>| (host.rank, host.life, host.state());
-        let states = hub.hosts().iter().map(state).collect();
-        let earlier = hub.past().iter().map(state).collect();
-        hub.end();
+        let halt = begun.map(|()| switch.run());
+        let state = |node: &Arc<Node>| (node.rank, node.life, node.state());
+        let states = switch.nodes().iter().map(state).collect();
+        let earlier = switch.past().iter().map(state).collect();
+        switch.end();
         Ok(Halted {
             halt: halt?,
             states,

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::cast::Returned;
-use super::host::State;
-use super::hub::{Counts, Halt};
+use super::node::State;
+use super::switch::{Counts, Halt};
 use crate::platform::Rank;
 use crate::session::upcall::words_of;
 use crate::thread::Panic;

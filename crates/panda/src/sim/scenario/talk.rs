@@ -69,7 +69,10 @@ impl Talk {
             ranks.swap(at, self.chance.below(at as u64 + 1) as usize);
         }
         let tasks = (0..tasks).map(|_| self.task(ranks.len())).collect();
-        let begins: Vec<Time> = ranks.iter().map(|_| world.air.now + self.delay()).collect();
+        let begins: Vec<Time> = ranks
+            .iter()
+            .map(|_| world.medium.now + self.delay())
+            .collect();
         world.communicator(ranks, tasks, &begins);
     }
 

@@ -14,7 +14,7 @@ use crate::sim::communicator::{Calls, Communicator, Done, Task, Turn, given, own
 
 /// Which communicator, and which place in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub struct Slot {
     pub communicator: usize,
     pub place: usize,
 }
@@ -22,16 +22,19 @@ pub struct Turn {
 impl<L: Links, O: Order> World<L, O> {
     /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
     pub fn communicator(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
-        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.air.life_of(*b);
+        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.medium.life_of(*b);
         if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
             return;
         }
-        let lives = ranks.iter().map(|rank| self.air.life_of(*rank)).collect();
+        let lives = ranks
+            .iter()
+            .map(|rank| self.medium.life_of(*rank))
+            .collect();
         let communicator = self.history.communicators.len();
         for (place, at) in begins.iter().enumerate() {
-            self.air.add(
+            self.medium.add(
                 *at,
-                What::Turn(Turn {
+                What::Turn(Slot {
                     communicator,
                     place,
                 }),
@@ -46,16 +49,16 @@ impl<L: Links, O: Order> World<L, O> {
     }
 
     /// Has a process of a communicator call what is next.
-    pub(super) fn turn(&mut self, turn: Turn) {
-        let Some(communicator) = self.history.communicators.get_mut(turn.communicator) else {
+    pub(super) fn turn(&mut self, slot: Slot) {
+        let Some(communicator) = self.history.communicators.get_mut(slot.communicator) else {
             return;
         };
-        let (ranks, life) = (communicator.ranks.clone(), communicator.lives[turn.place]);
-        let turns = &mut communicator.turns[turn.place];
+        let (ranks, life) = (communicator.ranks.clone(), communicator.lives[slot.place]);
+        let turns = &mut communicator.turns[slot.place];
         let Some(&task) = communicator.tasks.get(turns.len()) else {
             return;
         };
-        let rank = ranks[turn.place];
+        let rank = ranks[slot.place];
         let Some(node) = (self.nodes[rank as usize].as_mut()).filter(|node| node.life == life)
         else {
             return;
@@ -63,21 +66,21 @@ impl<L: Links, O: Order> World<L, O> {
         let id = node.stack.request_id();
         let number = turns.len();
         turns.push(Turn {
-            at: self.air.now,
+            at: self.medium.now,
             ended: None,
         });
-        self.turns.insert((life, id), turn);
-        let list = turn.communicator as u64 + 1;
+        self.slots.insert((life, id), slot);
+        let list = slot.communicator as u64 + 1;
         let (operation, value) = match task.way(number) {
             Some(way) => {
-                let held = Held::new(own(number, turn.place), 1 + task.length / 8);
+                let held = Held::new(own(number, slot.place), 1 + task.length / 8);
                 self.arrays.insert((life, id), held.clone());
                 let count = ranks.len();
-                held.sum(way, (turn.place + count - task.root) % count, count)
+                held.sum(way, (slot.place + count - task.root) % count, count)
             }
             None => (
                 operation(task, number, ranks.len()),
-                value(own(number, turn.place), task.length),
+                value(own(number, slot.place), task.length),
             ),
         };
         let part = Part {
@@ -87,7 +90,7 @@ impl<L: Links, O: Order> World<L, O> {
             order: list,
             operation,
             value,
-            at: turn.place,
+            at: slot.place,
             root: task.root,
             ranks,
         };
@@ -101,20 +104,20 @@ impl<L: Links, O: Order> World<L, O> {
         id: RequestId,
         outcome: &Result<Vec<Message>, Failure>,
     ) -> bool {
-        let key = (self.air.life_of(rank), id);
-        let Some(turn) = self.turns.remove(&key) else {
+        let key = (self.medium.life_of(rank), id);
+        let Some(slot) = self.slots.remove(&key) else {
             return false;
         };
         let array = self.arrays.remove(&key);
-        let communicator = &mut self.history.communicators[turn.communicator];
-        let turns = &mut communicator.turns[turn.place];
+        let communicator = &mut self.history.communicators[slot.communicator];
+        let turns = &mut communicator.turns[slot.place];
         let (task, count) = (
             communicator.tasks[turns.len() - 1],
             communicator.ranks.len(),
         );
         let length = task.length;
         // Who is not the root has no result.
-        let array = array.filter(|_| task.calls.is_to_all() || turn.place == task.root);
+        let array = array.filter(|_| task.calls.is_to_all() || slot.place == task.root);
         if let Some(turn) = turns.last_mut() {
             let number = |value: &Message| number_in(value, length);
             let ended = match outcome {
@@ -124,9 +127,9 @@ impl<L: Links, O: Order> World<L, O> {
                 }
                 Err(failure) => Done::Failed(failure.clone()),
             };
-            turn.ended = Some((self.air.now, ended));
+            turn.ended = Some((self.medium.now, ended));
         }
-        self.turn(turn);
+        self.turn(slot);
         true
     }
 }

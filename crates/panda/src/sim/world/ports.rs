@@ -38,7 +38,7 @@ impl<L: Links, O: Order> World<L, O> {
             to, tag, length, ..
         } = letter;
         let life = self.reaches(rank, to);
-        let now = self.air.now;
+        let now = self.medium.now;
         let Some(node) = self.nodes[rank as usize].as_mut() else {
             return;
         };
@@ -66,15 +66,15 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// Which life of a rank what another sends now is for.
     pub(super) fn reaches(&self, from: Rank, to: Rank) -> usize {
-        match self.air.network.kind.is_lossy() || from == to {
-            true => self.air.life_of(to),
-            false => self.air.connected_to(from, to),
+        match self.medium.network.kind.is_lossy() || from == to {
+            true => self.medium.life_of(to),
+            false => self.medium.connected_to(from, to),
         }
     }
 
     /// A process is handed a message, and only then says so.
     pub(super) fn take(&mut self, rank: Rank, parcel: Parcel) {
-        let now = self.air.now;
+        let now = self.medium.now;
         let Parcel {
             from,
             tag,

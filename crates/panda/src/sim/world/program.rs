@@ -59,7 +59,7 @@ impl<L: Links, O: Order> World<L, O> {
                 .is_some_and(|member| !member.is_leaving && !member.places.is_empty());
         let is_full = self.nodes[rank as usize].as_mut().is_none_or(|node| {
             node.stack
-                .group(self.air.now, GROUP, |group, _, _| group.is_congested())
+                .group(self.medium.now, GROUP, |group, _, _| group.is_congested())
         });
         if !wants || is_full {
             return;
@@ -86,16 +86,16 @@ impl<L: Links, O: Order> World<L, O> {
         let life = &mut self.history.lives[node.life];
         let number = life.calls.len() as u32 + 1;
         let payload = Message::from(encode((node.life as u32, 0, number)).to_vec());
-        let deadline = self.air.now + CALL_LIMIT / 2;
+        let deadline = self.medium.now + CALL_LIMIT / 2;
         let id = node
             .stack
-            .call(self.air.now, to, SERVICE, payload, Some(deadline));
+            .call(self.medium.now, to, SERVICE, payload, Some(deadline));
         life.calls.insert(
             id,
             Call {
                 to,
                 number,
-                at: self.air.now,
+                at: self.medium.now,
                 ended: None,
             },
         );

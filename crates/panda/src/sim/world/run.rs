@@ -9,22 +9,22 @@ use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
 use crate::protocol::{Action, Delivery, Envelope, Stack, Time};
 use crate::sim::Place;
-use crate::sim::air::Travel;
+use crate::sim::medium::Travel;
 
 impl<L: Links, O: Order> World<L, O> {
     /// Lets time pass up to a moment.
     pub fn run_until(&mut self, until: Time) {
-        while let Some(what) = self.air.next(until) {
+        while let Some(what) = self.medium.next(until) {
             self.happen(what);
         }
-        self.air.now = until;
+        self.medium.now = until;
     }
 
     /// Lets time pass until something holds, up to a moment; whether it holds.
     pub fn run_till(&mut self, until: Time, holds: impl Fn(&Self) -> bool) -> bool {
         while !holds(self) {
-            let Some(what) = self.air.next(until) else {
-                self.air.now = until;
+            let Some(what) = self.medium.next(until) else {
+                self.medium.now = until;
                 return false;
             };
             self.happen(what);
@@ -34,13 +34,13 @@ impl<L: Links, O: Order> World<L, O> {
 
     fn happen(&mut self, what: What) {
         match what {
-            What::Travel(travel @ Travel::Multicast { .. }) => {
+            What::Travel(travel @ Travel::Broadcast { .. }) => {
                 for rank in self.living() {
                     self.reads(rank, travel.clone());
                 }
             }
             What::Travel(travel) => {
-                let to = travel.to().filter(|_| self.air.finds(&travel));
+                let to = travel.to().filter(|_| self.medium.finds(&travel));
                 if let Some(rank) = to {
                     self.reads(rank, travel);
                 }
@@ -52,7 +52,7 @@ impl<L: Links, O: Order> World<L, O> {
                 else {
                     return;
                 };
-                if node.timer.rings(self.air.now) {
+                if node.timer.rings(self.medium.now) {
                     self.act(rank, |stack, now| stack.tick(now));
                 }
             }
@@ -73,7 +73,7 @@ impl<L: Links, O: Order> World<L, O> {
         let Some(node) = self.nodes[rank as usize].as_mut() else {
             return;
         };
-        let now = self.air.now;
+        let now = self.medium.now;
         act(&mut node.stack, now);
         node.stack.flush(now);
         let life = node.life;
@@ -83,7 +83,7 @@ impl<L: Links, O: Order> World<L, O> {
                 .map(|action| (rank, life, action)),
         );
         if let Some(at) = node.timer.follow(node.stack.deadline(), now) {
-            self.air.add(at, What::Timer { rank, life });
+            self.medium.add(at, What::Timer { rank, life });
         }
         if !self.is_busy {
             self.is_busy = true;
@@ -100,12 +100,12 @@ impl<L: Links, O: Order> World<L, O> {
     }
 
     fn perform(&mut self, rank: Rank, action: Action) {
-        let Some(own) = self.air.perform(rank, action) else {
+        let Some(own) = self.medium.perform(rank, action) else {
             return;
         };
         match own {
             Action::Complete(id, outcome) => {
-                let now = self.air.now;
+                let now = self.medium.now;
                 let is_well = outcome.is_ok();
                 match self.life(rank).and_then(|life| life.calls.get_mut(&id)) {
                     Some(call) => call.ended = Some((now, is_well)),
@@ -138,12 +138,12 @@ impl<L: Links, O: Order> World<L, O> {
             }
             Action::Deliver(Delivery::Group(GROUP, event)) => self.seen(rank, event),
             Action::Lost(peer, why) => {
-                let now = self.air.now;
+                let now = self.medium.now;
                 if let Some(life) = self.life(rank) {
                     life.losses.push((now, peer));
                 }
                 if self.tells {
-                    eprintln!("{:?}: rank {rank}: {peer} {why}", self.air.now);
+                    eprintln!("{:?}: rank {rank}: {peer} {why}", self.medium.now);
                 }
             }
             Action::Deliver(Delivery::Port {
@@ -180,7 +180,7 @@ impl<L: Links, O: Order> World<L, O> {
 
     fn seen(&mut self, rank: Rank, event: GroupEvent) {
         if self.tells && !matches!(event, GroupEvent::Message { .. }) {
-            eprintln!("{:?}: rank {rank}: {event:?}", self.air.now);
+            eprintln!("{:?}: rank {rank}: {event:?}", self.medium.now);
         }
         let Some(member) = self.membership(rank) else {
             return;

@@ -1,10 +1,10 @@
 use std::cell::{Cell, RefCell};
 use std::os::fd::AsFd;
 
-use super::super::meeting::Meeting;
+use super::super::bootstrap::Bootstrap;
 use super::super::memory::{Map, RING, ring_at};
-use super::super::reach::Reach;
 use super::super::ring::Receiver;
+use super::super::single_copy::PeerMemory;
 use super::*;
 use crate::platform::Secret;
 use crate::platform::pool::Pool;
@@ -27,18 +27,18 @@ struct Ends {
 impl Ends {
     /// Nothing where the system forbids to lend.
     fn new() -> Option<Self> {
-        let reach = Reach::probe(std::process::id(), &raw const MARK as u64, MARK);
-        if reach.is_none() {
+        let peer_memory = PeerMemory::probe(std::process::id(), &raw const MARK as u64, MARK);
+        if peer_memory.is_none() {
             eprintln!("skipped: the system forbids process_vm_readv");
         }
-        let meeting = Meeting::new(2, Secret([1; 16])).expect("a file");
+        let bootstrap = Bootstrap::new(2, Secret([1; 16])).expect("a file");
         let file = std::fs::File::options()
             .read(true)
             .write(true)
-            .open(meeting.launch_info(0).meeting)
+            .open(bootstrap.launch_info(0).bootstrap)
             .expect("it is there while it is held");
         let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
-        let receiver = Receiver::new(map(), Some(reach?), Pool::default());
+        let receiver = Receiver::new(map(), Some(peer_memory?), Pool::default());
         Some(Self {
             way: Outgoing::new(Sender::new(map())),
             receiver: RefCell::new(receiver),

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
 use super::super::memory::{CellHead, Counters, Map, STREAM};
-use super::super::reach::{Reach, Unread};
-use super::loan::Loan;
+use super::super::single_copy::{PeerMemory, Unread};
+use super::single_copy::Descriptor;
 use super::{
     ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, LINE, REST_LENT, STEP, cell_at, lap,
     run,
@@ -48,9 +48,9 @@ pub struct Receiver {
     stream_told: u64,
     pool: Pool,
     /// The way to the sender's memory, if there is one.
-    reach: Option<Reach>,
+    peer_memory: Option<PeerMemory>,
     /// Frames that were read there, in all and when the sender was last told.
-    loans: u64,
+    lent: u64,
     loans_told: u64,
     /// The sender's process has ended amid a frame: nothing more comes.
     is_cut: bool,
@@ -58,8 +58,8 @@ pub struct Receiver {
 
 impl Receiver {
     /// Tells the sender whether its memory can be read.
-    pub fn new(map: Map, reach: Option<Reach>, pool: Pool) -> Self {
-        if reach.is_some() {
+    pub fn new(map: Map, peer_memory: Option<PeerMemory>, pool: Pool) -> Self {
+        if peer_memory.is_some() {
             map.view::<Counters>(0).taken.reads.store(1, Release);
         }
         Self {
@@ -70,8 +70,8 @@ impl Receiver {
             cells_told: 0,
             stream_told: 0,
             pool,
-            reach,
-            loans: 0,
+            peer_memory,
+            lent: 0,
             loans_told: 0,
             is_cut: false,
         }
@@ -157,55 +157,59 @@ impl Receiver {
 
     /// Whether the sender holds on to frames that were read since this was last asked: before a sleep, ring its bell.
     pub fn owes_bell(&mut self) -> bool {
-        if self.loans_told == self.loans {
+        if self.loans_told == self.lent {
             return false;
         }
-        self.loans_told = self.loans;
+        self.loans_told = self.lent;
         fence(SeqCst);
         self.map.view::<Counters>(0).starved.lends.load(Relaxed) != 0
     }
 
     /// Reads a frame where it lies.
     fn take_lent(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
-        let loan = Loan::read(&self.map, at)?;
+        let descriptor = Descriptor::read(&self.map, at)?;
         // As much as if it came through the stream, so that space of either kind fits the other.
-        let mut bytes = self.pool.space(loan.bytes() as usize);
-        reserve(&mut bytes, loan.bytes().min(BELIEVED))?;
-        if !self.read_lent(&loan, &mut bytes)? {
+        let mut bytes = self.pool.space(descriptor.bytes() as usize);
+        reserve(&mut bytes, descriptor.bytes().min(BELIEVED))?;
+        if !self.read_lent(&descriptor, &mut bytes)? {
             return Ok(None);
         }
         let mut frame = self.pool.frame(bytes);
-        frame.push(loan.headers());
+        frame.push(descriptor.headers());
         Ok(Some(frame))
     }
 
     /// Where the rest lies of the frame whose beginning is in the stream, if the next cell says so.
-    fn rest_lent(&self) -> Result<Option<Loan>, Corrupt> {
+    fn rest_lent(&self) -> Result<Option<Descriptor>, Corrupt> {
         let at = cell_at(self.cell);
         let what = self.map.view::<CellHead>(at).length.load(Relaxed);
         (what == REST_LENT)
-            .then(|| Loan::read(&self.map, at))
+            .then(|| Descriptor::read(&self.map, at))
             .transpose()
     }
 
     /// Reads the rest of a frame where it lies, behind what came through the stream.
-    fn take_rest(&mut self, loan: &Loan, mut bytes: Vec<u8>) -> Result<Option<Message>, Corrupt> {
+    fn take_rest(
+        &mut self,
+        descriptor: &Descriptor,
+        mut bytes: Vec<u8>,
+    ) -> Result<Option<Message>, Corrupt> {
         self.cell += 1;
         self.stream = self.stream.next_multiple_of(ALIGN);
-        reserve(&mut bytes, loan.headers().len() as u64)?;
-        bytes.extend_from_slice(loan.headers());
-        let is_whole = self.read_lent(loan, &mut bytes)?;
+        reserve(&mut bytes, descriptor.headers().len() as u64)?;
+        bytes.extend_from_slice(descriptor.headers());
+        let is_whole = self.read_lent(descriptor, &mut bytes)?;
         Ok(is_whole.then(|| self.pool.frame(bytes)))
     }
 
-    /// Reads the pieces of a loan. False if the sender's process has ended.
-    fn read_lent(&mut self, loan: &Loan, bytes: &mut Vec<u8>) -> Result<bool, Corrupt> {
-        let Some(reach) = &self.reach else {
+    /// Reads the pieces of a descriptor. False if the sender's process has ended.
+    fn read_lent(&mut self, descriptor: &Descriptor, bytes: &mut Vec<u8>) -> Result<bool, Corrupt> {
+        let Some(peer_memory) = &self.peer_memory else {
             return Err(Corrupt(
                 "it lent a frame to a process that cannot read its memory".into(),
             ));
         };
-        match reach.read(loan.pieces(), bytes) {
+        match peer_memory.read(descriptor.pieces(), bytes) {
             Ok(()) => {}
             Err(Unread::Gone) => {
                 self.is_cut = true;
@@ -217,9 +221,9 @@ impl Receiver {
                 )));
             }
         }
-        self.loans += 1;
+        self.lent += 1;
         let taken = &self.map.view::<Counters>(0).taken;
-        taken.loans.store(self.loans, Release);
+        taken.lent.store(self.lent, Release);
         Ok(true)
     }
 
@@ -309,8 +313,8 @@ impl Receiver {
 }
 
 /// Bytes of a frame that are still to come through the stream.
-fn missing(length: u64, came: u64, rest: Option<&Loan>) -> Result<u64, Corrupt> {
-    let lent = rest.map_or(0, Loan::bytes);
+fn missing(length: u64, came: u64, rest: Option<&Descriptor>) -> Result<u64, Corrupt> {
+    let lent = rest.map_or(0, Descriptor::bytes);
     let streamed = length.checked_sub(lent);
     let missing = streamed.and_then(|streamed| streamed.checked_sub(came));
     missing.ok_or_else(|| {

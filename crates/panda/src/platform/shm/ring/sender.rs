@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
 use super::super::memory::{CELLS, CellHead, Counters, Map, STREAM};
-use super::loan::{Loan, Loans};
+use super::single_copy::{Descriptor, LentFrames};
 use super::{
     ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, REST_LENT, STEP, cell_at, lap,
     run,
@@ -24,7 +24,7 @@ pub struct Sender {
     current: Option<Current>,
     waiting: VecDeque<Message>,
     waiting_bytes: usize,
-    loans: Loans,
+    lent: LentFrames,
     /// The receiver can read this process's memory.
     may_lend: bool,
     /// The length from which frames do not begin in the stream.
@@ -51,7 +51,7 @@ impl Sender {
             current: None,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            loans: Loans::default(),
+            lent: LentFrames::default(),
             may_lend: false,
             lends_whole_from: usize::MAX,
         }
@@ -120,21 +120,21 @@ impl Sender {
                 self.put_inline(&frame);
                 continue;
             }
-            let loan = self.loan(&frame);
+            let descriptor = self.descriptor(&frame);
             let is_whole = frame.len() >= self.lends_whole_from;
             // A receiver that leaves no room is busy with something else.
-            if let Some(loan) = &loan
+            if let Some(descriptor) = &descriptor
                 && (is_whole || self.room()? < STEP)
             {
                 self.waiting_bytes -= frame.len();
-                self.lend(frame, loan, LENT);
+                self.lend(frame, descriptor, LENT);
                 continue;
             }
             self.announce(frame.len());
             self.current = Some(Current {
                 frame,
                 done: 0,
-                is_lendable: loan.is_some(),
+                is_lendable: descriptor.is_some(),
             });
         }
         Ok(())
@@ -149,12 +149,14 @@ impl Sender {
             return Ok(false);
         }
         let current = self.current.take();
-        let loan = current.as_ref().and_then(|c| Loan::of(&c.frame, c.done));
-        let (Some(Current { frame, .. }), Some(loan)) = (current, loan) else {
+        let descriptor = current
+            .as_ref()
+            .and_then(|c| Descriptor::of(&c.frame, c.done));
+        let (Some(Current { frame, .. }), Some(descriptor)) = (current, descriptor) else {
             unreachable!("a rest lies in no more pieces than the frame");
         };
         self.end_stream(&frame);
-        self.lend(frame, &loan, REST_LENT);
+        self.lend(frame, &descriptor, REST_LENT);
         Ok(true)
     }
 
@@ -180,22 +182,22 @@ impl Sender {
 
     /// Whether everything is in the ring, and nothing of it lies in this process's memory.
     pub fn is_idle(&self) -> bool {
-        !self.has_queue() && self.loans.is_empty()
+        !self.has_queue() && self.lent.is_empty()
     }
 
     /// What was lent and may still be read.
-    pub fn into_loans(self) -> Loans {
-        self.loans
+    pub fn into_lent(self) -> LentFrames {
+        self.lent
     }
 
     /// Bytes that are lent.
     pub fn lent_bytes(&self) -> usize {
-        self.loans.bytes()
+        self.lent.bytes()
     }
 
     /// Bytes that wait, or are lent.
     pub fn waiting_bytes(&self) -> usize {
-        self.waiting_bytes + self.loans.bytes()
+        self.waiting_bytes + self.lent.bytes()
     }
 
     /// The memory that what waits, or is lent, takes: a short frame takes some, too.
@@ -217,9 +219,9 @@ impl Sender {
         if !self.waiting.is_empty() {
             return self.has_cell();
         }
-        let before = self.loans.bytes();
+        let before = self.lent.bytes();
         self.let_go()?;
-        Ok(self.loans.bytes() < before)
+        Ok(self.lent.bytes() < before)
     }
 
     fn counters(&self) -> &Counters {
@@ -276,30 +278,30 @@ impl Sender {
     }
 
     /// How a frame can be lent, if it is long enough and the receiver can read it.
-    fn loan(&mut self, frame: &Message) -> Option<Loan> {
+    fn descriptor(&mut self, frame: &Message) -> Option<Descriptor> {
         if frame.len() < LENT_MIN {
             return None;
         }
         self.may_lend = self.may_lend || self.counters().taken.reads.load(Acquire) != 0;
-        self.may_lend.then(|| Loan::of(frame, 0)).flatten()
+        self.may_lend.then(|| Descriptor::of(frame, 0)).flatten()
     }
 
     /// Lends a frame, or the rest of one.
-    fn lend(&mut self, frame: Message, loan: &Loan, what: u32) {
-        loan.write(&self.map, cell_at(self.cell));
-        self.loans.add(frame);
+    fn lend(&mut self, frame: Message, descriptor: &Descriptor, what: u32) {
+        descriptor.write(&self.map, cell_at(self.cell));
+        self.lent.add(frame);
         self.counters().starved.lends.store(1, Relaxed);
         self.publish_cell(what);
     }
 
     /// Lets go of what was lent and has been read.
     fn let_go(&mut self) -> Result<(), Corrupt> {
-        if self.loans.is_empty() {
+        if self.lent.is_empty() {
             return Ok(());
         }
-        let read = self.counters().taken.loans.load(Acquire);
-        self.loans.read(read)?;
-        if self.loans.is_empty() {
+        let read = self.counters().taken.lent.load(Acquire);
+        self.lent.read(read)?;
+        if self.lent.is_empty() {
             self.counters().starved.lends.store(0, Relaxed);
         }
         Ok(())

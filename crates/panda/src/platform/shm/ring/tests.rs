@@ -6,21 +6,21 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use super::super::meeting::Meeting;
+use super::super::bootstrap::Bootstrap;
 use super::super::memory::{CellHead, Counters, Map, RING, ring_at};
-use super::super::reach::Reach;
-use super::loan::Loan;
+use super::super::single_copy::PeerMemory;
+use super::single_copy::Descriptor;
 use super::*;
 use crate::message::{Header, Message};
 use crate::platform::Secret;
 use crate::platform::pool::Pool;
 
 fn map() -> (Map, Map) {
-    let info = Meeting::new(2, Secret([1; 16])).expect("a file");
+    let info = Bootstrap::new(2, Secret([1; 16])).expect("a file");
     let file = std::fs::File::options()
         .read(true)
         .write(true)
-        .open(info.launch_info(0).meeting)
+        .open(info.launch_info(0).bootstrap)
         .expect("it is there while it is held");
     let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
     (map(), map())
@@ -34,12 +34,12 @@ fn ring() -> (Sender, Receiver) {
 static MARK: u64 = 0x1234_5678;
 
 /// The way to this process's own memory, where the system has one.
-fn reach() -> Option<Reach> {
-    let reach = Reach::probe(std::process::id(), &raw const MARK as u64, MARK);
-    if reach.is_none() {
+fn peer_memory() -> Option<PeerMemory> {
+    let peer_memory = PeerMemory::probe(std::process::id(), &raw const MARK as u64, MARK);
+    if peer_memory.is_none() {
         eprintln!("nothing is lent: the system forbids process_vm_readv");
     }
-    reach
+    peer_memory
 }
 
 fn frame(length: usize, mark: u8) -> Message {
@@ -62,7 +62,7 @@ proptest! {
         lends in any::<bool>(),
     ) {
         let (a, b) = map();
-        let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten(), Pool::default()));
+        let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(peer_memory).flatten(), Pool::default()));
         let mut taken = Vec::new();
         for (i, &length) in lengths.iter().enumerate() {
             sender.lend_whole_from(if i % 3 == 0 { LENT_WHOLE_MIN } else { usize::MAX });
@@ -102,7 +102,7 @@ proptest! {
             }
         }
         a.view::<Counters>(0).sent.stream.store(sent, Relaxed);
-        let mut receiver = Receiver::new(b, reach(), Pool::default());
+        let mut receiver = Receiver::new(b, peer_memory(), Pool::default());
         for _ in 0..=CELLS {
             if !matches!(receiver.take(), Ok(Some(_))) {
                 break;
@@ -117,7 +117,7 @@ proptest! {
         let counters: &Counters = b.view(0);
         counters.taken.cells.store(cells, Relaxed);
         counters.taken.stream.store(stream, Relaxed);
-        counters.taken.loans.store(stream, Relaxed);
+        counters.taken.lent.store(stream, Relaxed);
         counters.taken.reads.store(cells as u32, Relaxed);
         for length in [10, 400_000, 10] {
             if sender.send(frame(length, 0)).is_err() {
@@ -193,10 +193,12 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
         }
     }
     let (a, b) = map();
-    let Some(reach) = reach() else { return };
+    let Some(peer_memory) = peer_memory() else {
+        return;
+    };
     let (mut sender, mut receiver) = (
         Sender::new(a),
-        Receiver::new(b, Some(reach), Pool::default()),
+        Receiver::new(b, Some(peer_memory), Pool::default()),
     );
     let is_gone = Arc::new(AtomicBool::new(false));
     let owner = Owner(is_gone.clone(), vec![5; 100_000]);
@@ -224,10 +226,12 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
 #[test]
 fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
     let (a, b) = map();
-    let Some(reach) = reach() else { return };
+    let Some(peer_memory) = peer_memory() else {
+        return;
+    };
     let (mut sender, mut receiver) = (
         Sender::new(a),
-        Receiver::new(b, Some(reach), Pool::default()),
+        Receiver::new(b, Some(peer_memory), Pool::default()),
     );
     // The stream holds a part of either.
     let from = 4 * STREAM as usize;
@@ -247,10 +251,12 @@ fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
 #[test]
 fn a_frame_that_finds_no_room_is_lent_whole() {
     let (a, b) = map();
-    let Some(reach) = reach() else { return };
+    let Some(peer_memory) = peer_memory() else {
+        return;
+    };
     let (mut sender, mut receiver) = (
         Sender::new(a),
-        Receiver::new(b, Some(reach), Pool::default()),
+        Receiver::new(b, Some(peer_memory), Pool::default()),
     );
     for mark in 0..3 {
         sender.send(frame(50_000, mark)).unwrap();
@@ -270,8 +276,10 @@ fn rests_are_lent_while_the_receiver_takes() {
     const FRAMES: usize = 2000;
     let length = |number: usize| number * 7919 % 120_000;
     let (a, b) = map();
-    let Some(reach) = reach() else { return };
-    let mut receiver = Receiver::new(b, Some(reach), Pool::default());
+    let Some(peer_memory) = peer_memory() else {
+        return;
+    };
+    let mut receiver = Receiver::new(b, Some(peer_memory), Pool::default());
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut sender = Sender::new(a);
@@ -308,15 +316,17 @@ fn rests_are_lent_while_the_receiver_takes() {
 fn a_rest_that_is_not_what_is_missing_is_corrupt() {
     for (is_rest, lent) in [(true, 9_999), (true, 10_001), (false, 10_000)] {
         let (a, b) = map();
-        let Some(reach) = reach() else { return };
-        let mut receiver = Receiver::new(b, Some(reach), Pool::default());
+        let Some(peer_memory) = peer_memory() else {
+            return;
+        };
+        let mut receiver = Receiver::new(b, Some(peer_memory), Pool::default());
         a.write(cell_at(0) + CELL_HEAD, &20_000_u64.to_ne_bytes());
         publish(&a, 0, IN_STREAM);
         a.view::<Counters>(0).sent.stream.store(10_000, Relaxed);
         assert!(receiver.take().unwrap().is_none());
         let bytes = Message::from(vec![1; lent]);
-        let loan = Loan::of(&bytes, 0).expect("one piece");
-        loan.write(&a, cell_at(1));
+        let descriptor = Descriptor::of(&bytes, 0).expect("one piece");
+        descriptor.write(&a, cell_at(1));
         publish(&a, 1, if is_rest { REST_LENT } else { LENT });
         assert!(receiver.has_any());
         assert!(receiver.take().is_err(), "{is_rest}, {lent}");

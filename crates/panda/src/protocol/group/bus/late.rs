@@ -1,6 +1,6 @@
 //! A group to a process that came when the session had begun: it has not seen who joined before.
 //!
-//! It asks by a multicast, so that the question has a place in the order. Each of the others tells how the group stands at that place, or that it came late itself and never asked. What comes
+//! It asks by a broadcast, so that the question has a place in the order. Each of the others tells how the group stands at that place, or that it came late itself and never asked. What comes
 //! after that place waits until somebody has told; if nobody can, since none of those that knew is there any more, the group begins anew. Who was asked while it waited for an answer to its own
 //! question tells when it has that one: so waits only go to earlier questions, and end. Where all that may know are there and silent, the question is given up: what they know nobody else can
 //! make up.
@@ -19,13 +19,13 @@ pub struct Late {
     /// The others that are there.
     here: BTreeSet<Rank>,
     /// The next question.
-    next: Asked,
+    next: QuestionId,
     question: Option<Question>,
 }
 
 /// A question, among all that any process asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct QuestionId {
     /// The life of the process: answers to an earlier one's questions are of no use.
     birth: u64,
     number: u32,
@@ -34,7 +34,7 @@ pub struct Asked {
 /// What has become of a question.
 #[derive(Debug)]
 struct Question {
-    asked: Asked,
+    asked: QuestionId,
     /// Once it has its place, who was there at that: who comes after has not seen more than this process.
     waits_for: BTreeSet<Rank>,
     /// Those that do not know either.
@@ -58,7 +58,7 @@ impl Late {
     pub fn new(birth: u64) -> Self {
         Self {
             here: BTreeSet::new(),
-            next: Asked { birth, number: 0 },
+            next: QuestionId { birth, number: 0 },
             question: None,
         }
     }
@@ -242,7 +242,7 @@ mod tests {
         fn act(&mut self, rank: usize, act: impl FnOnce(&mut Bus, &mut Output)) {
             let mut out = Output::default();
             act(&mut self.buses[rank], &mut out);
-            for frame in out.multicasts {
+            for frame in out.broadcasts {
                 for queue in &mut self.queues {
                     queue.push_back((rank as Rank, frame.clone()));
                 }
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_an_earlier_life_is_none() {
-        let [early, own] = [1, 2].map(|birth| Asked { birth, number: 0 });
+        let [early, own] = [1, 2].map(|birth| QuestionId { birth, number: 0 });
         let mut late = Late::new(2);
         late.joined(0);
         assert!(late.ask().is_some());

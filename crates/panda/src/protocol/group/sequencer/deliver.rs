@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::kept::AHEAD;
+use super::hold_back::AHEAD;
 use super::log::Entry;
 use super::notes::{Item, Note};
 use super::{GroupEvent, Output, Sequencer, Status, bodies};

@@ -27,7 +27,7 @@ mod change;
 mod decide;
 mod deliver;
 mod enter;
-mod kept;
+mod hold_back;
 mod log;
 mod notes;
 mod order;
@@ -88,7 +88,7 @@ pub struct Sequencer {
     sequencing: order::Sequencing,
     reporting: deliver::Reporting,
     /// Long messages that came before their places, by sender and number.
-    bodies: kept::Spread,
+    bodies: hold_back::Spread,
     /// The greatest ballot that this process has promised to take part in: while there is one, the view stands still.
     promised: Option<Ballot>,
     /// What it accepted last, which may be decided.
@@ -125,7 +125,7 @@ pub struct Sequencer {
     /// Asked to join again while leaving.
     comes_back: bool,
     /// Notes of views that have not begun here.
-    early: kept::Early,
+    early: hold_back::Early,
     /// What this process says to itself.
     to_self: VecDeque<(Note, Message)>,
     fault: Fault,
@@ -155,7 +155,7 @@ impl Order for Sequencer {
             sending: sending::Sending::default(),
             sequencing: order::Sequencing::default(),
             reporting: deliver::Reporting::default(),
-            bodies: kept::Spread::default(),
+            bodies: hold_back::Spread::default(),
             promised: None,
             accepted: None,
             change: None,
@@ -175,7 +175,7 @@ impl Order for Sequencer {
             next: None,
             left_in: None,
             comes_back: false,
-            early: kept::Early::default(),
+            early: hold_back::Early::default(),
             to_self: VecDeque::new(),
             fault: Fault::default(),
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::bodies::{Bodies, split_off, whole};
-use super::kept::Kept;
+use super::hold_back::Quota;
 use super::log::Entry;
 use super::notes::{Item, Note};
 use super::sending::{BATCH, BATCH_ITEMS, UNORDERED_MAX};
@@ -30,7 +30,7 @@ pub(super) struct Sequencing {
     /// Messages that wait because the history is full: as [`give_place`](Sequencer::give_place) takes them.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
     /// How many of each sender wait: no more than may be under way.
-    kept: Kept<UNORDERED_MAX>,
+    kept: Quota<UNORDERED_MAX>,
     others: Progress,
     told_stable: u64,
 }
@@ -227,7 +227,7 @@ impl Sequencer {
     }
 
     fn go_on_waiting(&mut self, out: &mut Output) {
-        self.sequencing.kept = Kept::default();
+        self.sequencing.kept = Quota::default();
         for (sender, number, body, is_spread) in std::mem::take(&mut self.sequencing.waiting) {
             self.give_place(sender, number, body, is_spread, out);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::kept::AHEAD;
+use super::hold_back::AHEAD;
 use super::notes::{Item, Note};
 use super::order::{HISTORY_BYTES, HISTORY_MAX};
 use super::sending::{UNORDERED_BYTES, UNORDERED_MAX};

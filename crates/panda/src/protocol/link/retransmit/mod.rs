@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use super::{Arrival, Links, Together};
+use super::{Arrival, Links, Multicast};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 use crate::protocol::fault::{Fault, Mutant};
@@ -72,7 +72,7 @@ pub struct Retransmit {
 impl Links for Retransmit {
     const RETRANSMITS: bool = true;
     const FRAGMENTS: bool = true;
-    type ToAll = Together;
+    type ToAll = Multicast;
 
     fn new(largest: usize, birth: u64) -> Self {
         assert!(
@@ -100,8 +100,8 @@ impl Links for Retransmit {
         }
         if !self.outgoing.join(&message, None, room.min(SHARED)) {
             Piece::cut(message, room, |piece| {
-                let together = None;
-                self.outgoing.add(Waiting { piece, together });
+                let multicast = None;
+                self.outgoing.add(Waiting { piece, multicast });
             });
         }
         self.fill(now, frames);

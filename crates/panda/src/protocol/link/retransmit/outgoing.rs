@@ -27,7 +27,7 @@ pub struct Outgoing {
     under_way: usize,
     waiting: VecDeque<Waiting>,
     /// Numbers of those of `waiting` that go together with other links', which rise.
-    together: VecDeque<u64>,
+    multicast: VecDeque<u64>,
     /// This link fell behind the others, and goes on alone until then, or until nothing waits.
     apart_until: Option<Time>,
     /// How often pieces that went together were found lost since one of them arrived.
@@ -46,7 +46,7 @@ pub type Due = SmallVec<[(u64, Piece); 1]>;
 pub struct Waiting {
     pub piece: Piece,
     /// Its number among those that go together with other links', if it is one.
-    pub together: Option<u64>,
+    pub multicast: Option<u64>,
 }
 
 /// The memory that a piece takes until it is acknowledged, in bytes: a short one takes some, too.
@@ -63,7 +63,7 @@ pub struct Sent {
     /// Sent again, or to be.
     pub is_again: bool,
     /// Went together with other links' first.
-    pub is_together: bool,
+    pub is_multicast: bool,
 }
 
 impl Outgoing {
@@ -76,7 +76,7 @@ impl Outgoing {
             lost: 0,
             under_way: 0,
             waiting: VecDeque::new(),
-            together: VecDeque::new(),
+            multicast: VecDeque::new(),
             apart_until: None,
             missed: 0,
             bytes: 0,
@@ -87,15 +87,15 @@ impl Outgoing {
 
     pub fn add(&mut self, waiting: Waiting) {
         self.bytes += room_of(&waiting.piece);
-        self.together.extend(waiting.together);
+        self.multicast.extend(waiting.multicast);
         self.waiting.push_back(waiting);
     }
 
     /// Puts a message into the piece that waits last, if it goes as that does and there is room.
-    pub fn join(&mut self, message: &Message, together: Option<u64>, room: usize) -> bool {
+    pub fn join(&mut self, message: &Message, multicast: Option<u64>, room: usize) -> bool {
         let last = self.waiting.back_mut();
         let Some(last) = last.filter(|last| {
-            let goes_so = last.together == together;
+            let goes_so = last.multicast == multicast;
             goes_so && last.piece.fits(message, room)
         }) else {
             return false;
@@ -169,20 +169,20 @@ impl Outgoing {
     /// Whether the next one goes alone.
     pub fn has_more(&self) -> bool {
         let next = self.waiting.front();
-        next.is_some_and(|next| next.together.is_none())
+        next.is_some_and(|next| next.multicast.is_none())
     }
 
     /// The next one that waits, if it goes together with other links' or if it does not.
-    fn next(&mut self, is_together: bool) -> Option<Waiting> {
+    fn next(&mut self, is_multicast: bool) -> Option<Waiting> {
         let next = self.waiting.front()?;
-        match next.together.is_some() == is_together {
+        match next.multicast.is_some() == is_multicast {
             true => self.waiting.pop_front(),
             false => None,
         }
     }
 
     /// A piece goes, and is to be acknowledged; its number.
-    fn sends(&mut self, now: Time, piece: Piece, is_together: bool) -> u64 {
+    fn sends(&mut self, now: Time, piece: Piece, is_multicast: bool) -> u64 {
         let number = self.first + self.sent.len() as u64;
         self.under_way += piece.body.len();
         self.sent.push_back(Some(Sent {
@@ -190,37 +190,37 @@ impl Outgoing {
             at: now,
             is_lost: false,
             is_again: false,
-            is_together,
+            is_multicast,
         }));
         number
     }
 
     /// Whether the last piece that waits is that one of those that go together with other links'.
     pub fn ends_with(&self, number: u64) -> bool {
-        let last = self.waiting.back().and_then(|last| last.together);
+        let last = self.waiting.back().and_then(|last| last.multicast);
         last == Some(number)
     }
 
     /// Whether that piece is among those that wait to go together with other links'.
     pub fn awaits(&self, number: u64) -> bool {
-        self.together.binary_search(&number).is_ok()
+        self.multicast.binary_search(&number).is_ok()
     }
 
     /// Whether it is the first of them.
     pub fn awaits_first(&self, number: u64) -> bool {
-        self.together.front() == Some(&number)
+        self.multicast.front() == Some(&number)
     }
 
     /// Whether that piece can go now: nothing stands before it, and the window has room.
     pub fn is_ready(&self, number: u64) -> bool {
-        let next = self.waiting.front().and_then(|next| next.together);
+        let next = self.waiting.front().and_then(|next| next.multicast);
         next == Some(number) && self.lost == 0 && self.has_room()
     }
 
     /// The piece that is [ready](Self::is_ready) goes; its number in this link.
-    pub fn take_together(&mut self, now: Time) -> Option<u64> {
+    pub fn take_multicast(&mut self, now: Time) -> Option<u64> {
         let next = self.next(true)?;
-        self.together.pop_front();
+        self.multicast.pop_front();
         let number = self.sends(now, next.piece, true);
         self.resend_at
             .get_or_insert_with(|| now + self.pace.time_out());
@@ -230,9 +230,9 @@ impl Outgoing {
     /// What goes together goes alone, and what comes up to that time, unless nothing waits before.
     pub fn go_apart(&mut self, until: Time) {
         self.apart_until = Some(until);
-        self.together.clear();
+        self.multicast.clear();
         for waiting in &mut self.waiting {
-            waiting.together = None;
+            waiting.multicast = None;
         }
     }
 
@@ -297,7 +297,7 @@ impl Outgoing {
         self.under_way -= sent.piece.body.len();
         self.lost -= usize::from(sent.is_lost);
         if !sent.is_again {
-            self.missed *= u32::from(!sent.is_together);
+            self.missed *= u32::from(!sent.is_multicast);
             self.pace.measured(now.saturating_sub(sent.at));
         }
         true
@@ -316,7 +316,7 @@ impl Outgoing {
                 (sent.is_again, sent.is_lost) = (true, true);
                 self.lost += 1;
                 is_lost = true;
-                is_missed |= sent.is_together;
+                is_missed |= sent.is_multicast;
             }
         }
         self.missed += u32::from(is_missed);
@@ -335,7 +335,7 @@ impl Outgoing {
         let mut is_missed = false;
         for sent in self.sent.iter_mut().flatten() {
             self.lost += usize::from(!sent.is_lost);
-            is_missed |= sent.is_together && !sent.is_again;
+            is_missed |= sent.is_multicast && !sent.is_again;
             (sent.is_again, sent.is_lost) = (true, true);
         }
         self.missed += u32::from(is_missed);

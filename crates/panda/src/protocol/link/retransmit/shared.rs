@@ -25,7 +25,7 @@ impl Retransmit {
         debug_assert!(piece.body.len() + HEADER <= self.largest);
         self.outgoing.add(Waiting {
             piece,
-            together: Some(number),
+            multicast: Some(number),
         });
     }
 
@@ -58,7 +58,7 @@ impl Retransmit {
 
     /// It goes: this end's stream, the peer's, and the number that it has there.
     pub fn take_shared(&mut self, now: Time) -> Option<(u64, u64, u64)> {
-        let number = self.outgoing.take_together(now)?;
+        let number = self.outgoing.take_multicast(now)?;
         Some((self.mine, self.theirs, number))
     }
 

@@ -1,4 +1,4 @@
-//! The door of a place that anybody on the network may knock at, with a thread for each who does: a meeting's, a starter's.
+//! Accepts connections from anybody on the network, with a thread for each: at a bootstrap, at a starter.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,14 +23,14 @@ pub fn pause() {
 
 /// Connections that have not proven to know the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it proves it at once.
 #[derive(Debug)]
-pub struct Door {
+pub struct Acceptor {
     secret: Secret,
     purpose: Purpose,
     room: usize,
     strangers: Mutex<VecDeque<Arc<TcpStream>>>,
 }
 
-impl Door {
+impl Acceptor {
     /// With room for so many processes that come at once.
     pub fn new(secret: Secret, purpose: Purpose, processes: u32) -> Self {
         Self {

@@ -20,19 +20,19 @@ const BYTES_MAX: usize = HISTORY_BYTES + UNORDERED_BYTES;
 
 /// How much is kept of each peer, of which there may be so many.
 #[derive(Debug, Default)]
-pub struct Kept<const MOST: usize> {
-    of: HashMap<Rank, Lot>,
+pub struct Quota<const MOST: usize> {
+    of: HashMap<Rank, Usage>,
 }
 
 #[derive(Debug, Default)]
-struct Lot {
+struct Usage {
     count: usize,
     bytes: usize,
     /// The two longest there have been, the longest first.
     longest: [usize; 2],
 }
 
-impl Lot {
+impl Usage {
     fn add(&mut self, length: usize) {
         self.count += 1;
         self.bytes += length;
@@ -46,20 +46,20 @@ impl Lot {
     }
 }
 
-impl<const MOST: usize> Kept<MOST> {
+impl<const MOST: usize> Quota<MOST> {
     /// One more of a peer; false if no correct one has so much kept.
     pub fn keep(&mut self, rank: Rank, length: usize) -> bool {
-        let lot = self.of.entry(rank).or_default();
-        lot.add(length);
-        !lot.is_too_much(MOST)
+        let usage = self.of.entry(rank).or_default();
+        usage.add(length);
+        !usage.is_too_much(MOST)
     }
 
     /// One less.
     fn give(&mut self, rank: Rank, length: usize) {
-        if let Some(lot) = self.of.get_mut(&rank) {
-            lot.count -= 1;
-            lot.bytes -= length;
-            if lot.count == 0 {
+        if let Some(usage) = self.of.get_mut(&rank) {
+            usage.count -= 1;
+            usage.bytes -= length;
+            if usage.count == 0 {
                 self.of.remove(&rank);
             }
         }
@@ -70,17 +70,17 @@ impl<const MOST: usize> Kept<MOST> {
 #[derive(Debug, Default)]
 pub struct Spread {
     bodies: HashMap<(Rank, u64), Message>,
-    kept: Kept<AHEAD>,
+    quota: Quota<AHEAD>,
 }
 
 impl Spread {
     /// Keeps one; false, and it is dropped, if no correct sender has so many kept.
     pub fn keep(&mut self, from: Rank, number: u64, body: Message) -> bool {
         drop(self.take(from, number));
-        let may = self.kept.keep(from, body.len());
+        let may = self.quota.keep(from, body.len());
         match may {
             true => drop(self.bodies.insert((from, number), body)),
-            false => self.kept.give(from, body.len()),
+            false => self.quota.give(from, body.len()),
         }
         may
     }
@@ -88,7 +88,7 @@ impl Spread {
     /// One whose place has come.
     pub fn take(&mut self, from: Rank, number: u64) -> Option<Message> {
         let body = self.bodies.remove(&(from, number))?;
-        self.kept.give(from, body.len());
+        self.quota.give(from, body.len());
         Some(body)
     }
 }
@@ -97,7 +97,7 @@ impl Spread {
 #[derive(Debug, Default)]
 pub struct Early {
     pub notes: VecDeque<(Rank, Note, Message)>,
-    kept: Kept<EARLY_MAX>,
+    quota: Quota<EARLY_MAX>,
 }
 
 impl Early {
@@ -107,10 +107,10 @@ impl Early {
             self.drop_collect(from, view);
         }
         let length = body.len() + bytes_of(&note);
-        let may = self.kept.keep(from, length);
+        let may = self.quota.keep(from, length);
         match may {
             true => self.notes.push_back((from, note, body)),
-            false => self.kept.give(from, length),
+            false => self.quota.give(from, length),
         }
         may
     }
@@ -122,7 +122,7 @@ impl Early {
         };
         let at = self.notes.iter().position(same);
         if let Some((_, note, body)) = at.and_then(|at| self.notes.remove(at)) {
-            self.kept.give(from, body.len() + bytes_of(&note));
+            self.quota.give(from, body.len() + bytes_of(&note));
         }
     }
 }

@@ -51,7 +51,7 @@ struct Standing {
 pub struct Leaves {
     pub piece: Piece,
     /// To these together.
-    pub together: Vec<Rank>,
+    pub multicast: Vec<Rank>,
     /// To each of these by itself.
     pub alone: Vec<Rank>,
 }
@@ -101,13 +101,13 @@ impl Queue {
         }
         let (_, piece) = self.pieces.pop_front()?;
         let Standing { ready, late, .. } = standing;
-        let (together, alone) = match ready.len() < PEERS_MIN {
+        let (multicast, alone) = match ready.len() < PEERS_MIN {
             true => (Vec::new(), [late, ready].concat()),
             false => (ready, late),
         };
         Some(Leaves {
             piece,
-            together,
+            multicast,
             alone,
         })
     }

@@ -9,7 +9,7 @@ use crate::platform::{JoinError, LaunchInfo};
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Delivery, GroupId};
 use crate::session::Multicast;
-use crate::session::desk::{Desk, LastUpcalls};
+use crate::session::dispatcher::{Dispatcher, LastUpcalls};
 use crate::session::engine::{Ask, Awaited, Interest, Nobody, Request};
 
 /// Bounds what never takes so long.
@@ -18,12 +18,12 @@ const OWN: Rank = 0;
 const PORT: u64 = 7;
 
 /// An engine that does nothing but what a test has it do.
-struct Told<P, A> {
+struct Scripted<P, A> {
     post: P,
     ask: A,
 }
 
-impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for Told<P, A> {
+impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for Scripted<P, A> {
     fn post(&self, to: Rank, envelope: Envelope, _: Message) {
         (self.post)(to, envelope);
     }
@@ -90,17 +90,17 @@ fn letter(from: Rank, length: usize) -> Delivery {
 }
 
 /// What comes, with no upcall at hand and nobody who waits.
-fn deliver(desk: &Desk, delivery: Delivery, engine: &dyn Engine) {
-    desk.deliver(delivery, engine, &mut Nobody, &mut LastUpcalls::default());
+fn deliver(dispatcher: &Dispatcher, delivery: Delivery, engine: &dyn Engine) {
+    dispatcher.deliver(delivery, engine, &mut Nobody, &mut LastUpcalls::default());
 }
 
 /// A process that joins is announced with the protocols' lock held, which who tells a sender wants.
 #[test]
 fn who_joins_is_let_in_while_senders_are_told() {
-    let desk = Arc::new(Desk::default());
+    let dispatcher = Arc::new(Dispatcher::default());
     let (says, said) = mpsc::channel();
-    let joining = desk.clone();
-    let engine = Told {
+    let joining = dispatcher.clone();
+    let engine = Scripted {
         post: move |to, envelope| {
             let Envelope::Hold { is_held, .. } = envelope else {
                 return;
@@ -118,14 +118,18 @@ fn who_joins_is_let_in_while_senders_are_told() {
         },
         ask: |_| (),
     };
-    desk.mail.limit(UNREAD_MAX + 2);
-    deliver(&desk, letter(3, UNREAD_MAX + 3), &engine);
-    assert!(desk.mail.is_barred(3), "somebody was barred once");
-    desk.mail.limit(usize::MAX);
-    deliver(&desk, letter(1, UNREAD_MAX), &engine);
-    while desk.mail.first(PORT, None, None, &engine).is_some() {}
-    deliver(&desk, letter(1, UNREAD_MAX), &engine);
-    desk.mail.let_go(&engine);
+    dispatcher.mailbox.limit(UNREAD_MAX + 2);
+    deliver(&dispatcher, letter(3, UNREAD_MAX + 3), &engine);
+    assert!(dispatcher.mailbox.is_barred(3), "somebody was barred once");
+    dispatcher.mailbox.limit(usize::MAX);
+    deliver(&dispatcher, letter(1, UNREAD_MAX), &engine);
+    while dispatcher
+        .mailbox
+        .first(PORT, None, None, &engine)
+        .is_some()
+    {}
+    deliver(&dispatcher, letter(1, UNREAD_MAX), &engine);
+    dispatcher.mailbox.let_go(&engine);
     let said: Vec<_> = said.try_iter().collect();
     assert_eq!(said, [(1, true), (1, false), (1, true), (1, false)]);
 }
@@ -133,25 +137,25 @@ fn who_joins_is_let_in_while_senders_are_told() {
 /// Who waits and is told that there is news finds out what it is.
 #[test]
 fn there_is_news_of_a_loss_only_when_it_is_known() {
-    let desk = Arc::new(Desk::default());
-    let noted = desk.clone();
-    let engine = Told {
+    let dispatcher = Arc::new(Dispatcher::default());
+    let noted = dispatcher.clone();
+    let engine = Scripted {
         post: |_, _| (),
         ask: move |ask| {
             if let Ask::GiveUp { rank, why } = ask {
-                assert!(!noted.mail.has_news(), "nobody could say why");
-                assert_eq!(noted.mail.take_news(), None);
+                assert!(!noted.mailbox.has_news(), "nobody could say why");
+                assert_eq!(noted.mailbox.take_news(), None);
                 noted.lost(rank, why);
             }
         },
     };
-    desk.mail.limit(1000);
+    dispatcher.mailbox.limit(1000);
     for from in [1, 2] {
-        deliver(&desk, letter(from, 2000), &engine);
-        assert!(desk.mail.has_news());
-        assert_eq!(desk.mail.take_news(), Some(from));
-        assert!(desk.why_lost(from).is_some());
-        assert_eq!(desk.mail.take_news(), None, "it is told once");
-        assert!(!desk.mail.has_news());
+        deliver(&dispatcher, letter(from, 2000), &engine);
+        assert!(dispatcher.mailbox.has_news());
+        assert_eq!(dispatcher.mailbox.take_news(), Some(from));
+        assert!(dispatcher.why_lost(from).is_some());
+        assert_eq!(dispatcher.mailbox.take_news(), None, "it is told once");
+        assert!(!dispatcher.mailbox.has_news());
     }
 }

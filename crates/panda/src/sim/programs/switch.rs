@@ -12,16 +12,16 @@ use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::Fault;
-use super::host::{Host, Incoming, Phase};
+use super::node::{Incoming, Node, Phase};
 use crate::platform::Rank;
 use crate::protocol::Time;
-use crate::sim::air::{Air, START, Travel};
+use crate::sim::medium::{Medium, START, Travel};
 use crate::sim::{Chance, Network};
 
 mod joins;
 
 /// How often a session that has ended looks whether its peers have taken what it sent.
-const FAREWELL: Duration = Duration::from_millis(5);
+const LINGER: Duration = Duration::from_millis(5);
 /// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
 const STILL: u32 = 30;
 /// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
@@ -33,7 +33,7 @@ pub trait Starter: Send + Sync {
     ///
     /// # Errors
     /// There is no memory for a stack.
-    fn start(&self, host: &Arc<Host>) -> Result<(), StackError>;
+    fn start(&self, node: &Arc<Node>) -> Result<(), StackError>;
     /// Whether there is a program of that name.
     fn knows(&self, program: &OsStr) -> bool;
 }
@@ -43,19 +43,19 @@ pub enum What {
     /// Something comes to whom it is for.
     Travel(Travel),
     /// Something has come to a process.
-    Arrived(Arc<Host>, Travel),
+    Arrived(Arc<Node>, Travel),
     /// A process's protocols have asked for the time.
-    Tick(Arc<Host>),
+    Tick(Arc<Node>),
     /// A fiber's time has come.
-    Wake(Arc<Host>, u64),
+    Wake(Arc<Node>, u64),
     /// A process goes on with what is left to be handed over.
-    GoOn(Arc<Host>),
+    GoOn(Arc<Node>),
     /// A session has ended, and may leave.
-    Farewell(Arc<Host>),
+    Linger(Arc<Node>),
     /// A process that joins tells those that have not heard it, and then again some time later.
-    Knock(Arc<Host>, Duration),
+    Knock(Arc<Node>, Duration),
     /// The others have let a process in, or it waits for them no longer.
-    LetIn(Arc<Host>),
+    LetIn(Arc<Node>),
     /// Something happens that the program did not do.
     Fault(Fault),
 }
@@ -78,7 +78,7 @@ pub enum Halt {
 }
 
 /// What the processes share.
-pub struct Hub {
+pub struct Switch {
     /// The time at which virtual time begins.
     start: Instant,
     /// The OS thread that runs everything.
@@ -87,10 +87,10 @@ pub struct Hub {
 }
 
 struct State {
-    air: Air<What>,
-    hosts: Vec<Arc<Host>>,
+    medium: Medium<What>,
+    nodes: Vec<Arc<Node>>,
     /// Incarnations that there were before, in the order in which they were followed by others.
-    past: Vec<Arc<Host>>,
+    past: Vec<Arc<Node>>,
     /// Who has not heard of whom, over datagrams: what the second sends to the first is a stranger's.
     strangers: BTreeSet<(Rank, Rank)>,
     starter: Option<Arc<dyn Starter>>,
@@ -111,7 +111,7 @@ struct State {
     limit: Time,
 }
 
-impl Hub {
+impl Switch {
     pub fn new(
         size: u32,
         network: Network,
@@ -124,8 +124,8 @@ impl Hub {
             start: Instant::now(),
             thread: std::thread::current().id(),
             state: Mutex::new(State {
-                air: Air::new(size, network, Chance::new(seed)),
-                hosts: Vec::new(),
+                medium: Medium::new(size, network, Chance::new(seed)),
+                nodes: Vec::new(),
                 past: Vec::new(),
                 strangers: BTreeSet::new(),
                 starter: None,
@@ -146,17 +146,17 @@ impl Hub {
     ///
     /// # Panics
     /// On another OS thread than the simulation's: what it did would not be the same each time.
-    pub fn air<R>(&self, act: impl FnOnce(&mut Air<What>) -> R) -> R {
+    pub fn medium<R>(&self, act: impl FnOnce(&mut Medium<What>) -> R) -> R {
         assert!(
             std::thread::current().id() == self.thread,
             "a simulated process was used by a thread of the system's: start threads by antiphon_panda::thread::spawn"
         );
-        act(&mut self.state.lock().air)
+        act(&mut self.state.lock().medium)
     }
 
     /// The time, as protocols count it.
     pub fn time(&self) -> Time {
-        self.air(|air| air.now)
+        self.medium(|medium| medium.now)
     }
 
     /// The time, as programs see it.
@@ -175,12 +175,12 @@ impl Hub {
     }
 
     /// A process begins.
-    pub fn begin(&self, host: Arc<Host>) {
+    pub fn begin(&self, node: Arc<Node>) {
         let mut state = self.state.lock();
-        let rank = host.rank;
-        state.hosts.push(host);
+        let rank = node.rank;
+        state.nodes.push(node);
         state.left += 1;
-        state.air.start(rank, rank as usize, true);
+        state.medium.start(rank, rank as usize, true);
     }
 
     /// Something happens at a time, counted from the beginning.
@@ -190,21 +190,21 @@ impl Hub {
         if let Fault::Restart(rank) = fault {
             state.restarts.push(rank);
         }
-        state.air.add(START + at, What::Fault(fault));
+        state.medium.add(START + at, What::Fault(fault));
     }
 
     /// A process.
-    pub fn host(&self, rank: Rank) -> Arc<Host> {
-        self.state.lock().hosts[rank as usize].clone()
+    pub fn node(&self, rank: Rank) -> Arc<Node> {
+        self.state.lock().nodes[rank as usize].clone()
     }
 
-    pub fn hosts(&self) -> Vec<Arc<Host>> {
-        self.state.lock().hosts.clone()
+    pub fn nodes(&self) -> Vec<Arc<Node>> {
+        self.state.lock().nodes.clone()
     }
 
     /// How many ranks there are.
     pub fn population(&self) -> u32 {
-        self.state.lock().hosts.len() as u32
+        self.state.lock().nodes.len() as u32
     }
 
     /// Whether there is a program of that name.
@@ -214,22 +214,22 @@ impl Hub {
     }
 
     /// Incarnations that others have followed.
-    pub fn past(&self) -> Vec<Arc<Host>> {
+    pub fn past(&self) -> Vec<Arc<Node>> {
         self.state.lock().past.clone()
     }
 
     /// A program goes on.
     pub fn stirred(&self) {
         let mut state = self.state.lock();
-        state.stirred = state.air.now;
+        state.stirred = state.medium.now;
     }
 
     /// Something has come to a process.
     fn moved(&self, travel: &Travel) {
         if travel.frame_bytes() >= PART {
             let mut state = self.state.lock();
-            if state.air.network.has_bandwidth() {
-                state.moved = state.air.now;
+            if state.medium.network.has_bandwidth() {
+                state.moved = state.medium.now;
             }
         }
     }
@@ -245,11 +245,11 @@ impl Hub {
                 if state.left == 0 && !state.awaits_restart() {
                     return Halt::Ended;
                 }
-                let (limit, before) = (state.limit, state.air.now);
-                (state.air.next(limit), before, state.air.now)
+                let (limit, before) = (state.limit, state.medium.now);
+                (state.medium.next(limit), before, state.medium.now)
             };
             let Some(what) = what else {
-                return match self.air(|air| air.is_empty()) {
+                return match self.medium(|medium| medium.is_empty()) {
                     true => Halt::Deadlock,
                     false => Halt::Limit,
                 };
@@ -270,32 +270,32 @@ impl Hub {
         let state = self.state.lock();
         let moved = state.stirred.max(state.moved);
         // What has just left its sender has yet to come.
-        let is_sending = state.air.network.is_sending(before);
+        let is_sending = state.medium.network.is_sending(before);
         let is_still = now.saturating_sub(moved) > state.still && !is_sending;
-        let hosts = state.hosts.clone();
+        let nodes = state.nodes.clone();
         is_still && state.faults == 0 && {
             drop(state);
-            !hosts.iter().any(|host| host.has_time())
+            !nodes.iter().any(|node| node.has_time())
         }
     }
 
     fn happen(&self, what: What) {
         match what {
             What::Travel(travel) => self.arrive(travel),
-            What::Knock(host, pause) => self.knock(&host, pause),
-            What::LetIn(host) => self.let_in(&host),
+            What::Knock(node, pause) => self.knock(&node, pause),
+            What::LetIn(node) => self.let_in(&node),
             What::Fault(fault) => {
                 self.state.lock().faults -= 1;
                 self.suffer(fault);
             }
-            What::Arrived(ref host, _)
-            | What::Tick(ref host)
-            | What::Wake(ref host, _)
-            | What::GoOn(ref host)
-            | What::Farewell(ref host) => {
-                let host = host.clone();
-                if let Some(what) = host.meets(what) {
-                    self.reach(&host, what);
+            What::Arrived(ref node, _)
+            | What::Tick(ref node)
+            | What::Wake(ref node, _)
+            | What::GoOn(ref node)
+            | What::Linger(ref node) => {
+                let node = node.clone();
+                if let Some(what) = node.meets(what) {
+                    self.reach(&node, what);
                 }
             }
         }
@@ -306,21 +306,21 @@ impl Hub {
         let to = {
             let mut state = self.state.lock();
             match travel {
-                Travel::Multicast { .. } => state.air.living(),
+                Travel::Broadcast { .. } => state.medium.living(),
                 _ if !state.admits(&travel) => Vec::new(),
-                _ if state.air.finds(&travel) => travel.to().into_iter().collect(),
+                _ if state.medium.finds(&travel) => travel.to().into_iter().collect(),
                 _ => Vec::new(),
             }
         };
         for rank in to {
-            let host = self.host(rank);
-            self.happen(What::Arrived(host, travel.clone()));
+            let node = self.node(rank);
+            self.happen(What::Arrived(node, travel.clone()));
         }
     }
 
     /// Something comes up for a process that runs.
-    fn reach(&self, host: &Arc<Host>, what: What) {
-        let Some(machine) = host.machine() else {
+    fn reach(&self, node: &Arc<Node>, what: What) {
+        let Some(machine) = node.machine() else {
             return;
         };
         match what {
@@ -329,15 +329,15 @@ impl Hub {
                 machine.take(Incoming::Travel(travel));
             }
             What::Tick(_) => machine.take(Incoming::Tick),
-            What::Wake(_, number) => host.wake(number),
+            What::Wake(_, number) => node.wake(number),
             What::GoOn(_) => machine.go_on(),
-            What::Farewell(_) if machine.has_said_farewell() => {
-                self.state.lock().air.leave(host.rank);
-                self.bury(host, Phase::Over);
+            What::Linger(_) if machine.has_lingered() => {
+                self.state.lock().medium.leave(node.rank);
+                self.bury(node, Phase::Over);
             }
-            What::Farewell(_) => {
-                let again = self.time() + FAREWELL;
-                self.air(|air| air.add(again, What::Farewell(host.clone())));
+            What::Linger(_) => {
+                let again = self.time() + LINGER;
+                self.medium(|medium| medium.add(again, What::Linger(node.clone())));
             }
             What::Travel(_) | What::Fault(_) | What::Knock(..) | What::LetIn(_) => {
                 unreachable!("no process's protocols'")
@@ -346,57 +346,57 @@ impl Hub {
     }
 
     fn suffer(&self, fault: Fault) {
-        let host = |rank| self.hosts().get(rank as usize).cloned();
+        let node = |rank| self.nodes().get(rank as usize).cloned();
         match fault {
-            Fault::Crash(rank) => host(rank).iter().for_each(|host| self.crash(host)),
+            Fault::Crash(rank) => node(rank).iter().for_each(|node| self.crash(node)),
             Fault::Restart(rank) => self.restart(rank),
-            Fault::Stop(rank) => host(rank).iter().for_each(|host| host.stop()),
+            Fault::Stop(rank) => node(rank).iter().for_each(|node| node.stop()),
             Fault::Continue(rank) => {
-                let kept = host(rank).map_or_else(Vec::new, |host| host.go_on());
+                let kept = node(rank).map_or_else(Vec::new, |node| node.go_on());
                 kept.into_iter().for_each(|what| self.happen(what));
             }
-            Fault::Partition(ranks) => self.air(|air| {
-                let part = air.network.parts().saturating_add(1);
-                air.network.split(part, &ranks);
+            Fault::Partition(ranks) => self.medium(|medium| {
+                let part = medium.network.parts().saturating_add(1);
+                medium.network.split(part, &ranks);
             }),
-            Fault::Heal => self.air(Air::heal),
+            Fault::Heal => self.medium(Medium::heal),
         }
     }
 
     /// A process dies.
-    pub fn crash(&self, host: &Host) {
-        self.air(|air| air.crash(host.rank));
-        self.bury(host, Phase::Crashed);
+    pub fn crash(&self, node: &Node) {
+        self.medium(|medium| medium.crash(node.rank));
+        self.bury(node, Phase::Crashed);
     }
 
-    fn bury(&self, host: &Host, phase: Phase) {
-        if host.end(phase) {
+    fn bury(&self, node: &Node, phase: Phase) {
+        if node.end(phase) {
             self.state.lock().left -= 1;
         }
     }
 
     /// Ends all that are left.
     pub fn end(&self) {
-        for host in self.hosts() {
-            self.bury(&host, Phase::Over);
+        for node in self.nodes() {
+            self.bury(&node, Phase::Over);
         }
     }
 
     /// Adds what happens to the history.
     fn note(&self, what: &What) {
         let mut state = self.state.lock();
-        let now = state.air.now;
+        let now = state.medium.now;
         let history = &mut state.history;
         now.hash(history);
         match what {
             What::Travel(travel) => travel.hash(history),
-            What::Arrived(host, travel) => (host.rank, travel).hash(history),
-            What::Tick(host)
-            | What::GoOn(host)
-            | What::Farewell(host)
-            | What::Knock(host, _)
-            | What::LetIn(host) => host.rank.hash(history),
-            What::Wake(host, number) => (host.rank, number).hash(history),
+            What::Arrived(node, travel) => (node.rank, travel).hash(history),
+            What::Tick(node)
+            | What::GoOn(node)
+            | What::Linger(node)
+            | What::Knock(node, _)
+            | What::LetIn(node) => node.rank.hash(history),
+            What::Wake(node, number) => (node.rank, number).hash(history),
             What::Fault(fault) => fault.hash(history),
         }
     }
@@ -405,9 +405,9 @@ impl Hub {
     pub fn counts(&self) -> Counts {
         let state = self.state.lock();
         Counts {
-            frames: state.air.frames,
-            bytes: state.air.bytes,
-            lost: state.air.network.lost(),
+            frames: state.medium.frames,
+            bytes: state.medium.bytes,
+            lost: state.medium.network.lost(),
             digest: state.history.finish(),
             time: state.stirred.saturating_sub(START),
         }
@@ -416,13 +416,13 @@ impl Hub {
     /// Forgets what is still to come, and the processes: each knows the others by it.
     pub fn forget(&self) {
         let mut state = self.state.lock();
-        let air = Air::new(0, state.air.network.clone(), Chance::new(0));
-        let before = std::mem::replace(&mut state.air, air);
-        let hosts = std::mem::take(&mut state.hosts);
+        let medium = Medium::new(0, state.medium.network.clone(), Chance::new(0));
+        let before = std::mem::replace(&mut state.medium, medium);
+        let nodes = std::mem::take(&mut state.nodes);
         let past = std::mem::take(&mut state.past);
         let starter = state.starter.take();
         drop(state);
-        drop((before, hosts, past, starter));
+        drop((before, nodes, past, starter));
     }
 }
 

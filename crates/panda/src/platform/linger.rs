@@ -7,7 +7,7 @@ pub const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Waits as long as something is taken, and for some time after nothing is any more.
 #[derive(Debug)]
-pub struct Farewell {
+pub struct Linger {
     patience: Duration,
     left: usize,
     since: Instant,
@@ -18,7 +18,7 @@ const LEAST: Duration = Duration::from_secs(1);
 /// … and at most so long. Between these, as long as they may be silent.
 const MOST: Duration = Duration::from_secs(10);
 
-impl Farewell {
+impl Linger {
     /// The patience of a session whose peers may be silent for so long.
     pub fn patience_of(silence: Duration) -> Duration {
         silence.clamp(LEAST, MOST)
@@ -50,14 +50,14 @@ mod tests {
     fn it_lasts_while_something_is_taken() {
         let now = Instant::now();
         let soon = now + Duration::from_secs(1);
-        let mut farewell = Farewell::new(Duration::ZERO, now);
-        assert!(!farewell.waits(0, now), "nothing is left");
-        assert!(!farewell.waits(7, now), "no patience");
-        let mut farewell = Farewell::new(Duration::from_secs(1), now);
-        assert!(farewell.waits(7, now) && farewell.waits(5, soon));
-        assert!(farewell.waits(5, soon) && farewell.waits(5, soon + Duration::from_millis(999)));
-        assert!(!farewell.waits(5, soon + Duration::from_secs(1)));
-        assert!(farewell.waits(4, soon + Duration::from_secs(1)));
-        assert!(!farewell.waits(0, soon));
+        let mut linger = Linger::new(Duration::ZERO, now);
+        assert!(!linger.waits(0, now), "nothing is left");
+        assert!(!linger.waits(7, now), "no patience");
+        let mut linger = Linger::new(Duration::from_secs(1), now);
+        assert!(linger.waits(7, now) && linger.waits(5, soon));
+        assert!(linger.waits(5, soon) && linger.waits(5, soon + Duration::from_millis(999)));
+        assert!(!linger.waits(5, soon + Duration::from_secs(1)));
+        assert!(linger.waits(4, soon + Duration::from_secs(1)));
+        assert!(!linger.waits(0, soon));
     }
 }

@@ -1,6 +1,6 @@
 //! What is to be started, and how it is said over a connection.
 //!
-//! An order goes as it is, so all but the session's secret can be overheard where a session has several hosts, as what its processes say to each other over `tcp` and `udp` can. It is
+//! A request goes as it is, so all but the session's secret can be overheard where a session has several hosts, as what its processes say to each other over `tcp` and `udp` can. It is
 //! sealed with the secret: who takes a connection over that has been proven to be of the session can have nothing started.
 
 use std::ffi::OsString;
@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use antiphon_runner::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::meeting::{read, write};
+use crate::platform::bootstrap::{read, write};
 use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// A program that is to be started as more processes of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
+pub struct SpawnRequest {
     /// The program: a path from the root, or a name that is looked for.
     pub program: OsString,
     /// Its arguments.
@@ -35,14 +35,14 @@ pub struct Order {
     pub starter: Option<String>,
 }
 
-/// An order as it is sent.
+/// A request as it is sent.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
-    order: Vec<u8>,
+    request: Vec<u8>,
     seal: [u8; blake3::OUT_LEN],
 }
 
-impl Order {
+impl SpawnRequest {
     /// The program with its environment, for a process of this host.
     #[must_use]
     pub fn program(&self, info: &LaunchInfo) -> Program {
@@ -56,24 +56,24 @@ impl Order {
     }
 
     pub(crate) fn send(&self, secret: Secret, stream: &mut impl Write) -> io::Result<()> {
-        let order = postcard::to_stdvec(self).map_err(io::Error::other)?;
-        let seal = *seal(secret, &order).as_bytes();
-        write(stream, &Sealed { order, seal })
+        let request = postcard::to_stdvec(self).map_err(io::Error::other)?;
+        let seal = *seal(secret, &request).as_bytes();
+        write(stream, &Sealed { request, seal })
     }
 
     pub(super) fn receive(secret: Secret, stream: &mut impl Read) -> io::Result<Self> {
         let sealed: Sealed = read(stream)?;
         // Comparing takes a time that does not depend on where they differ.
-        if seal(secret, &sealed.order) != sealed.seal {
+        if seal(secret, &sealed.request) != sealed.seal {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        postcard::from_bytes(&sealed.order).map_err(io::Error::other)
+        postcard::from_bytes(&sealed.request).map_err(io::Error::other)
     }
 }
 
-fn seal(secret: Secret, order: &[u8]) -> blake3::Hash {
-    let key = blake3::derive_key("antiphon panda: an order", &secret.0);
-    blake3::keyed_hash(&key, order)
+fn seal(secret: Secret, request: &[u8]) -> blake3::Hash {
+    let key = blake3::derive_key("antiphon panda: a request", &secret.0);
+    blake3::keyed_hash(&key, request)
 }
 
 #[cfg(test)]
@@ -81,8 +81,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_taken_from_who_knows_the_secret_as_it_was_given() {
-        let order = Order {
+    fn a_request_is_taken_from_who_knows_the_secret_as_it_was_given() {
+        let request = SpawnRequest {
             program: "true".into(),
             args: vec!["a".into()],
             directory: "/".into(),
@@ -94,12 +94,12 @@ mod tests {
         };
         let (ours, theirs) = (Secret([1; 16]), Secret([2; 16]));
         let mut sent = Vec::new();
-        order.send(ours, &mut sent).unwrap();
-        let received = Order::receive(ours, &mut sent.as_slice()).unwrap();
-        assert_eq!(format!("{received:?}"), format!("{order:?}"));
-        assert!(Order::receive(theirs, &mut sent.as_slice()).is_err());
+        request.send(ours, &mut sent).unwrap();
+        let received = SpawnRequest::receive(ours, &mut sent.as_slice()).unwrap();
+        assert_eq!(format!("{received:?}"), format!("{request:?}"));
+        assert!(SpawnRequest::receive(theirs, &mut sent.as_slice()).is_err());
         let at = sent.windows(5).position(|part| part == b"green").unwrap();
         sent[at] ^= 1;
-        assert!(Order::receive(ours, &mut sent.as_slice()).is_err());
+        assert!(SpawnRequest::receive(ours, &mut sent.as_slice()).is_err());
     }
 }

@@ -21,7 +21,7 @@ pub type Piece = (u64, usize);
 
 /// A peer whose memory can be read.
 #[derive(Debug)]
-pub struct Reach {
+pub struct PeerMemory {
     pid: i32,
     mark_at: u64,
     mark: u64,
@@ -51,15 +51,18 @@ pub fn permit() {
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
 }
 
-impl Reach {
+impl PeerMemory {
     /// Tries to read a peer's mark; nothing if that cannot be done.
     pub fn probe(pid: u32, mark_at: u64, mark: u64) -> Option<Self> {
-        let reach = Self {
+        let peer_memory = Self {
             pid: i32::try_from(pid).ok().filter(|&pid| pid > 0)?,
             mark_at,
             mark,
         };
-        reach.read(&[], &mut Vec::new()).ok().map(|()| reach)
+        peer_memory
+            .read(&[], &mut Vec::new())
+            .ok()
+            .map(|()| peer_memory)
     }
 
     /// Reads the pieces, behind what `into` holds.
@@ -151,22 +154,24 @@ impl Reach {
 mod tests {
     use super::*;
 
-    fn own(mark: &u64) -> Option<Reach> {
+    fn own(mark: &u64) -> Option<PeerMemory> {
         let at = std::ptr::from_ref(mark) as u64;
-        let reach = Reach::probe(std::process::id(), at, 77);
-        if reach.is_none() && *mark == 77 {
+        let peer_memory = PeerMemory::probe(std::process::id(), at, 77);
+        if peer_memory.is_none() && *mark == 77 {
             eprintln!("skipped: the system forbids process_vm_readv");
         }
-        reach
+        peer_memory
     }
 
     #[test]
     fn pieces_are_read_in_order_with_the_mark() {
-        let Some(reach) = own(&77) else { return };
+        let Some(peer_memory) = own(&77) else {
+            return;
+        };
         let (a, b) = (vec![1_u8; 5000], vec![2_u8; 70_000]);
         let piece = |bytes: &[u8]| (bytes.as_ptr() as u64, bytes.len());
         let mut into = vec![9];
-        reach
+        peer_memory
             .read(&[piece(&a), piece(&[]), piece(&b)], &mut into)
             .expect("read");
         assert_eq!(into, [vec![9], a, b].concat());
@@ -175,10 +180,14 @@ mod tests {
     #[test]
     fn who_has_not_the_mark_is_not_read_and_bad_addresses_are_errors() {
         assert!(own(&78).is_none());
-        let Some(reach) = own(&77) else { return };
+        let Some(peer_memory) = own(&77) else {
+            return;
+        };
         let mut into = Vec::new();
         for piece in [(0, 10), (u64::MAX - 3, 10), (1 << 40, 1 << 45)] {
-            let unread = reach.read(&[piece], &mut into).expect_err("no memory");
+            let unread = peer_memory
+                .read(&[piece], &mut into)
+                .expect_err("no memory");
             assert!(matches!(unread, Unread::Failed(_)), "{piece:?}: {unread:?}");
             assert!(into.is_empty() && into.capacity() <= STEP);
         }
@@ -191,13 +200,13 @@ mod tests {
         child.wait().expect("ended");
         let mark = 77_u64;
         let at = std::ptr::from_ref(&mark) as u64;
-        let reach = Reach {
+        let peer_memory = PeerMemory {
             pid: pid as i32,
             mark_at: at,
             mark,
         };
         assert!(matches!(
-            reach.read(&[], &mut Vec::new()),
+            peer_memory.read(&[], &mut Vec::new()),
             Err(Unread::Gone)
         ));
     }

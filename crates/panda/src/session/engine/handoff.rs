@@ -7,13 +7,13 @@ const ROUND: u64 = 1 << 32;
 
 /// Threads that drive or want to.
 #[derive(Debug, Default)]
-pub struct Wants {
+pub struct Handoff {
     asked: AtomicU64,
     /// Odd while a thread has the receiving end that had not to ask for it. Only who has the receiving end changes it, so that no locked instruction is needed.
     turns: AtomicU32,
 }
 
-impl Wants {
+impl Handoff {
     /// The caller has got the receiving end, and had not to ask.
     #[inline]
     pub fn begin_turn(&self) {
@@ -73,28 +73,28 @@ mod tests {
 
     #[test]
     fn ends_are_counted_and_the_count_may_run_over() {
-        let wants = Wants {
+        let handoff = Handoff {
             asked: AtomicU64::new((ROUND - 1) * ROUND),
             turns: AtomicU32::default(),
         };
-        wants.begin();
-        wants.begin();
-        assert!(wants.are());
-        wants.end();
-        assert!(wants.are());
-        wants.end();
-        assert!(!wants.are());
-        assert_eq!(wants.rounds(), 1);
+        handoff.begin();
+        handoff.begin();
+        assert!(handoff.are());
+        handoff.end();
+        assert!(handoff.are());
+        handoff.end();
+        assert!(!handoff.are());
+        assert_eq!(handoff.rounds(), 1);
     }
 
     #[test]
     fn a_turn_is_a_round_and_somebody_wants_while_it_lasts() {
-        let wants = Wants::default();
-        wants.begin_turn();
-        assert!(wants.are());
-        assert_eq!(wants.rounds(), 0);
-        wants.end_turn();
-        assert!(!wants.are());
-        assert_eq!(wants.rounds(), 1);
+        let handoff = Handoff::default();
+        handoff.begin_turn();
+        assert!(handoff.are());
+        assert_eq!(handoff.rounds(), 0);
+        handoff.end_turn();
+        assert!(!handoff.are());
+        assert_eq!(handoff.rounds(), 1);
     }
 }

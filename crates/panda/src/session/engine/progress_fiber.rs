@@ -6,19 +6,19 @@ use std::sync::atomic::Ordering;
 use antiphon_fiber::{Birth, ManyServers, Threads as _};
 
 use super::node::Node;
-use super::own::ASIDE_MAX;
+use super::progress_thread::ASIDE_MAX;
 use super::wait::{Driven, Wait};
 use super::{Interest, Nobody};
 use crate::platform::Platform;
 
 impl<P: Platform> Node<P> {
-    /// Has a fiber attend to the session where the caller's run rests, if the caller is one and none does. Without memory for its stack the session's own thread does all by itself.
-    pub(super) fn have_fiber_attend(&self) {
-        let is_attended = || {
-            self.is_attended.load(Ordering::Relaxed)
-                || self.is_attended.swap(true, Ordering::Relaxed)
+    /// Has a fiber attend to the session where the caller's run rests, if the caller is one and none does. Without memory for its stack the session's progress thread does all by itself.
+    pub(super) fn start_progress_fiber(&self) {
+        let has_progress_fiber = || {
+            self.has_progress_fiber.load(Ordering::Relaxed)
+                || self.has_progress_fiber.swap(true, Ordering::Relaxed)
         };
-        if !ManyServers::is_caller() || is_attended() {
+        if !ManyServers::is_caller() || has_progress_fiber() {
             return;
         }
         let birth = Birth {
@@ -27,8 +27,9 @@ impl<P: Platform> Node<P> {
         };
         let node = self.itself.clone();
         // SAFETY: whoever started several servers answered for its threads, which run the same code where they wait: see `thread::run_on`.
-        let attendant = unsafe { ManyServers::spawn(birth, move || attend(&node)) };
-        self.is_attended.store(attendant.is_ok(), Ordering::Relaxed);
+        let fiber = unsafe { ManyServers::spawn(birth, move || attend(&node)) };
+        self.has_progress_fiber
+            .store(fiber.is_ok(), Ordering::Relaxed);
     }
 
     fn drive_for_others(&self) {
@@ -54,6 +55,6 @@ fn attend<P: Platform>(node: &Weak<Node<P>>) {
         }
     }
     if let Some(node) = node.upgrade() {
-        node.is_attended.store(false, Ordering::Relaxed);
+        node.has_progress_fiber.store(false, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! The session's own thread, which drives while nobody waits, or only fibers do.
+//! The session's progress thread, which drives while nobody waits, or only fibers do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -39,7 +39,7 @@ impl Aside {
 
 /// Where it stands aside, and how it is called.
 #[derive(Debug, Default)]
-pub struct Own {
+pub struct ProgressThread {
     /// Whether it has the receiving end.
     pub drives: AtomicBool,
     is_called: Mutex<bool>,
@@ -49,7 +49,7 @@ pub struct Own {
     handle: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Own {
+impl ProgressThread {
     /// Keeps the thread's handle.
     pub fn began(&self, handle: JoinHandle<()>) {
         *self.handle.lock() = Some(handle);

@@ -13,7 +13,7 @@ const PEERS: [Rank; 2] = [1, 2];
 /// A sender and those that it sends to, over a network that does what a test says.
 struct Several {
     now: Time,
-    together: Together,
+    multicast: Multicast,
     links: Table,
     peers: Table,
     /// Lengths of what came to each.
@@ -26,12 +26,12 @@ struct Several {
 
 impl Several {
     fn new() -> Self {
-        let mut together = Together::default();
-        ALL.iter().for_each(|&rank| together.hears(rank, true));
+        let mut multicast = Multicast::default();
+        ALL.iter().for_each(|&rank| multicast.hears(rank, true));
         let links = |birth| ALL.map(|rank| (rank, Retransmit::new(LARGEST, birth)));
         let mut several = Self {
             now: Duration::from_secs(1),
-            together,
+            multicast,
             links: links(1).into_iter().collect(),
             peers: links(2).into_iter().collect(),
             messages: FxHashMap::default(),
@@ -55,7 +55,7 @@ impl Several {
     fn send_to(&mut self, length: usize, to: &[Rank]) {
         let message = Message::from(vec![7; length]);
         let links = &mut self.links;
-        let those = self.together.add(self.now, &message, to, links);
+        let those = self.multicast.add(self.now, &message, to, links);
         for &rank in to.iter().filter(|rank| !those.contains(rank)) {
             let mut frames = Vec::new();
             let link = self.links.get_mut(&rank).expect("there");
@@ -68,12 +68,12 @@ impl Several {
     fn pass(&mut self, arrives: &impl Fn(Rank, bool) -> bool) {
         self.now += Duration::from_millis(1);
         let mut gone = Gone::default();
-        self.together.go_on(self.now, &mut self.links, &mut gone);
+        self.multicast.go_on(self.now, &mut self.links, &mut gone);
         self.deaf.extend(gone.deaf);
         for frame in gone.frames {
             self.shared += 1;
             for rank in ALL.into_iter().filter(|&rank| arrives(rank, true)) {
-                let own = Together::own(rank, frame.clone()).expect("well formed");
+                let own = Multicast::own(rank, frame.clone()).expect("well formed");
                 self.carry(rank, own.into_iter().collect(), &|_, _| true);
             }
         }
@@ -216,7 +216,7 @@ fn where_all_are_gone_others_go_on() {
         several.send(20_000);
     }
     let began = several.now;
-    several.pass_until(|_, _| false, |several| several.together.queues.is_empty());
+    several.pass_until(|_, _| false, |several| several.multicast.queues.is_empty());
     assert!(several.now - began <= STILLNESS + PATIENCE + PATIENCE);
     several.pass_until(
         |_, _| true,
@@ -258,7 +258,7 @@ fn what_goes_to_some_of_them_keeps_its_place_and_waits_no_longer_than_it_must() 
     assert_eq!(several.messages[&3], [10, 11, 12]);
     assert_eq!(several.messages[&4], [11, 12]);
     several.pass_until(|_, _| true, |several| several.has(1, 20));
-    assert!(several.together.queues.is_empty());
+    assert!(several.multicast.queues.is_empty());
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn who_never_hears_what_is_shared_is_found_out() {
         assert!(sent < 100, "it is taken for hearing");
     }
     assert_eq!(several.deaf, [2]);
-    assert_eq!(several.together.hearers(), [1, 3, 4]);
+    assert_eq!(several.multicast.hearers(), [1, 3, 4]);
     let shared = several.shared;
     several.send(10);
     several.pass_until(hears, |several| several.has(2, sent + 1));
@@ -284,7 +284,7 @@ fn who_never_hears_what_is_shared_is_found_out() {
 
 #[test]
 fn frames_that_are_none_are_refused_and_those_for_others_left() {
-    let own = |bytes: &[u8]| Together::own(1, Message::from(bytes.to_vec()));
+    let own = |bytes: &[u8]| Multicast::own(1, Message::from(bytes.to_vec()));
     let mut frame = vec![1, LAST];
     frame.extend([0; ROW]);
     frame[2] = 9;

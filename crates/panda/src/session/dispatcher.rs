@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::asked::Asked;
 use super::engine::{Ask, Awaited, Engine};
-use super::mail::{Flood, Mail, PortUpcall, Put};
+use super::flow_control::FlowControl;
+use super::mailbox::{Flood, Mailbox, PortUpcall, Put};
 use super::membership::Membership;
 use super::names::Names;
-use super::room::Rooms;
-use super::upcall::{Changes, Given, Last, Place};
+use super::pending_requests::PendingRequests;
+use super::upcall::{Changes, Last, Place, Registered};
 use crate::error::Named;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -77,9 +77,9 @@ struct PeerLoss {
 }
 
 #[derive(Default)]
-pub struct Desk {
-    pub mail: Mail,
-    services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
+pub struct Dispatcher {
+    pub mailbox: Mailbox,
+    services: Mutex<FxHashMap<u64, Arc<Registered<ServiceUpcall>>>>,
     service_changes: Changes,
     pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
@@ -90,15 +90,15 @@ pub struct Desk {
     losses: AtomicU64,
     /// Peers that are lost, or were once.
     lost: Mutex<FxHashMap<Rank, PeerLoss>>,
-    pub rooms: Rooms,
-    pub asked: Asked,
+    pub flow_control: FlowControl,
+    pub pending: PendingRequests,
 }
 
-impl Desk {
+impl Dispatcher {
     /// That of a process of this birth.
     pub fn of(birth: u64) -> Self {
         Self {
-            asked: Asked::of(birth),
+            pending: PendingRequests::of(birth),
             ..Self::default()
         }
     }
@@ -117,12 +117,12 @@ impl Desk {
         if let Some(loss) = self.lost.lock().get_mut(&rank) {
             loss.is_back = true;
         }
-        self.mail.joined(rank);
+        self.mailbox.joined(rank);
     }
 
     /// A peer that was lost, but not for good, was heard of. One that is barred stays lost.
     pub fn is_heard_of(&self, rank: Rank) {
-        if !self.mail.is_barred(rank)
+        if !self.mailbox.is_barred(rank)
             && let Some(loss) = self.lost.lock().get_mut(&rank)
         {
             loss.is_back = true;
@@ -141,7 +141,7 @@ impl Desk {
 
     /// A peer was found lost; the plain requests that ends.
     pub fn lost(&self, rank: Rank, why: String) -> Vec<RequestId> {
-        let ended = self.asked.lost(rank, &why);
+        let ended = self.pending.lost(rank, &why);
         let mut lost = self.lost.lock();
         let number = self.losses.load(Relaxed) + 1;
         let is_back = false;
@@ -155,7 +155,7 @@ impl Desk {
         );
         self.losses.store(number, Release);
         drop(lost);
-        self.rooms.lost(rank);
+        self.flow_control.lost(rank);
         ended
     }
 
@@ -220,7 +220,7 @@ impl Desk {
             self.service_changes.one_more();
             std::mem::take(&mut *services)
         };
-        let of_ports = self.mail.take_upcalls();
+        let of_ports = self.mailbox.take_upcalls();
         let of_groups: Vec<_> = (self.groups.lock().values_mut())
             .filter_map(|group| group.upcall.take())
             .collect();
@@ -229,13 +229,13 @@ impl Desk {
 
     pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
         let call = Mutex::new(upcall);
-        let upcall = Arc::new(Given { place, call });
+        let upcall = Arc::new(Registered { place, call });
         let before = {
             let mut services = self.services.lock();
             self.service_changes.one_more();
             services.insert(service, upcall)
         };
-        before.into_iter().for_each(Given::let_go);
+        before.into_iter().for_each(Registered::let_go);
     }
 
     /// The upcall of a service.
@@ -244,7 +244,7 @@ impl Desk {
         &self,
         number: u64,
         last: &mut Last<ServiceUpcall>,
-    ) -> Option<Arc<Given<ServiceUpcall>>> {
+    ) -> Option<Arc<Registered<ServiceUpcall>>> {
         let changes = self.service_changes.count();
         last.get(number, changes).or_else(|| {
             let found = self.services.lock().get(&number).cloned()?;
@@ -271,9 +271,9 @@ impl Desk {
                 payload,
             } => {
                 let arrived = Arrived { from, tag, payload };
-                let left = self.mail.offer(port, arrived, awaited);
+                let left = self.mailbox.offer(port, arrived, awaited);
                 let last = &mut last.of_port;
-                let put = left.map(|arrived| self.mail.put(port, arrived, engine, last));
+                let put = left.map(|arrived| self.mailbox.put(port, arrived, engine, last));
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
                     let kind = Answer::NoReply;
@@ -331,7 +331,7 @@ impl Desk {
         let rank = flood.from;
         engine.ask(Ask::GiveUp { rank, why });
         // Only now: who is told of it before finds nothing that it could say.
-        self.mail.is_noted(rank);
+        self.mailbox.is_noted(rank);
     }
 }
 
@@ -341,14 +341,18 @@ mod tests {
 
     #[test]
     fn who_waited_when_a_peer_was_lost_is_told_though_it_is_back() {
-        let desk = Desk::default();
-        let before = desk.losses();
-        desk.lost(1, "ended".into());
-        assert!(desk.is_lost(1) && desk.last_lost().is_some_and(|(rank, _)| rank == 1));
-        desk.joined(1, "again".into());
-        assert!(!desk.is_lost(1) && desk.why_lost(1).is_none());
-        assert_eq!(desk.lost_since(1, before).as_deref(), Some("ended"));
-        assert_eq!(desk.lost_since(1, desk.losses()), None, "asked since");
-        assert_eq!(desk.lost_since(2, before), None, "another");
+        let dispatcher = Dispatcher::default();
+        let before = dispatcher.losses();
+        dispatcher.lost(1, "ended".into());
+        assert!(dispatcher.is_lost(1) && dispatcher.last_lost().is_some_and(|(rank, _)| rank == 1));
+        dispatcher.joined(1, "again".into());
+        assert!(!dispatcher.is_lost(1) && dispatcher.why_lost(1).is_none());
+        assert_eq!(dispatcher.lost_since(1, before).as_deref(), Some("ended"));
+        assert_eq!(
+            dispatcher.lost_since(1, dispatcher.losses()),
+            None,
+            "asked since"
+        );
+        assert_eq!(dispatcher.lost_since(2, before), None, "another");
     }
 }

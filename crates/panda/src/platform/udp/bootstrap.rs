@@ -9,21 +9,21 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
 use super::faults::Faults;
-use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
-use crate::platform::meeting::check_scope;
+use super::wire::{self, BOOTSTRAP, Content, Found, NAME, NOTE_MAX, Note, Place};
+use crate::platform::bootstrap::check_scope;
 use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// Places that a datagram holds, whatever their names.
 const PLACES: usize = 12;
-/// Words in a launch info's meeting: multicast wherever it works, or not at all.
-pub const TOGETHER: &str = "together";
-pub const ALONE: &str = "alone";
+/// Words in a launch info's bootstrap: multicast wherever it works, or not at all.
+pub const MULTICAST: &str = "multicast";
+pub const UNICAST: &str = "unicast";
 /// Ranks that a session can have.
 const RANKS: u32 = 1 << 16;
 
-/// The meeting of a session over UDP. Whoever starts the processes makes it and holds it while they run.
+/// The bootstrap of a session over UDP. Whoever starts the processes makes it and holds it while they run.
 #[derive(Debug)]
-pub struct Meeting {
+pub struct Bootstrap {
     address: SocketAddr,
     size: u32,
     secret: Secret,
@@ -33,8 +33,8 @@ pub struct Meeting {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Meeting {
-    /// A meeting of `size` processes to begin with, all on this host.
+impl Bootstrap {
+    /// A bootstrap of `size` processes to begin with, all on this host.
     ///
     /// # Errors
     /// No port or thread is left.
@@ -61,7 +61,7 @@ impl Meeting {
         };
         let over = Arc::clone(&is_over);
         let thread = std::thread::Builder::new()
-            .name("udp-meeting".into())
+            .name("udp-bootstrap".into())
             .spawn(move || {
                 let mut space = [0; NOTE_MAX];
                 while !over.load(SeqCst) {
@@ -69,7 +69,7 @@ impl Meeting {
                     if let Ok((length, from)) = socket.recv_from(&mut space)
                         && let Some((to, answer)) = register.answer(&space[..length], from)
                     {
-                        let answer = wire::note(secret, MEETING, to, &answer);
+                        let answer = wire::note(secret, BOOTSTRAP, to, &answer);
                         let _ = socket.send_to(&answer, from);
                     }
                 }
@@ -103,19 +103,19 @@ impl Meeting {
     /// The launch info of one of the processes.
     #[must_use]
     pub fn launch_info(&self, rank: Rank) -> LaunchInfo {
-        let mut meeting = self.address.to_string();
+        let mut bootstrap = self.address.to_string();
         if let Some(is_used) = self.multicast {
-            meeting = format!("{meeting} {}", if is_used { TOGETHER } else { ALONE });
+            bootstrap = format!("{bootstrap} {}", if is_used { MULTICAST } else { UNICAST });
         }
         if let Some(faults) = self.faults {
-            meeting = format!("{meeting} {faults}");
+            bootstrap = format!("{bootstrap} {faults}");
         }
         LaunchInfo {
             platform: "udp".into(),
             rank,
             size: self.size,
             name: format!("rank {rank}"),
-            meeting,
+            bootstrap,
             address: None,
             silence: None,
             parent: None,
@@ -125,7 +125,7 @@ impl Meeting {
     }
 }
 
-impl Drop for Meeting {
+impl Drop for Bootstrap {
     fn drop(&mut self) {
         self.is_over.store(true, SeqCst);
         let woken = UdpSocket::bind((self.address.ip(), 0))
@@ -151,7 +151,7 @@ struct Register {
 
 impl Register {
     fn answer(&mut self, datagram: &[u8], address: SocketAddr) -> Option<(Rank, Note)> {
-        let (from, content) = wire::open(self.secret, MEETING, datagram)?;
+        let (from, content) = wire::open(self.secret, BOOTSTRAP, datagram)?;
         let answer = match content {
             Content::Note(Note::Here { birth, name, next }) => {
                 let is_new = self.places.get(&from).is_none_or(|p| p.birth < birth)

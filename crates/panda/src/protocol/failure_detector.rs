@@ -17,7 +17,7 @@ const QUESTIONS: u64 = 4 << 10;
 
 /// The peers that are watched.
 #[derive(Debug)]
-pub struct Pulse {
+pub struct FailureDetector {
     silence: Duration,
     watched: FxHashMap<Rank, Watched>,
     looked: Time,
@@ -50,7 +50,7 @@ pub struct Findings {
     pub lost: Vec<Rank>,
 }
 
-impl Pulse {
+impl FailureDetector {
     /// Peers may be silent for so long.
     #[must_use]
     pub fn new(silence: Duration) -> Self {
@@ -146,19 +146,19 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn looks(pulse: &mut Pulse, from: u32, to: u32) -> Vec<Rank> {
-        looks_at(pulse, from, to, |_| Transfer::default())
+    fn looks(detector: &mut FailureDetector, from: u32, to: u32) -> Vec<Rank> {
+        looks_at(detector, from, to, |_| Transfer::default())
     }
 
     /// The same where bytes are so far at a look.
     fn looks_at(
-        pulse: &mut Pulse,
+        detector: &mut FailureDetector,
         from: u32,
         to: u32,
         transfer: impl Fn(u64) -> Transfer,
     ) -> Vec<Rank> {
         let look = |quarter: u32| {
-            let findings = pulse.tick(SECOND / 4 * quarter, |_| transfer(quarter.into()));
+            let findings = detector.tick(SECOND / 4 * quarter, |_| transfer(quarter.into()));
             findings.lost
         };
         (from..to).flat_map(look).collect()
@@ -166,64 +166,64 @@ mod tests {
 
     #[test]
     fn a_silent_peer_is_lost_once_and_one_that_answers_is_not() {
-        let mut pulse = Pulse::new(SECOND);
-        pulse.watch(1, Time::ZERO);
-        pulse.watch(2, Time::ZERO);
+        let mut detector = FailureDetector::new(SECOND);
+        detector.watch(1, Time::ZERO);
+        detector.watch(2, Time::ZERO);
         let nothing = |_| Transfer::default();
-        assert!(pulse.tick(SECOND / 4, nothing).ask.contains(&1));
-        assert!(looks(&mut pulse, 2, 4).is_empty());
-        pulse.heard(2, SECOND * 3 / 4);
-        assert_eq!(looks(&mut pulse, 4, 7), [1]);
+        assert!(detector.tick(SECOND / 4, nothing).ask.contains(&1));
+        assert!(looks(&mut detector, 2, 4).is_empty());
+        detector.heard(2, SECOND * 3 / 4);
+        assert_eq!(looks(&mut detector, 4, 7), [1]);
     }
 
     #[test]
     fn after_a_pause_of_its_own_a_process_waits_once_more() {
-        let mut pulse = Pulse::new(SECOND);
-        pulse.watch(1, Time::ZERO);
+        let mut detector = FailureDetector::new(SECOND);
+        detector.watch(1, Time::ZERO);
         let nothing = |_| Transfer::default();
-        assert!(pulse.tick(SECOND * 60, nothing).lost.is_empty());
-        assert_eq!(looks(&mut pulse, 241, 246), [1]);
+        assert!(detector.tick(SECOND * 60, nothing).lost.is_empty());
+        assert_eq!(looks(&mut detector, 241, 246), [1]);
     }
 
     #[test]
     fn a_peer_is_there_while_bytes_of_it_come_and_is_lost_when_none_do() {
-        let mut pulse = Pulse::new(SECOND);
-        pulse.watch(1, Time::ZERO);
+        let mut detector = FailureDetector::new(SECOND);
+        detector.watch(1, Time::ZERO);
         let come = |look: u64| Transfer {
             came: look.min(40),
             ..Transfer::default()
         };
-        assert!(looks_at(&mut pulse, 1, 44, come).is_empty());
-        assert_eq!(looks_at(&mut pulse, 44, 46, come), [1]);
+        assert!(looks_at(&mut detector, 1, 44, come).is_empty());
+        assert_eq!(looks_at(&mut detector, 44, 46, come), [1]);
     }
 
     #[test]
     fn a_peer_is_there_while_it_takes_what_waited_and_not_for_taking_questions() {
-        let mut pulse = Pulse::new(SECOND);
-        pulse.watch(1, Time::ZERO);
+        let mut detector = FailureDetector::new(SECOND);
+        detector.watch(1, Time::ZERO);
         let takes = |look: u64| Transfer {
             came: 0,
             taken: look,
             waiting: if look < 40 { 1 << 20 } else { 10 },
         };
         // What it took at the look at 40 had waited at that before.
-        assert!(looks_at(&mut pulse, 1, 44, takes).is_empty());
-        assert_eq!(looks_at(&mut pulse, 44, 46, takes), [1]);
+        assert!(looks_at(&mut detector, 1, 44, takes).is_empty());
+        assert_eq!(looks_at(&mut detector, 44, 46, takes), [1]);
         let stuck = |_| Transfer {
             waiting: 1 << 20,
             ..Transfer::default()
         };
-        assert_eq!(looks_at(&mut pulse, 46, 52, stuck), [1]);
+        assert_eq!(looks_at(&mut detector, 46, 52, stuck), [1]);
     }
 
     #[test]
     fn nobody_is_asked_whom_nothing_waits_for() {
-        let mut pulse = Pulse::new(SECOND);
-        pulse.watch(1, Time::ZERO);
-        pulse.watch(1, Time::ZERO);
-        pulse.unwatch(1);
-        assert!(pulse.deadline().is_some());
-        pulse.unwatch(1);
-        assert_eq!(pulse.deadline(), None);
+        let mut detector = FailureDetector::new(SECOND);
+        detector.watch(1, Time::ZERO);
+        detector.watch(1, Time::ZERO);
+        detector.unwatch(1);
+        assert!(detector.deadline().is_some());
+        detector.unwatch(1);
+        assert_eq!(detector.deadline(), None);
     }
 }

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::desk::Arrived;
+use super::dispatcher::Arrived;
 use super::engine::{Awaited, Engine};
+use super::flow_control::{UNREAD_LOW, UNREAD_MAX};
 use super::memory;
-use super::room::{UNREAD_LOW, UNREAD_MAX};
-use super::upcall::{self, Changes, Given, Last, Place};
+use super::upcall::{self, Changes, Last, Place, Registered};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
@@ -54,7 +54,7 @@ pub enum News {
 type Barred = FxHashMap<Rank, News>;
 
 /// The ports of one process.
-pub struct Mail {
+pub struct Mailbox {
     ports: Mutex<Ports>,
     /// With this one locked nothing else is: who has the protocols' lock, and who has that of the ports, may want it.
     barred: Mutex<Barred>,
@@ -73,7 +73,7 @@ pub struct Mail {
     upcall_changes: Changes,
 }
 
-impl Default for Mail {
+impl Default for Mailbox {
     fn default() -> Self {
         Self {
             ports: Mutex::default(),
@@ -90,7 +90,7 @@ impl Default for Mail {
     }
 }
 
-impl Mail {
+impl Mailbox {
     /// Sets how many bytes other processes may leave unread.
     pub fn limit(&self, most: usize) {
         self.most.store(most, Relaxed);
@@ -99,7 +99,7 @@ impl Mail {
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
     pub fn on_message(&self, port: u64, place: Place, upcall: PortUpcall, own: Rank) {
         let call = Mutex::new(upcall);
-        let upcall = Arc::new(Given { place, call });
+        let upcall = Arc::new(Registered { place, call });
         let mut running = upcall.call.lock();
         self.looks_up_first.store(true, Release);
         let (earlier, before) = {
@@ -114,11 +114,11 @@ impl Mail {
         }
         drop(running);
         // Outside of the locks, as always: what it keeps may come here when it is dropped.
-        before.into_iter().for_each(Given::let_go);
+        before.into_iter().for_each(Registered::let_go);
     }
 
     /// Takes all upcalls, to be dropped outside of the lock.
-    pub fn take_upcalls(&self) -> Vec<Arc<Given<PortUpcall>>> {
+    pub fn take_upcalls(&self) -> Vec<Arc<Registered<PortUpcall>>> {
         let mut ports = self.ports.lock();
         self.upcall_changes.one_more();
         let states = ports.by_number.values_mut();
@@ -301,7 +301,7 @@ impl Mail {
 }
 
 /// An upcall takes a message. Its sender does not wait for what that does: that it panicked is printed.
-fn take_by(upcall: Arc<Given<PortUpcall>>, arrived: Arrived) -> Put {
+fn take_by(upcall: Arc<Registered<PortUpcall>>, arrived: Arrived) -> Put {
     let _ = upcall.run(|upcall| upcall(arrived));
     Put::Taken
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde::{Deserialize, Serialize};
 
-use super::door::{self, Door};
+use super::acceptor::{self, Acceptor};
 use super::handshake::{self, Purpose};
 use super::launch_info::Secret;
 use super::{JoinError, LaunchInfo, Rank};
@@ -64,7 +64,7 @@ enum Question {
 
 /// What it is told.
 #[derive(Debug, Serialize, Deserialize)]
-enum Told {
+enum Answer {
     Contacts(Vec<Contact>),
     Allotted(Rank),
     /// So many ranks have been given.
@@ -82,9 +82,9 @@ pub const RANKS: u32 = 1 << 16;
 /// How long founders wait for each other.
 pub const FOUNDERS_WAIT: Duration = Duration::from_secs(60);
 
-/// A meeting; it ends when this is dropped.
+/// A bootstrap; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Meeting {
+pub struct Bootstrap {
     address: SocketAddr,
     secret: Secret,
     size: u32,
@@ -97,11 +97,11 @@ struct Table {
     next: Mutex<Rank>,
     changed: Condvar,
     size: u32,
-    door: Door,
+    acceptor: Acceptor,
 }
 
-impl Meeting {
-    /// Holds a meeting for a session that begins with `size` processes, at an address of this host (port 0: any).
+impl Bootstrap {
+    /// Holds a bootstrap for a session that begins with `size` processes, at an address of this host (port 0: any).
     ///
     /// # Errors
     /// The address cannot be listened at, or is of one link.
@@ -115,27 +115,27 @@ impl Meeting {
             next: Mutex::new(size),
             changed: Condvar::new(),
             size,
-            door: Door::new(secret, Purpose::Meeting, size),
+            acceptor: Acceptor::new(secret, Purpose::Bootstrap, size),
         });
         let over = is_over.clone();
         std::thread::Builder::new()
-            .name("panda meeting".into())
+            .name("panda bootstrap".into())
             .spawn(move || {
                 for stream in listener.incoming() {
                     if over.load(Ordering::Acquire) {
                         return;
                     }
                     let (Ok(stream), table) = (stream, table.clone()) else {
-                        door::pause();
+                        acceptor::pause();
                         continue;
                     };
                     let stream = Arc::new(stream);
-                    table.door.admit(&stream);
+                    table.acceptor.admit(&stream);
                     // A thread each: founders wait here for the last of them. A stranger, or a process that is gone, ends only its own.
                     let _ = std::thread::Builder::new()
-                        .name("panda meeting".into())
+                        .name("panda bootstrap".into())
                         .spawn(move || {
-                            if table.door.knows(&stream) {
+                            if table.acceptor.knows(&stream) {
                                 let _ = table.answer(&stream);
                             }
                         });
@@ -157,7 +157,7 @@ impl Meeting {
             rank,
             size: self.size,
             name: format!("rank {rank}"),
-            meeting: self.address.to_string(),
+            bootstrap: self.address.to_string(),
             address: None,
             silence: None,
             parent: None,
@@ -167,7 +167,7 @@ impl Meeting {
     }
 }
 
-impl Drop for Meeting {
+impl Drop for Bootstrap {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         drop(TcpStream::connect(self.address));
@@ -177,28 +177,28 @@ impl Drop for Meeting {
 impl Table {
     fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
-        let told = match read(&mut stream)? {
+        let answer = match read(&mut stream)? {
             Question::Enter(contact) => self.enter(contact),
             Question::Allot(count) => self.allot(count),
             Question::Found(found) => {
                 self.learn(found);
-                Told::Noted
+                Answer::Noted
             }
         };
-        write(&mut stream, &told)
+        write(&mut stream, &answer)
     }
 
     /// What is refused uses no ranks up.
-    fn allot(&self, count: u32) -> Told {
+    fn allot(&self, count: u32) -> Answer {
         let mut next = self.next.lock();
         let end = next.checked_add(count).filter(|&end| end <= RANKS);
         match end {
-            Some(end) => Told::Allotted(std::mem::replace(&mut *next, end)),
-            None => Told::Full(*next),
+            Some(end) => Answer::Allotted(std::mem::replace(&mut *next, end)),
+            None => Answer::Full(*next),
         }
     }
 
-    fn enter(&self, contact: Contact) -> Told {
+    fn enter(&self, contact: Contact) -> Answer {
         let mut contacts = self.contacts.lock();
         let is_founder = contact.rank < self.size;
         contacts.insert(contact.rank, contact);
@@ -211,10 +211,10 @@ impl Table {
         };
         while is_founder && !missing(&contacts).is_empty() {
             if self.changed.wait_until(&mut contacts, until).timed_out() {
-                return Told::Missing(missing(&contacts));
+                return Answer::Missing(missing(&contacts));
             }
         }
-        Told::Contacts(contacts.values().cloned().collect())
+        Answer::Contacts(contacts.values().cloned().collect())
     }
 
     /// Takes what a process has found. Who has come again since is another one.
@@ -232,7 +232,7 @@ impl Table {
 /// Enters a process, and learns who else is there; unless the launch info says where others reach this host, it is at the connection's own address on this side.
 ///
 /// # Errors
-/// The meeting cannot be reached, or founders are missing.
+/// The bootstrap cannot be reached, or founders are missing.
 pub fn enter(
     info: &LaunchInfo,
     platform: &'static str,
@@ -240,7 +240,7 @@ pub fn enter(
 ) -> Result<Vec<Contact>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
-        what: format!("enter the meeting at {}", info.meeting),
+        what: format!("enter the bootstrap at {}", info.bootstrap),
         source,
     };
     let mut stream = connect(info).map_err(failed)?;
@@ -260,8 +260,8 @@ pub fn enter(
         .set_read_timeout(Some(FOUNDERS_WAIT + PATIENCE))
         .map_err(failed)?;
     match read(&mut stream).map_err(failed)? {
-        Told::Contacts(contacts) => Ok(contacts),
-        Told::Missing(ranks) => {
+        Answer::Contacts(contacts) => Ok(contacts),
+        Answer::Missing(ranks) => {
             let missing: Vec<String> = ranks.iter().map(|rank| format!("rank {rank}")).collect();
             Err(JoinError::Missing {
                 platform,
@@ -269,7 +269,7 @@ pub fn enter(
                 missing: missing.join(", "),
             })
         }
-        Told::Allotted(_) | Told::Full(_) | Told::Noted => {
+        Answer::Allotted(_) | Answer::Full(_) | Answer::Noted => {
             Err(failed(io::ErrorKind::InvalidData.into()))
         }
     }
@@ -278,7 +278,7 @@ pub fn enter(
 /// Enters a founder that has left its session, so that nobody waits for it.
 ///
 /// # Errors
-/// The meeting cannot be reached.
+/// The bootstrap cannot be reached.
 pub fn excuse(info: &LaunchInfo) -> io::Result<()> {
     let contact = Contact {
         rank: info.rank,
@@ -289,20 +289,20 @@ pub fn excuse(info: &LaunchInfo) -> io::Result<()> {
     write(&mut connect(info)?, &Question::Enter(contact))
 }
 
-/// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the meeting does not hear it, that one does.
+/// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the bootstrap does not hear it, that one does.
 pub fn tell(info: &LaunchInfo, found: Vec<Contact>) {
     if !found.is_empty()
         && let Ok(mut stream) = connect(info)
     {
         let told = write(&mut stream, &Question::Found(found));
-        drop(told.and_then(|()| read::<Told>(&mut stream)));
+        drop(told.and_then(|()| read::<Answer>(&mut stream)));
     }
 }
 
 /// Allots ranks for processes to come.
 ///
 /// # Errors
-/// The meeting cannot be reached: it ends with `antiphon launch`. Or those are more than a session can have.
+/// The bootstrap cannot be reached: it ends with `antiphon launch`. Or those are more than a session can have.
 pub fn allot(
     info: &LaunchInfo,
     platform: &'static str,
@@ -310,14 +310,14 @@ pub fn allot(
 ) -> Result<Vec<LaunchInfo>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
-        what: format!("ask the meeting at {} for ranks", info.meeting),
+        what: format!("ask the bootstrap at {} for ranks", info.bootstrap),
         source,
     };
     let mut stream = connect(info).map_err(failed)?;
     write(&mut stream, &Question::Allot(count)).map_err(failed)?;
     let first = match read(&mut stream).map_err(failed)? {
-        Told::Allotted(first) => first,
-        Told::Full(given) => {
+        Answer::Allotted(first) => first,
+        Answer::Full(given) => {
             let why = format!(
                 "{given} of {RANKS} places have been given, so {count} more processes cannot join: ask for fewer, or begin a new session"
             );
@@ -325,7 +325,7 @@ pub fn allot(
         }
         _ => return Err(failed(io::ErrorKind::InvalidData.into())),
     };
-    // A meeting that says so is none of ours.
+    // A bootstrap that says so is none of ours.
     let end = first.checked_add(count).filter(|end| *end <= RANKS);
     let end = end.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     Ok((first..end)
@@ -370,7 +370,7 @@ pub fn check_scope(address: IpAddr) -> io::Result<()> {
 }
 
 fn connect(info: &LaunchInfo) -> io::Result<TcpStream> {
-    let (at, purpose) = (&info.meeting, Purpose::Meeting);
+    let (at, purpose) = (&info.bootstrap, Purpose::Bootstrap);
     let stream = handshake::connect(at, info.secret, purpose, info.rank, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     Ok(stream)

@@ -25,7 +25,7 @@ pub enum Ended {
 }
 
 #[derive(Default)]
-pub struct Asked {
+pub struct PendingRequests {
     /// The number of the last plain request.
     begun: AtomicU64,
     /// Those of them that wait, but for those of who drives for the answer.
@@ -34,7 +34,7 @@ pub struct Asked {
     ended: Mutex<FxHashMap<RequestId, Ended>>,
 }
 
-impl Asked {
+impl PendingRequests {
     /// Those of a process of this birth.
     pub fn of(birth: u64) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Core {
         service: &str,
         within: Option<Duration>,
     ) -> Result<Message, Error> {
-        let mut end = End::from(to, &self.desk.asked);
+        let mut end = End::from(to, &self.dispatcher.pending);
         // Longer than the clock can tell is for ever.
         let until = within.and_then(|within| self.engine.now().checked_add(within));
         self.engine.request_for(request, payload, within, &mut end);
@@ -139,7 +139,7 @@ impl Core {
 
     /// Waits for the end of a request that the protocols know of.
     pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
-        let mut end = End::from(self.rank, &self.desk.asked);
+        let mut end = End::from(self.rank, &self.dispatcher.pending);
         end.of = id;
         self.wait_for_end(&mut end);
         end.ended.ok_or(Error::Over)
@@ -157,7 +157,7 @@ impl Core {
         let (to, id) = (end.peer, end.of);
         self.wait_and_watch(to, Interest::Request(id), end, until);
         // Who waits takes the answer and leaves the note.
-        let ended = self.desk.asked.give_up(id);
+        let ended = self.dispatcher.pending.give_up(id);
         if end.ended.is_none() {
             let is_late = until.is_some_and(|until| self.engine.now() >= until);
             let late = is_late.then(|| Ended::Reply(Err(Failure::TimedOut { rank: to })));
@@ -171,17 +171,17 @@ pub struct End<'a> {
     of: RequestId,
     /// Of whom it was asked.
     pub peer: Rank,
-    asked: &'a Asked,
+    pending: &'a PendingRequests,
     ended: Option<Ended>,
 }
 
 impl<'a> End<'a> {
     /// Of a request that is yet to be sent.
-    pub fn from(peer: Rank, asked: &'a Asked) -> Self {
+    pub fn from(peer: Rank, pending: &'a PendingRequests) -> Self {
         Self {
             of: 0,
             peer,
-            asked,
+            pending,
             ended: None,
         }
     }
@@ -206,7 +206,7 @@ impl Awaited for End<'_> {
     fn holds(&mut self) -> bool {
         // It may be asked again after it has held.
         if self.ended.is_none() {
-            self.ended = self.asked.take(self.of);
+            self.ended = self.pending.take(self.of);
         }
         self.ended.is_some()
     }
@@ -251,35 +251,35 @@ mod tests {
 
     #[test]
     fn a_plain_request_ends_once_by_its_peer_alone() {
-        let asked = Asked::default();
-        let (one, other) = (asked.begin(1), asked.begin(2));
+        let pending = PendingRequests::default();
+        let (one, other) = (pending.begin(1), pending.begin(2));
         assert!(requests::is_plain(one) && one != other);
-        let answered = |from, id| asked.answered(from, id, Ok(Message::new()), &mut Nobody);
+        let answered = |from, id| pending.answered(from, id, Ok(Message::new()), &mut Nobody);
         assert!(!answered(2, one), "another peer");
         assert!(answered(1, one));
         assert!(!answered(1, one), "it has ended");
-        assert!(matches!(asked.take(one), Some(Ended::Reply(Ok(_)))));
-        assert!(asked.lost(1, "gone").is_empty());
-        assert_eq!(asked.lost(2, "gone"), [other]);
+        assert!(matches!(pending.take(one), Some(Ended::Reply(Ok(_)))));
+        assert!(pending.lost(1, "gone").is_empty());
+        assert_eq!(pending.lost(2, "gone"), [other]);
         assert!(matches!(
-            asked.give_up(other),
+            pending.give_up(other),
             Some(Ended::Reply(Err(Failure::Lost { rank: 2, .. })))
         ));
-        let late = asked.begin(1);
-        assert!(asked.give_up(late).is_none());
+        let late = pending.begin(1);
+        assert!(pending.give_up(late).is_none());
         assert!(!answered(1, late), "given up");
     }
 
     #[test]
     fn who_waits_for_an_end_takes_it_as_it_comes_and_no_other() {
-        let asked = Asked::default();
-        let (one, other) = (asked.begin(1), asked.begin(1));
-        let mut end = End::from(1, &asked);
+        let pending = PendingRequests::default();
+        let (one, other) = (pending.begin(1), pending.begin(1));
+        let mut end = End::from(1, &pending);
         end.begins(one);
-        assert!(asked.answered(1, other, Ok(Message::new()), &mut end));
+        assert!(pending.answered(1, other, Ok(Message::new()), &mut end));
         assert!(!end.holds(), "another's");
-        assert!(!asked.answered(1, one, Ok(Message::new()), &mut end));
-        assert!(end.holds() && asked.take(one).is_none());
-        assert!(asked.take(other).is_some());
+        assert!(!pending.answered(1, one, Ok(Message::new()), &mut end));
+        assert!(end.holds() && pending.take(one).is_none());
+        assert!(pending.take(other).is_some());
     }
 }

@@ -37,7 +37,7 @@ const FRAME_MIN: usize = 2 * (HEAD + ROW * PEERS_MAX);
 
 /// What goes together, and who hears it.
 #[derive(Debug, Default)]
-pub struct Together {
+pub struct Multicast {
     hearers: BTreeSet<Rank>,
     /// One for each list of peers that something waits for.
     queues: Vec<Queue>,
@@ -48,7 +48,7 @@ pub struct Together {
 
 type Table = FxHashMap<Rank, Retransmit>;
 
-impl ToAll<Retransmit> for Together {
+impl ToAll<Retransmit> for Multicast {
     fn add(&mut self, now: Time, message: &Message, to: &[Rank], links: &mut Table) -> Vec<Rank> {
         let is_roomy = |link: &Retransmit| link.largest() >= FRAME_MIN;
         let mut some = to.iter().filter_map(|rank| links.get(rank));
@@ -121,7 +121,7 @@ impl ToAll<Retransmit> for Together {
     }
 }
 
-impl Together {
+impl Multicast {
     /// Cuts a message into pieces that fit a frame for so many, or puts a short one into the last piece that waits for the same.
     fn add_for(&mut self, message: Message, peers: &[Rank], links: &mut Table) {
         let Some(largest) = peers.first().map(|rank| links[rank].largest()) else {
@@ -149,8 +149,8 @@ impl Together {
             while let Some(leaves) = self.queues[place].next(now, links) {
                 each(&leaves.alone, links, |link| link.go_apart(now + APART));
                 gone.stirred.extend(leaves.alone);
-                if !leaves.together.is_empty() {
-                    self.send(now, leaves.piece, &leaves.together, links, gone);
+                if !leaves.multicast.is_empty() {
+                    self.send(now, leaves.piece, &leaves.multicast, links, gone);
                 }
                 has_gone = true;
             }

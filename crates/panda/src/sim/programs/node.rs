@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::{Birth, Detached, Many, ManyServers, StackError};
 use parking_lot::Mutex;
 
-use super::hub::{Hub, What};
+use super::switch::{Switch, What};
 use crate::platform::{Rank, Transfer};
 use crate::protocol::{Action, Time};
 use crate::session::{WaitsFor, WeakSession, upcall};
-use crate::sim::air::Travel;
+use crate::sim::medium::Travel;
 
 /// How long a thread gives way, or a process that only looks whether something has come. Were it no time, one that does so until something comes would stop the clock.
 pub const INSTANT: Duration = Duration::from_micros(1);
@@ -40,7 +40,7 @@ pub trait Machine: Send + Sync {
     /// The program has ended: so does the session, if it has not.
     fn exit(&self);
     /// Whether all that a session that has ended had sent is taken, or nobody takes any of it.
-    fn has_said_farewell(&self) -> bool;
+    fn has_lingered(&self) -> bool;
     /// The process is no more: forgets what its protocols hold.
     fn forget(&self);
     /// What a thread waits for, in words.
@@ -49,22 +49,22 @@ pub trait Machine: Send + Sync {
 
 /// What a process that another one had started is to run.
 #[derive(Debug)]
-pub struct Errand {
+pub struct Command {
     pub program: OsString,
     pub args: Vec<OsString>,
     pub parent: Rank,
 }
 
 /// A simulated process: one incarnation, if it was restarted.
-pub struct Host {
+pub struct Node {
     pub rank: Rank,
     /// Which of all processes that there have been it is, those that it began with first.
     pub life: usize,
     /// Which incarnation of its rank it is, counted from 1.
     pub birth: u64,
     /// What it runs, if it was spawned.
-    pub errand: Option<Arc<Errand>>,
-    pub hub: Arc<Hub>,
+    pub command: Option<Arc<Command>>,
+    pub switch: Arc<Switch>,
     inside: Mutex<Inside>,
 }
 
@@ -161,26 +161,26 @@ impl Drop for Here {
     }
 }
 
-impl Host {
-    pub fn new(rank: Rank, hub: &Arc<Hub>) -> Arc<Self> {
+impl Node {
+    pub fn new(rank: Rank, switch: &Arc<Switch>) -> Arc<Self> {
         Arc::new(Self {
             rank,
             life: rank as usize,
             birth: 1,
-            errand: None,
-            hub: hub.clone(),
+            command: None,
+            switch: switch.clone(),
             inside: Mutex::default(),
         })
     }
 
     /// One that this one has started, which has yet to join.
-    pub fn child(&self, rank: Rank, life: usize, errand: Arc<Errand>) -> Arc<Self> {
+    pub fn child(&self, rank: Rank, life: usize, command: Arc<Command>) -> Arc<Self> {
         Arc::new(Self {
             rank,
             life,
             birth: 1,
-            errand: Some(errand),
-            hub: self.hub.clone(),
+            command: Some(command),
+            switch: self.switch.clone(),
             inside: Mutex::new(Inside::joining()),
         })
     }
@@ -191,8 +191,8 @@ impl Host {
             rank: self.rank,
             life,
             birth: self.birth + 1,
-            errand: self.errand.clone(),
-            hub: self.hub.clone(),
+            command: self.command.clone(),
+            switch: self.switch.clone(),
             inside: Mutex::new(Inside::joining()),
         })
     }
@@ -226,14 +226,14 @@ impl Host {
         if !SIMULATES.get() || !ManyServers::is_caller() {
             return None;
         }
-        let host: *const Self = ManyServers::local().cast_const().cast();
-        if host.is_null() {
+        let node: *const Self = ManyServers::local().cast_const().cast();
+        if node.is_null() {
             return None;
         }
         // SAFETY: in a simulation what a fiber keeps as its own was set by `start`, and the fiber's body owns one reference to it.
         unsafe {
-            Arc::increment_strong_count(host);
-            Some(Arc::from_raw(host))
+            Arc::increment_strong_count(node);
+            Some(Arc::from_raw(node))
         }
     }
 
@@ -267,31 +267,33 @@ impl Host {
 
     /// The time by the network's clock.
     pub fn now(&self) -> Instant {
-        self.hub.instant()
+        self.switch.instant()
     }
 
     /// The same, as protocols count it.
     pub fn time(&self) -> Time {
-        self.hub.time()
+        self.switch.time()
     }
 
     /// Does what its protocols want of the network, and gives back what they want of the process itself.
     pub fn perform(&self, action: Action) -> Option<Action> {
         // Handles that outlast the simulation reach nobody.
         match self.is_there() {
-            true => self.hub.air(|air| air.perform(self.rank, action)),
+            true => self
+                .switch
+                .medium(|medium| medium.perform(self.rank, action)),
             false => None,
         }
     }
 
     /// How far bytes between it and a peer are.
     pub fn transfer(&self, now: Time, peer: Rank) -> Transfer {
-        (self.hub).air(|air| air.network.transfer(now, self.rank, peer))
+        (self.switch).medium(|medium| medium.network.transfer(now, self.rank, peer))
     }
 
     /// What comes up at a time.
     pub fn add(&self, at: Time, what: What) {
-        self.hub.air(|air| air.add(at, what));
+        self.switch.medium(|medium| medium.add(at, what));
     }
 
     /// Starts a thread of its program.
@@ -304,10 +306,10 @@ impl Host {
         body: Box<dyn FnOnce() + Send>,
     ) -> Result<(), StackError> {
         self.inside.lock().threads += 1;
-        let host = self.clone();
+        let node = self.clone();
         let thread = move || {
             body();
-            host.thread_ended();
+            node.thread_ended();
         };
         self.start(birth, thread)
     }
@@ -321,12 +323,12 @@ impl Host {
         birth: Birth,
         body: impl FnOnce() + Send + 'static,
     ) -> Result<(), StackError> {
-        let host = self.clone();
+        let node = self.clone();
         let fiber = move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
-                host.fail(upcall::words_of(panic));
+                node.fail(upcall::words_of(panic));
             }
-            host.release();
+            node.release();
         };
         let own = Arc::as_ptr(self).cast_mut().cast();
         // SAFETY: a simulation has one server, so no fiber ever goes on on another OS thread; panics are caught.
@@ -350,7 +352,7 @@ impl Host {
                 _ => return,
             }
         };
-        self.hub.stirred();
+        self.switch.stirred();
         if let Some(machine) = machine {
             machine.exit();
         }
@@ -359,7 +361,7 @@ impl Host {
     /// A fiber panicked, and nobody is told: the process dies of it.
     pub fn fail(&self, words: String) {
         self.inside.lock().panic.get_or_insert(words);
-        self.hub.crash(self);
+        self.switch.crash(self);
     }
 
     /// Blocks the calling fiber, which is one of its, until something is ready, or until a time at most.
@@ -379,7 +381,7 @@ impl Host {
             self.inside.lock().parked.remove(&number);
         }
         if matches!(what, WaitsFor::Thread(_) | WaitsFor::Time) {
-            self.hub.stirred();
+            self.switch.stirred();
         }
     }
 
@@ -405,8 +407,8 @@ impl Host {
         state.parked.insert(number, parked);
         drop(state);
         if let Some(until) = until.filter(|_| is_first) {
-            let host = self.hub.host(self.rank);
-            self.add(self.hub.time_of(until), What::Wake(host, number));
+            let node = self.switch.node(self.rank);
+            self.add(self.switch.time_of(until), What::Wake(node, number));
         }
         number
     }

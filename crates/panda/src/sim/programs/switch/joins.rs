@@ -3,24 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Hub, State, What};
+use super::{State, Switch, What};
 use crate::platform::Rank;
-use crate::sim::air::Travel;
-use crate::sim::programs::host::{Errand, Host, Phase};
+use crate::sim::medium::Travel;
+use crate::sim::programs::node::{Command, Node, Phase};
 
 /// How often a process that joins over datagrams tells those that have not heard it, at first and at last.
 const KNOCKS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
-impl Hub {
+impl Switch {
     /// More processes come, under the next ranks.
-    pub fn spawn(&self, by: &Host, errand: Errand, count: u32) -> Vec<Arc<Host>> {
-        let (errand, mut state) = (Arc::new(errand), self.state.lock());
+    pub fn spawn(&self, by: &Node, command: Command, count: u32) -> Vec<Arc<Node>> {
+        let (command, mut state) = (Arc::new(command), self.state.lock());
         let mut come = || {
-            let host = by.child(state.hosts.len() as Rank, state.lives(), errand.clone());
-            state.hosts.push(host.clone());
-            state.air.network.put_beside(host.rank, by.rank);
-            state.come(host.clone());
-            host
+            let node = by.child(state.nodes.len() as Rank, state.lives(), command.clone());
+            state.nodes.push(node.clone());
+            state.medium.network.put_beside(node.rank, by.rank);
+            state.come(node.clone());
+            node
         };
         (0..count).map(|_| come()).collect()
     }
@@ -31,49 +31,49 @@ impl Hub {
         if let Some(at) = state.restarts.iter().position(|of| *of == rank) {
             state.restarts.swap_remove(at);
         }
-        let before = state.hosts.get(rank as usize).cloned();
-        let Some(before) = before.filter(|host| host.phase() == Phase::Crashed) else {
+        let before = state.nodes.get(rank as usize).cloned();
+        let Some(before) = before.filter(|node| node.phase() == Phase::Crashed) else {
             return;
         };
-        let host = before.reborn(state.lives());
-        state.hosts[rank as usize] = host.clone();
+        let node = before.reborn(state.lives());
+        state.nodes[rank as usize] = node.clone();
         state.past.push(before);
-        state.come(host);
+        state.come(node);
     }
 
     /// Tells of a process those that have not heard of it.
-    pub(super) fn knock(&self, host: &Arc<Host>, pause: Duration) {
+    pub(super) fn knock(&self, node: &Arc<Node>, pause: Duration) {
         let mut state = self.state.lock();
-        let strangers = state.strangers_of(host.rank);
-        if !host.is_there() || state.air.life_of(host.rank) != host.life {
+        let strangers = state.strangers_of(node.rank);
+        if !node.is_there() || state.medium.life_of(node.rank) != node.life {
             return;
         }
         for &by in &strangers {
-            state.air.knock(host.rank, by);
+            state.medium.knock(node.rank, by);
         }
-        let at = state.air.now + pause;
+        let at = state.medium.now + pause;
         match strangers.is_empty() {
             true => drop(state),
             false => {
                 let pause = (pause * 2).min(KNOCKS[1]);
-                return state.air.add(at, What::Knock(host.clone(), pause));
+                return state.medium.add(at, What::Knock(node.clone(), pause));
             }
         }
-        self.let_in(host);
+        self.let_in(node);
     }
 
     /// A process runs, if it has not before: it takes what has come for it.
-    pub(super) fn let_in(&self, host: &Arc<Host>) {
-        if !host.let_in() {
+    pub(super) fn let_in(&self, node: &Arc<Node>) {
+        if !node.let_in() {
             return;
         }
         let starter = self.state.lock().starter.clone();
-        let started = starter.map_or(Ok(()), |starter| starter.start(host));
+        let started = starter.map_or(Ok(()), |starter| starter.start(node));
         if let Err(error) = started {
-            host.fail(error.to_string());
+            node.fail(error.to_string());
         }
         self.stirred();
-        let kept = host.take_kept();
+        let kept = node.take_kept();
         kept.into_iter().for_each(|what| self.happen(what));
     }
 }
@@ -81,53 +81,54 @@ impl Hub {
 impl State {
     /// Whether a process that was crashed will come back.
     pub(super) fn awaits_restart(&self) -> bool {
-        let host = |rank: &Rank| self.hosts.get(*rank as usize);
-        let mut hosts = self.restarts.iter().filter_map(host);
-        hosts.any(|host| host.phase() == Phase::Crashed)
+        let node = |rank: &Rank| self.nodes.get(*rank as usize);
+        let mut nodes = self.restarts.iter().filter_map(node);
+        nodes.any(|node| node.phase() == Phase::Crashed)
     }
 
     /// How many processes there have been, each incarnation by itself.
     fn lives(&self) -> usize {
-        self.hosts.len() + self.past.len()
+        self.nodes.len() + self.past.len()
     }
 
     /// A process comes while others are there. Those that are told by the platform let it in at once; over datagrams it tells each until it is heard, and waits for them for a silence at most.
-    fn come(&mut self, host: Arc<Host>) {
+    fn come(&mut self, node: Arc<Node>) {
         self.left += 1;
-        let (rank, now) = (host.rank, self.air.now);
+        let (rank, now) = (node.rank, self.medium.now);
         self.strangers.retain(|(by, of)| *by != rank && *of != rank);
-        let known = self.air.start(rank, host.life, false);
-        if !self.air.network.kind.is_lossy() {
-            return self.air.add(known, What::LetIn(host));
+        let known = self.medium.start(rank, node.life, false);
+        if !self.medium.network.kind.is_lossy() {
+            return self.medium.add(known, What::LetIn(node));
         }
-        let others = self.air.living().into_iter().filter(|by| *by != rank);
+        let others = self.medium.living().into_iter().filter(|by| *by != rank);
         self.strangers.extend(others.map(|by| (by, rank)));
-        self.air.add(now, What::Knock(host.clone(), KNOCKS[0]));
-        self.air.add(now + self.silence, What::LetIn(host));
+        self.medium.add(now, What::Knock(node.clone(), KNOCKS[0]));
+        self.medium.add(now + self.silence, What::LetIn(node));
     }
 
     /// Those that live and have not heard of a process.
     fn strangers_of(&self, rank: Rank) -> Vec<Rank> {
         let strangers = self.strangers.iter();
-        let of = strangers.filter(|(by, of)| *of == rank && self.air.lives(*by));
+        let of = strangers.filter(|(by, of)| *of == rank && self.medium.lives(*by));
         of.map(|(by, _)| *by).collect()
     }
 
     /// Whether what is under way comes from somebody that its receiver knows, or lets it know.
     pub(super) fn admits(&mut self, travel: &Travel) -> bool {
         match travel {
-            Travel::Back { rank, by, life, .. } if self.air.network.kind.is_lossy() => {
+            Travel::Back { rank, by, life, .. } if self.medium.network.kind.is_lossy() => {
                 let is_news =
-                    self.air.life_of(*rank) == *life && self.strangers.remove(&(*by, *rank));
+                    self.medium.life_of(*rank) == *life && self.strangers.remove(&(*by, *rank));
                 if is_news && self.strangers_of(*rank).is_empty() {
                     // When the last of them has answered.
-                    let answered = self.air.now + Duration::from_micros(self.air.network.delay_us);
-                    let host = self.hosts[*rank as usize].clone();
-                    self.air.add(answered, What::LetIn(host));
+                    let answered =
+                        self.medium.now + Duration::from_micros(self.medium.network.delay_us);
+                    let node = self.nodes[*rank as usize].clone();
+                    self.medium.add(answered, What::LetIn(node));
                 }
                 is_news
             }
-            Travel::Frame { from, to, .. } | Travel::Together { from, to, .. } => {
+            Travel::Frame { from, to, .. } | Travel::Multicast { from, to, .. } => {
                 self.strangers.is_empty() || !self.strangers.contains(&(*to, *from))
             }
             _ => true,

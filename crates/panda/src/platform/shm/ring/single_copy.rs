@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use super::super::memory::Map;
-use super::super::reach::{PIECES, Piece};
+use super::super::single_copy::{PIECES, Piece};
 use super::{CELL_HEAD, Corrupt, INLINE};
 use crate::message::Message;
 
@@ -22,15 +22,15 @@ const PIECE: usize = 16;
 const _: () = assert!(FIXED + PIECES * PIECE + HEADERS_MAX <= INLINE);
 
 /// A frame as its cell describes it.
-pub struct Loan {
+pub struct Descriptor {
     pub headers: ([u8; HEADERS_MAX], usize),
     pub pieces: ([Piece; PIECES], usize),
 }
 
-impl Loan {
+impl Descriptor {
     /// A frame without its first bytes, if that can be lent; nothing if it lies in too many pieces.
     pub fn of(frame: &Message, mut without: usize) -> Option<Self> {
-        let mut loan = Self {
+        let mut descriptor = Self {
             headers: ([0; HEADERS_MAX], 0),
             pieces: ([(0, 0); PIECES], 0),
         };
@@ -42,14 +42,15 @@ impl Loan {
                 continue;
             }
             if i == 0 && slice.len() <= HEADERS_MAX {
-                loan.headers.0[..slice.len()].copy_from_slice(slice);
-                loan.headers.1 = slice.len();
+                descriptor.headers.0[..slice.len()].copy_from_slice(slice);
+                descriptor.headers.1 = slice.len();
                 continue;
             }
-            *loan.pieces.0.get_mut(loan.pieces.1)? = (slice.as_ptr() as u64, slice.len());
-            loan.pieces.1 += 1;
+            *descriptor.pieces.0.get_mut(descriptor.pieces.1)? =
+                (slice.as_ptr() as u64, slice.len());
+            descriptor.pieces.1 += 1;
         }
-        Some(loan)
+        Some(descriptor)
     }
 
     /// Writes it into a cell.
@@ -80,12 +81,12 @@ impl Loan {
                 "it lent a frame of {headers} bytes of headers and {count} pieces"
             )));
         }
-        let mut loan = Self {
+        let mut descriptor = Self {
             headers: ([0; HEADERS_MAX], headers),
             pieces: ([(0, 0); PIECES], count),
         };
         let mut whole = 0_u64;
-        for (i, piece) in loan.pieces.0[..count].iter_mut().enumerate() {
+        for (i, piece) in descriptor.pieces.0[..count].iter_mut().enumerate() {
             let at = at + FIXED + i * PIECE;
             let mut words = [[0; 8]; 2];
             map.read(at, &mut words[0]);
@@ -98,8 +99,8 @@ impl Loan {
             *piece = (u64::from_ne_bytes(words[0]), bytes as usize);
         }
         let at = at + FIXED + count * PIECE;
-        map.read(at, &mut loan.headers.0[..headers]);
-        Ok(loan)
+        map.read(at, &mut descriptor.headers.0[..headers]);
+        Ok(descriptor)
     }
 
     pub fn headers(&self) -> &[u8] {
@@ -119,14 +120,14 @@ impl Loan {
 
 /// The frames that a sender has lent, oldest first.
 #[derive(Default)]
-pub struct Loans {
+pub struct LentFrames {
     held: VecDeque<Message>,
     bytes: usize,
     /// How many were ever given back.
     back: u64,
 }
 
-impl Loans {
+impl LentFrames {
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }

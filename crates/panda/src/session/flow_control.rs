@@ -1,6 +1,6 @@
 //! To whom sends wait: peers for which much waits here, and ports over there at which much has come that nobody has asked for.
 //!
-//! Upcalls and answers wait for nobody, so a process that takes nothing is bounded by memory alone, as what lies unread at ports is ([`mail`](super::mail)): of what waits for all peers together a
+//! Upcalls and answers wait for nobody, so a process that takes nothing is bounded by memory alone, as what lies unread at ports is ([`mailbox`](super::mailbox)): of what waits for all peers together a
 //! program may set a bound, and the peer for which most waits then is given up.
 
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ impl Untaken {
 }
 
 /// The sender's side.
-pub struct Rooms {
+pub struct FlowControl {
     /// Of both sets together, so that a send that nothing holds up looks at one word.
     count: AtomicUsize,
     /// How often a peer was found to have room.
@@ -57,7 +57,7 @@ struct Sets {
     held: HashSet<(Rank, u64)>,
 }
 
-impl Default for Rooms {
+impl Default for FlowControl {
     fn default() -> Self {
         Self {
             count: AtomicUsize::new(0),
@@ -70,7 +70,7 @@ impl Default for Rooms {
     }
 }
 
-impl Rooms {
+impl FlowControl {
     fn change(&self, act: impl FnOnce(&mut Sets)) {
         let mut sets = self.sets.lock();
         act(&mut sets);
@@ -181,43 +181,47 @@ mod tests {
 
     #[test]
     fn a_peer_is_not_full_whose_room_was_found_meanwhile() {
-        let rooms = Rooms::default();
-        let before = rooms.found();
-        rooms.found_room(1);
-        rooms.found_full(1, before, 0);
-        assert!(rooms.is_free(1));
-        rooms.found_full(1, rooms.found(), 0);
-        assert!(!rooms.is_free(1) && rooms.is_free(2));
-        rooms.found_room(1);
-        assert!(rooms.takes_more(1, 7));
+        let flow_control = FlowControl::default();
+        let before = flow_control.found();
+        flow_control.found_room(1);
+        flow_control.found_full(1, before, 0);
+        assert!(flow_control.is_free(1));
+        flow_control.found_full(1, flow_control.found(), 0);
+        assert!(!flow_control.is_free(1) && flow_control.is_free(2));
+        flow_control.found_room(1);
+        assert!(flow_control.takes_more(1, 7));
     }
 
     #[test]
     fn who_takes_least_is_given_up_when_too_much_waits_for_all() {
-        let rooms = Rooms::default();
-        rooms.limit(100);
-        rooms.found_full(1, rooms.found(), 60);
-        assert!(!rooms.is_too_much());
-        rooms.found_full(2, rooms.found(), 50);
-        assert!(rooms.is_too_much());
+        let flow_control = FlowControl::default();
+        flow_control.limit(100);
+        flow_control.found_full(1, flow_control.found(), 60);
+        assert!(!flow_control.is_too_much());
+        flow_control.found_full(2, flow_control.found(), 50);
+        assert!(flow_control.is_too_much());
         // The first has taken some since.
         let untaken = |rank| if rank == 1 { 40 } else { 70 };
-        assert_eq!(rooms.foremost(untaken), None);
-        assert!(!rooms.is_too_much());
-        rooms.found_full(2, rooms.found(), 61);
-        let foremost = rooms.foremost(untaken).expect("101 bytes wait");
+        assert_eq!(flow_control.foremost(untaken), None);
+        assert!(!flow_control.is_too_much());
+        flow_control.found_full(2, flow_control.found(), 61);
+        let foremost = flow_control.foremost(untaken).expect("101 bytes wait");
         assert_eq!((foremost.to, foremost.bytes, foremost.most), (2, 61, 100));
-        rooms.lost(2);
-        assert_eq!(rooms.foremost(untaken), None);
+        flow_control.lost(2);
+        assert_eq!(flow_control.foremost(untaken), None);
     }
 
     #[test]
     fn who_is_lost_holds_nobody() {
-        let rooms = Rooms::default();
-        rooms.held(1, 7, true);
-        assert!(!rooms.takes_more(1, 7));
-        assert!(rooms.takes_more(1, 8) && rooms.takes_more(2, 7) && rooms.is_free(1));
-        rooms.lost(1);
-        assert!(rooms.takes_more(1, 7));
+        let flow_control = FlowControl::default();
+        flow_control.held(1, 7, true);
+        assert!(!flow_control.takes_more(1, 7));
+        assert!(
+            flow_control.takes_more(1, 8)
+                && flow_control.takes_more(2, 7)
+                && flow_control.is_free(1)
+        );
+        flow_control.lost(1);
+        assert!(flow_control.takes_more(1, 7));
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{Barred, News, PortUpcall};
 use crate::platform::Rank;
 use crate::session::Arrived;
-use crate::session::upcall::Given;
+use crate::session::upcall::Registered;
 
 /// What a port takes at which something lies, besides that, in bytes: its place in the table, and room for four messages that comes with the first.
 const PORT_ROOM: usize = 2 * size_of::<(u64, PortState)>() + 4 * size_of::<Arrived>();
@@ -34,7 +34,7 @@ pub struct PortState {
     pub unread: usize,
     /// Who was told to send no more.
     pub held: Vec<Rank>,
-    pub upcall: Option<Arc<Given<PortUpcall>>>,
+    pub upcall: Option<Arc<Registered<PortUpcall>>>,
 }
 
 /// All of them.

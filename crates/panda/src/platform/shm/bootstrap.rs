@@ -10,16 +10,16 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use super::memory::{COMMON, FILE, Header, MAGIC, Map, RANKS};
 use crate::platform::{LaunchInfo, Rank, Secret};
 
-/// The meeting place of a session over shared memory. Whoever starts the processes makes it and holds it while they run; its memory is the system's again when the
+/// The bootstrap of a session over shared memory. Whoever starts the processes makes it and holds it while they run; its memory is the system's again when the
 /// last of them, and it, are gone.
 #[derive(Debug)]
-pub struct Meeting {
+pub struct Bootstrap {
     file: File,
     size: u32,
     secret: Secret,
 }
 
-impl Meeting {
+impl Bootstrap {
     /// A place for `size` processes to begin with.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Meeting {
             rank,
             size: self.size,
             name: format!("rank {rank}"),
-            meeting: format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
+            bootstrap: format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
             address: None,
             silence: None,
             parent: None,

@@ -15,7 +15,7 @@ use crate::protocol::{Action, Stack, Time};
 /// When a simulation begins: there are times before it.
 pub const START: Time = Duration::from_secs(1);
 /// Times that a process says over datagrams that it leaves: one of them may arrive.
-const FAREWELLS: usize = 3;
+const LEAVES: usize = 3;
 
 /// What is under way to processes.
 #[derive(Debug, Clone)]
@@ -28,9 +28,9 @@ pub enum Travel {
         frame: Message,
     },
     /// A frame for all, in one order.
-    Multicast { from: Rank, frame: Message },
+    Broadcast { from: Rank, frame: Message },
     /// A frame for several, as it comes to one of them.
-    Together {
+    Multicast {
         from: Rank,
         to: Rank,
         frame: Message,
@@ -57,9 +57,9 @@ impl Travel {
     /// To whom it is under way; nobody in particular if it is for all.
     pub fn to(&self) -> Option<Rank> {
         match self {
-            Self::Frame { to, .. } | Self::Together { to, .. } => Some(*to),
+            Self::Frame { to, .. } | Self::Multicast { to, .. } => Some(*to),
             Self::Hears { by, .. } | Self::Gone { by, .. } | Self::Back { by, .. } => Some(*by),
-            Self::Multicast { .. } => None,
+            Self::Broadcast { .. } => None,
         }
     }
 
@@ -67,8 +67,8 @@ impl Travel {
     pub fn frame_bytes(&self) -> usize {
         match self {
             Self::Frame { frame, .. }
-            | Self::Multicast { frame, .. }
-            | Self::Together { frame, .. } => frame.len(),
+            | Self::Broadcast { frame, .. }
+            | Self::Multicast { frame, .. } => frame.len(),
             Self::Hears { .. } | Self::Gone { .. } | Self::Back { .. } => 0,
         }
     }
@@ -84,8 +84,8 @@ impl Travel {
     ) -> Result<(), DecodeError> {
         match self {
             Self::Frame { from, frame, .. } => return stack.frame(now, from, frame),
-            Self::Multicast { from, frame } => return stack.multicast(now, from, frame),
-            Self::Together { from, frame, .. } => return stack.together(now, from, frame),
+            Self::Broadcast { from, frame } => return stack.broadcast(now, from, frame),
+            Self::Multicast { from, frame, .. } => return stack.multicast(now, from, frame),
             Self::Hears { rank, .. } => stack.hears(rank, true),
             Self::Gone { rank, why, .. } => stack.lost(now, rank, true, why),
             Self::Back { rank, .. } => stack.joined(rank),
@@ -100,8 +100,8 @@ impl Hash for Travel {
         self.to().hash(state);
         match self {
             Self::Frame { from, frame, .. }
-            | Self::Multicast { from, frame }
-            | Self::Together { from, frame, .. } => {
+            | Self::Broadcast { from, frame }
+            | Self::Multicast { from, frame, .. } => {
                 from.hash(state);
                 // In whichever pieces.
                 frame.slices().for_each(|piece| state.write(piece));
@@ -114,7 +114,7 @@ impl Hash for Travel {
 }
 
 /// The space between processes. What else comes up in time is of type `W`.
-pub struct Air<W> {
+pub struct Medium<W> {
     /// The time.
     pub now: Time,
     /// What happens at random.
@@ -134,7 +134,7 @@ pub struct Air<W> {
     connected: HashMap<(Rank, Rank), usize>,
 }
 
-impl<W: From<Travel>> Air<W> {
+impl<W: From<Travel>> Medium<W> {
     /// Between so many ranks, of which none lives yet.
     pub fn new(size: u32, network: Network, chance: Chance) -> Self {
         Self {
@@ -306,18 +306,18 @@ impl<W: From<Travel>> Air<W> {
         self.network.forget(rank);
         match self.bury(rank) {
             false => {}
-            true if self.network.kind.is_lossy() => self.say_farewell(rank, why),
+            true if self.network.kind.is_lossy() => self.linger(rank, why),
             true => self.tell_end(rank, why),
         }
     }
 
-    fn say_farewell(&mut self, rank: Rank, why: &'static str) {
+    fn linger(&mut self, rank: Rank, why: &'static str) {
         let word = Message::new();
         // After what it has sent.
         let departed = self.network.depart(self.now, rank, None, &word);
         for by in self.living() {
             let (network, chance) = (&mut self.network, &mut self.chance);
-            let words = (0..FAREWELLS).map(|_| network.carry(chance, departed, rank, by, &word));
+            let words = (0..LEAVES).map(|_| network.carry(chance, departed, rank, by, &word));
             // What comes after the first to arrive is no news.
             if let Some(at) = words.flatten().min() {
                 self.tell(at, (rank, by), why);
@@ -364,7 +364,7 @@ impl<W: From<Travel>> Air<W> {
                 let own = self.lives[*to as usize];
                 own.is_some() && life.is_none_or(|life| Some(life) == own)
             }
-            Travel::Together { to, .. } => self.lives[*to as usize].is_some(),
+            Travel::Multicast { to, .. } => self.lives[*to as usize].is_some(),
             Travel::Hears { by, .. } => self.lives[*by as usize].is_some(),
             Travel::Gone { by, told, .. } => self.life_of(*by) == *told,
             Travel::Back {
@@ -379,7 +379,7 @@ impl<W: From<Travel>> Air<W> {
                 }
                 is_same
             }
-            Travel::Multicast { .. } => false,
+            Travel::Broadcast { .. } => false,
         }
     }
 
@@ -390,13 +390,13 @@ impl<W: From<Travel>> Air<W> {
             Action::SendRun(to, frames) => {
                 (frames.into_iter()).for_each(|frame| self.carry(rank, to, frame));
             }
-            Action::Multicast(frame) => {
+            Action::Broadcast(frame) => {
                 self.frames += 1;
                 let departed = self.network.depart(self.now, rank, None, &frame);
                 let at = self.network.carry_to_all(&mut self.chance, departed);
-                self.send(at, Travel::Multicast { from: rank, frame });
+                self.send(at, Travel::Broadcast { from: rank, frame });
             }
-            Action::Together(frame) => self.carry_together(rank, &frame),
+            Action::Multicast(frame) => self.carry_multicast(rank, &frame),
             Action::Deaf(peer) => self.ask_whether_hears(peer, rank),
             own => return Some(own),
         }
@@ -410,7 +410,7 @@ impl<W: From<Travel>> Air<W> {
     }
 
     /// One frame, which each of those that hear it gets or lacks by itself.
-    fn carry_together(&mut self, from: Rank, frame: &Message) {
+    fn carry_multicast(&mut self, from: Rank, frame: &Message) {
         self.count(from, frame);
         let departed = self.network.depart(self.now, from, None, frame);
         for to in self.living() {
@@ -420,7 +420,7 @@ impl<W: From<Travel>> Air<W> {
             let (network, chance) = (&mut self.network, &mut self.chance);
             for at in network.carry(chance, departed, from, to, frame) {
                 let frame = frame.clone();
-                self.send(at, Travel::Together { from, to, frame });
+                self.send(at, Travel::Multicast { from, to, frame });
             }
         }
     }
