@@ -1,4 +1,4 @@
-//! A fiber's descriptor: its stack and registers, its place in a line, and what reports tell of it.
+//! A fiber's descriptor: its stack and registers, its place in a queue, and what reports tell of it.
 
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
@@ -35,7 +35,7 @@ impl Wait {
     }
 }
 
-/// A fiber's place in a line.
+/// A fiber's place in a queue.
 pub(crate) struct Links<S: Servers> {
     pub next: Cell<Option<NonNull<Fiber<S>>>>,
     pub previous: Cell<Option<NonNull<Fiber<S>>>>,
@@ -54,10 +54,10 @@ impl<S: Servers> Default for Links<S> {
 
 /// A descriptor. It lives as long as its run-time and serves one fiber after another.
 ///
-/// Each of `links` belongs to the line that it is in, and to that line's lock. `context` belongs to
+/// Each of `links` belongs to the queue that it is in, and to that queue's lock. `context` belongs to
 /// the server that runs the fiber; the other cells to the fiber itself, or to whoever made it ready while it does not run.
 pub(crate) struct Fiber<S: Servers> {
-    /// Its places in a ready list and in a waiting line: a fiber that its alarm has woken may stand in both.
+    /// Its places in a ready list and in a waiting queue: a fiber that its alarm has woken may stand in both.
     pub links: [Links<S>; 2],
     /// Even while it runs or is ready, odd while it is parked: one more with each change, so that a late wake-up is known to be late.
     pub parking: S::Word,
@@ -79,8 +79,8 @@ pub(crate) struct Fiber<S: Servers> {
     pub is_killed: AtomicBool,
     /// What it keeps as its own.
     pub local: Cell<*mut ()>,
-    /// Whether it attends to rests: then it waits for nothing outside itself.
-    pub is_attendant: Cell<bool>,
+    /// Whether it waits for idle servers: then it waits for nothing outside itself.
+    pub waits_for_idle: Cell<bool>,
     /// Whether it is counted among those that wait for something outside.
     pub is_outside: Cell<bool>,
     /// What rings when it may go on, if it waits for something outside.
@@ -109,7 +109,7 @@ impl<S: Servers> Fiber<S> {
             is_alive: Cell::new(false),
             is_killed: AtomicBool::new(false),
             local: Cell::new(std::ptr::null_mut()),
-            is_attendant: Cell::new(false),
+            waits_for_idle: Cell::new(false),
             is_outside: Cell::new(false),
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
@@ -144,7 +144,7 @@ impl<S: Servers> Fiber<S> {
         unsafe { *self.context.get() = Some(Coroutine::with_stack(stack, entry)) };
         self.generation.add(1);
         self.is_alive.set(true);
-        self.is_attendant.set(false);
+        self.waits_for_idle.set(false);
         self.is_sliceable.set(false);
         self.is_killed.store(false, Ordering::Relaxed);
         self.local.set(std::ptr::null_mut());
@@ -154,7 +154,7 @@ impl<S: Servers> Fiber<S> {
     /// Runs it until it suspends; its stack if it ended.
     ///
     /// # Safety
-    /// Only one server runs it, and it is not in any line that another could take it from.
+    /// Only one server runs it, and it is not in any queue that another could take it from.
     #[inline(always)]
     pub unsafe fn resume(&self) -> Option<Stack> {
         // SAFETY: only the server that runs the fiber touches its context.
@@ -192,9 +192,9 @@ impl<S: Servers> Fiber<S> {
     /// Ends it where it is: nothing on its stack is dropped. Its stack.
     ///
     /// # Safety
-    /// It does not run and is in no line, and nobody uses anything on its stack.
+    /// It does not run and is in no queue, and nobody uses anything on its stack.
     pub unsafe fn abandon(&self) -> Option<Stack> {
-        // SAFETY: only the server that took it from its line touches its context.
+        // SAFETY: only the server that took it from its queue touches its context.
         let mut context = unsafe { &mut *self.context.get() }.take()?;
         unsafe { context.force_reset() };
         #[cfg(antiphon_tsan)]

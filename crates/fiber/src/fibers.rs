@@ -9,11 +9,11 @@ use crate::clock::nanoseconds;
 use crate::counters::{Cause, Counters, one_more};
 use crate::fiber::{Fiber, Wait};
 use crate::histograms::Histograms;
-use crate::line::{Line, WAITING};
 use crate::server::Server;
-use crate::servers::{Kept, Lock, Many, One, Servers, Word};
+use crate::servers::{HeldLock, Lock, Many, One, Servers, Word};
 use crate::spawn::Region;
 use crate::threads::{Event, Threads};
+use crate::wait_queue::{WAITING, WaitQueue};
 
 /// Fibers on [`One`] server or [`Many`].
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     self::server::<S>().is_busy.set(false);
 }
 
-/// A fiber taken from a line, in the state of parking that it was in there.
+/// A fiber taken from a queue, in the state of parking that it was in there.
 #[derive(Debug)]
 pub struct Sleeper<S: Servers> {
     fiber: NonNull<Fiber<S>>,
@@ -117,7 +117,7 @@ impl<S: Servers> Sleeper<S> {
 
 impl<S: Servers> Threads for Fibers<S> {
     type Lock<V> = S::Lock<V>;
-    type Line = Line<S>;
+    type WaitQueue = WaitQueue<S>;
     type Sleeper = Sleeper<S>;
     type Entered = Entered<S>;
 
@@ -127,26 +127,26 @@ impl<S: Servers> Threads for Fibers<S> {
     }
 
     #[inline]
-    fn line_up(line: &mut Line<S>, wait: Wait) {
+    fn enqueue(queue: &mut WaitQueue<S>, wait: Wait) {
         let fiber = server::<S>().running();
         begin_to_wait(fiber, wait);
-        line.push_last(fiber);
+        queue.push_last(fiber);
     }
 
-    fn step_out(line: &mut Line<S>) -> bool {
+    fn withdraw(queue: &mut WaitQueue<S>) -> bool {
         let fiber = server::<S>().running();
-        // SAFETY: the caller's own descriptor; it is linked into this line or into none, under the line's lock.
+        // SAFETY: the caller's own descriptor; it is linked into this queue or into none, under the queue's lock.
         let is_in = unsafe { fiber.as_ref() }.links[WAITING].is_in.get();
         if is_in {
-            line.remove(fiber);
+            queue.remove(fiber);
         }
         is_in
     }
 
     #[inline]
-    fn first(line: &mut Line<S>) -> Option<Sleeper<S>> {
-        let fiber = line.take_first()?;
-        // Read while the line's lock is held: later the fiber may have been woken by its alarm, and wait elsewhere.
+    fn dequeue(queue: &mut WaitQueue<S>) -> Option<Sleeper<S>> {
+        let fiber = queue.take_first()?;
+        // Read while the queue's lock is held: later the fiber may have been woken by its alarm, and wait elsewhere.
         // SAFETY: descriptors live as long as the run-time.
         let parking = unsafe { fiber.as_ref() }.parking.get();
         Some(Sleeper { fiber, parking })
@@ -162,15 +162,15 @@ impl<S: Servers> Threads for Fibers<S> {
 
     #[inline(always)]
     fn park<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>) {
-        let kept = <S::Lock<V> as Lock<V>>::keep(guard);
+        let held = <S::Lock<V> as Lock<V>>::keep(guard);
         // SAFETY: on a fiber; the lock is part of what it waits on, which its caller keeps.
-        unsafe { server::<S>().park(kept, None) };
+        unsafe { server::<S>().park(held, None) };
     }
 
     fn park_until<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>, until: Duration) {
-        let kept = <S::Lock<V> as Lock<V>>::keep(guard);
+        let held = <S::Lock<V> as Lock<V>>::keep(guard);
         // SAFETY: as in `park`.
-        unsafe { server::<S>().park(kept, Some(nanoseconds(until))) };
+        unsafe { server::<S>().park(held, Some(nanoseconds(until))) };
     }
 
     #[inline(always)]
@@ -196,7 +196,7 @@ impl<S: Servers> Threads for Fibers<S> {
             .saturating_add(nanoseconds(time));
         begin_to_wait(server.running(), wait);
         // SAFETY: on a fiber, without a lock.
-        unsafe { server.park(Kept::NONE, Some(until_ns)) };
+        unsafe { server.park(HeldLock::NONE, Some(until_ns)) };
     }
 
     fn now() -> Duration {

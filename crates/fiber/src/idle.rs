@@ -31,8 +31,8 @@ pub(crate) enum Work {
     Others,
     /// Nothing is ready, but somebody waits for something outside.
     Outside,
-    /// Nothing is ready, and nobody waits but fibers that attend to rests.
-    Attendants,
+    /// Nothing is ready, and nobody waits but fibers that waits for idle servers.
+    IdleWaiters,
 }
 
 /// How a wait for work ended.
@@ -40,7 +40,7 @@ pub(crate) enum Work {
 pub(crate) enum Rest {
     /// There may be work.
     Again,
-    /// All wait for ever; the caller has to tell the fibers that attend to rests.
+    /// All wait for ever; the caller has to tell the fibers that waits for idle servers.
     Ending,
     /// All wait for ever; the caller has to say the last words.
     LastWords,
@@ -173,12 +173,12 @@ impl Idle {
                     .wait_until(&mut state, alarm.unwrap_or_else(nap));
             }
             Work::Outside => self.changed.wait(&mut state),
-            // A fiber stands in for a server though nobody waits for anything outside any more.
+            // A fiber parks for a server though nobody waits for anything outside any more.
             _ if !state.elsewhere.is_empty() => {
                 state.wake_elsewhere();
                 self.changed.wait_until(&mut state, nap());
             }
-            Work::Attendants => is_ending = true,
+            Work::IdleWaiters => is_ending = true,
             Work::None if self.has_last_words => has_last_words = true,
             Work::None => {
                 state.is_over = true;

@@ -8,13 +8,13 @@
 //!
 //! ```
 //! use std::rc::Rc;
-//! use antiphon_fiber::{Birth, OneServer, Run, Semaphore};
+//! use antiphon_fiber::{Builder, OneServer, Run, Semaphore};
 //!
 //! let outcome = Run::one()
 //!     .start(|| {
 //!         let full = Rc::new(Semaphore::<OneServer>::new(0));
 //!         let brings = full.clone();
-//!         OneServer::spawn(Birth::default(), move || brings.v()).unwrap();
+//!         OneServer::spawn(Builder::default(), move || brings.v()).unwrap();
 //!         full.p();
 //!         "served"
 //!     })
@@ -29,8 +29,7 @@ mod fiber;
 mod fibers;
 mod histograms;
 mod idle;
-mod line;
-mod lookout;
+mod idle_parker;
 mod os;
 mod outside;
 mod overflow;
@@ -42,28 +41,29 @@ mod server;
 mod servers;
 mod shared;
 mod spawn;
+mod spin_wait;
 mod stack;
-mod stand_in;
 mod sync;
 mod threads;
 mod tick;
 mod timers;
 #[cfg(antiphon_tsan)]
 mod tsan;
+mod wait_queue;
 
 pub use counters::Counters;
 pub use fiber::Wait;
 pub use fibers::{Entered, Fibers, ManyServers, OneServer, Places, Sleeper};
 pub use histograms::Histograms;
-pub use line::Line;
-pub use os::{Bed, OsThreads};
+pub use os::{OsThreads, Parker};
 pub use overflow::{OnOverflow, Overflow};
 pub use policy::Policy;
 pub use run::{Blocked, OnTurn, Outcome, Run, RunError, Turn};
 pub use schedule::{Schedule, Trace, TraceError};
-pub use servers::{Kept, Lock, Many, One, Servers, Word};
-pub use spawn::{Birth, Detached, Handle, Panic, Region};
+pub use servers::{HeldLock, Lock, Many, One, Servers, Word};
+pub use spawn::{Builder, Detached, Handle, Panic, Region};
 pub use stack::StackError;
 pub use sync::{Barrier, Condition, Mutex, MutexGuard, Semaphore};
 pub use threads::{Event, Threads};
 pub use tick::TimerError;
+pub use wait_queue::WaitQueue;

@@ -15,18 +15,18 @@ pub struct OsThreads;
 
 /// Where a thread sleeps.
 #[derive(Debug, Default)]
-pub struct Bed {
+pub struct Parker {
     is_woken: Mutex<bool>,
     changed: Condvar,
 }
 
 thread_local! {
-    static OWN: Arc<Bed> = Arc::default();
+    static OWN: Arc<Parker> = Arc::default();
 }
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-impl Bed {
+impl Parker {
     fn sleep(&self, until: Option<Instant>) {
         let mut is_woken = self.is_woken.lock();
         while !*is_woken {
@@ -42,44 +42,44 @@ impl Bed {
 
 impl Threads for OsThreads {
     type Lock<V> = Mutex<V>;
-    type Line = VecDeque<Arc<Bed>>;
-    type Sleeper = Arc<Bed>;
+    type WaitQueue = VecDeque<Arc<Parker>>;
+    type Sleeper = Arc<Parker>;
     type Entered = ();
 
     fn enter() {}
 
-    fn line_up(line: &mut Self::Line, _wait: Wait) {
-        OWN.with(|bed| {
+    fn enqueue(queue: &mut Self::WaitQueue, _wait: Wait) {
+        OWN.with(|parker| {
             // A time-out may have met a wake-up that came too late.
-            *bed.is_woken.lock() = false;
-            line.push_back(bed.clone());
+            *parker.is_woken.lock() = false;
+            queue.push_back(parker.clone());
         });
     }
 
-    fn step_out(line: &mut Self::Line) -> bool {
+    fn withdraw(queue: &mut Self::WaitQueue) -> bool {
         OWN.with(|own| {
-            let place = line.iter().position(|bed| Arc::ptr_eq(bed, own));
-            place.and_then(|p| line.remove(p)).is_some()
+            let place = queue.iter().position(|parker| Arc::ptr_eq(parker, own));
+            place.and_then(|p| queue.remove(p)).is_some()
         })
     }
 
-    fn first(line: &mut Self::Line) -> Option<Arc<Bed>> {
-        line.pop_front()
+    fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {
+        queue.pop_front()
     }
 
-    fn wake(sleeper: Arc<Bed>) {
+    fn wake(sleeper: Arc<Parker>) {
         *sleeper.is_woken.lock() = true;
         sleeper.changed.notify_one();
     }
 
     fn park<V>(guard: MutexGuard<'_, V>) {
         drop(guard);
-        OWN.with(|bed| bed.sleep(None));
+        OWN.with(|parker| parker.sleep(None));
     }
 
     fn park_until<V>(guard: MutexGuard<'_, V>, until: Duration) {
         drop(guard);
-        OWN.with(|bed| bed.sleep(START.checked_add(until)));
+        OWN.with(|parker| parker.sleep(START.checked_add(until)));
     }
 
     fn yield_now() {

@@ -205,9 +205,9 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64
     if !bell.has_rung.load(Ordering::SeqCst) {
         *waits_for = Some(bell);
         begin_to_wait(server.running(), wait);
-        let kept = <S::Lock<_> as Lock<_>>::keep(waits_for);
+        let held = <S::Lock<_> as Lock<_>>::keep(waits_for);
         // SAFETY: on a fiber; the lock is in its descriptor. The server is not used afterwards.
-        unsafe { server.park(kept, until_ns) };
+        unsafe { server.park(held, until_ns) };
         // Its time may be over and the bell silent: one that rings from now on must not wake it from another wait.
         *it.waits_for.lock() = None;
     }

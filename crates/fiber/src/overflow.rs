@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::servers::{Many, One, Servers};
 
-/// What is known of an overflow, for a handler that knows more, such as the line.
+/// What is known of an overflow, for a handler that knows more, such as the source line.
 #[derive(Debug)]
 pub struct Overflow<'a> {
     /// The fiber's name, if it has one.

@@ -3,12 +3,12 @@
 use std::ptr::NonNull;
 
 use crate::fiber::Fiber;
-use crate::line::{Line, READY};
 use crate::servers::{Servers, Word};
+use crate::wait_queue::{READY, WaitQueue};
 
 /// A ready list. Most programs use one priority, so levels are few and stand in a vector, highest first.
 pub(crate) struct Ready<S: Servers> {
-    levels: Vec<(i32, Line<S, READY>)>,
+    levels: Vec<(i32, WaitQueue<S, READY>)>,
     length: usize,
     /// One more than the number of the server that it belongs to, as fibers in it have it.
     mark: u64,
@@ -40,18 +40,18 @@ impl<S: Servers> Ready<S> {
         let priority = it.priority.get();
         it.queue.set(self.mark);
         self.length += 1;
-        if let [(only, line)] = &mut self.levels[..]
+        if let [(only, queue)] = &mut self.levels[..]
             && *only == priority
         {
-            return line.push_last(fiber);
+            return queue.push_last(fiber);
         }
         self.level(priority).push_last(fiber);
     }
 
-    fn level(&mut self, priority: i32) -> &mut Line<S, READY> {
+    fn level(&mut self, priority: i32) -> &mut WaitQueue<S, READY> {
         let found = self.levels.binary_search_by(|(p, _)| priority.cmp(p));
         let at = found.unwrap_or_else(|at| {
-            self.levels.insert(at, (priority, Line::default()));
+            self.levels.insert(at, (priority, WaitQueue::default()));
             at
         });
         &mut self.levels[at].1
@@ -63,14 +63,14 @@ impl<S: Servers> Ready<S> {
         if self.length == 0 {
             return None;
         }
-        let line = match &mut self.levels[..] {
+        let queue = match &mut self.levels[..] {
             [(_, only)] => only,
             several => several
                 .iter_mut()
                 .map(|(_, l)| l)
                 .find(|l| l.length() > 0)?,
         };
-        let fiber = line.take_first()?;
+        let fiber = queue.take_first()?;
         self.left(fiber);
         Some(fiber)
     }
@@ -86,9 +86,9 @@ impl<S: Servers> Ready<S> {
 
     /// One of the highest priority by its place, counted from 0.
     pub fn take_at(&mut self, place: usize) -> Option<NonNull<Fiber<S>>> {
-        let (_, line) = self.levels.iter_mut().find(|(_, l)| l.length() > 0)?;
-        let fiber = line.at(place)?;
-        line.remove(fiber);
+        let (_, queue) = self.levels.iter_mut().find(|(_, l)| l.length() > 0)?;
+        let fiber = queue.at(place)?;
+        queue.remove(fiber);
         self.left(fiber);
         Some(fiber)
     }
@@ -100,14 +100,14 @@ impl<S: Servers> Ready<S> {
             && self
                 .levels
                 .iter()
-                .any(|(_, line)| line.find(is_free).is_some())
+                .any(|(_, queue)| queue.find(is_free).is_some())
     }
 
     /// The first that may leave this list for another server.
     pub fn steal(&mut self) -> Option<NonNull<Fiber<S>>> {
-        for (_, line) in &mut self.levels {
-            if let Some(fiber) = line.find(|f| unsafe { f.as_ref() }.home.get().is_none()) {
-                line.remove(fiber);
+        for (_, queue) in &mut self.levels {
+            if let Some(fiber) = queue.find(|f| unsafe { f.as_ref() }.home.get().is_none()) {
+                queue.remove(fiber);
                 self.left(fiber);
                 return Some(fiber);
             }

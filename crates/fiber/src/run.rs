@@ -15,7 +15,7 @@ use crate::schedule::{Director, Schedule, Trace};
 use crate::server::Server;
 use crate::servers::{Lock, Many, One, Servers};
 use crate::shared::Shared;
-use crate::spawn::{Birth, Panic, start};
+use crate::spawn::{Builder, Panic, start};
 use crate::stack::StackError;
 use crate::tick::{Timer, TimerError};
 
@@ -270,11 +270,11 @@ fn serve_as<S: Servers>(
     let _watch = Watch::start();
     let _timer = server.shared.tick_every().map(Timer::start).transpose()?;
     if let Some(body) = first {
-        let birth = Birth {
+        let builder = Builder {
             name: Some("main".into()),
-            ..Birth::default()
+            ..Builder::default()
         };
-        start(server, birth, body)?;
+        start(server, builder, body)?;
     }
     S::set_server(server);
     if let Some(on_server) = server.shared.on_server {

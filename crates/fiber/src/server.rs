@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use crate::counters::{Cause, Tally, one_more};
 use crate::fiber::Fiber;
 use crate::idle::Rest;
-use crate::servers::{Kept, Lock, Servers, Word};
+use crate::servers::{HeldLock, Lock, Servers, Word};
 use crate::shared::Shared;
-use crate::spawn::{Birth, start};
+use crate::spawn::{Builder, start};
 use crate::stack::{Stack, StackError};
 use crate::timers::Alarm;
 
@@ -51,7 +51,7 @@ pub struct Server<S: Servers> {
 /// How a fiber that has left its stack waits: an alarm is set if it has a time, then the lock on what it waits for is let go of.
 #[derive(Clone, Copy)]
 struct Parking {
-    kept: Kept,
+    held: HeldLock,
     until_ns: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl<S: Servers> Server<S> {
             is_directed,
             leaves_ready: Cell::new(true),
             wait: Cell::new(Parking {
-                kept: Kept::NONE,
+                held: HeldLock::NONE,
                 until_ns: None,
             }),
             named: Cell::new(None),
@@ -95,7 +95,7 @@ impl<S: Servers> Server<S> {
                 Some(fiber) => self.run(fiber),
                 None => match self.shared.rest(self.number) {
                     Rest::Over => return,
-                    Rest::Ending => self.shared.end_attendants(self.number),
+                    Rest::Ending => self.shared.end_idle_waiters(self.number),
                     Rest::LastWords => self.say_last_words(),
                     Rest::Again => {}
                 },
@@ -108,7 +108,7 @@ impl<S: Servers> Server<S> {
             return;
         };
         // Without memory for one more stack nothing can be said: the run ends as if there were no last words.
-        if start(self, Birth::default(), at_rest).is_err() {
+        if start(self, Builder::default(), at_rest).is_err() {
             self.shared.stop();
         }
     }
@@ -163,7 +163,7 @@ impl<S: Servers> Server<S> {
 
     #[inline]
     fn run(&self, fiber: NonNull<Fiber<S>>) {
-        // SAFETY: descriptors live as long as the run-time, and this one was in a line that this server took it from.
+        // SAFETY: descriptors live as long as the run-time, and this one was in a queue that this server took it from.
         let it = unsafe { fiber.as_ref() };
         let began_ns = self.shared.note_ready(it);
         if it.is_killed.load(Ordering::Relaxed) {
@@ -183,19 +183,19 @@ impl<S: Servers> Server<S> {
         if self.leaves_ready.get() {
             return self.make_ready(fiber);
         }
-        let Parking { kept, until_ns } = self.wait.get();
+        let Parking { held, until_ns } = self.wait.get();
         if let Some(at_ns) = until_ns {
             let parking = it.parking.get();
             self.shared.set_alarm(at_ns, Alarm { fiber, parking });
         }
         // SAFETY: what the fiber waits on lives while it waits, and this thread took the lock in `park`.
-        unsafe { kept.let_go() };
+        unsafe { held.let_go() };
     }
 
     /// Ends a fiber that was killed, where it is.
     #[cold]
     fn discard(&self, fiber: NonNull<Fiber<S>>) {
-        // SAFETY: it was in this server's line, so nobody runs it; who killed it answered for what it leaves behind.
+        // SAFETY: it was in this server's queue, so nobody runs it; who killed it answered for what it leaves behind.
         let it = unsafe { fiber.as_ref() };
         self.shared.inbox.end_wait(it);
         if let Some(stack) = unsafe { it.abandon() } {
@@ -265,12 +265,12 @@ impl<S: Servers> Server<S> {
     /// Leaves the running fiber until it is woken.
     ///
     /// # Safety
-    /// As for [`Server::reschedule`]; the lock that is kept lives until the fiber goes on.
+    /// As for [`Server::reschedule`]; the lock that is held lives until the fiber goes on.
     #[inline(always)]
-    pub(crate) unsafe fn park(&self, kept: Kept, until_ns: Option<u64>) {
+    pub(crate) unsafe fn park(&self, held: HeldLock, until_ns: Option<u64>) {
         one_more(&self.tally().blocks);
         self.leaves_ready.set(false);
-        self.wait.set(Parking { kept, until_ns });
+        self.wait.set(Parking { held, until_ns });
         unsafe { self.leave() };
     }
 
@@ -285,7 +285,7 @@ impl<S: Servers> Server<S> {
         unsafe { fiber.as_ref().suspend() };
     }
 
-    /// Runs this fiber next; it must not be in any line.
+    /// Runs this fiber next; it must not be in any queue.
     pub(crate) fn name_next(&self, fiber: NonNull<Fiber<S>>) {
         if let Some(before) = self.named.replace(Some(fiber)) {
             self.make_ready(before);

@@ -29,7 +29,7 @@ pub trait Servers: sealed::Sealed + Sized + 'static {
 
     /// Shares a value.
     fn share<V>(value: V) -> Self::Ref<V>;
-    /// The job server of the calling OS thread; null outside of one. Not to be kept over a switch: the fiber may go on elsewhere.
+    /// The job server of the calling OS thread; null outside of one. Not to be held over a switch: the fiber may go on elsewhere.
     #[doc(hidden)]
     fn server() -> *const Server<Self>;
     #[doc(hidden)]
@@ -54,20 +54,20 @@ pub trait Lock<V> {
     /// Takes it.
     fn lock(&self) -> Self::Guard<'_>;
     /// Keeps the lock taken after the guard is gone, to be let go of by whoever runs next on this processor.
-    fn keep(guard: Self::Guard<'_>) -> Kept;
+    fn keep(guard: Self::Guard<'_>) -> HeldLock;
 }
 
 /// A lock that outlives its guard.
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a lock that is not let go of is held for ever"]
-pub struct Kept(Option<(*const (), LetGo)>);
+pub struct HeldLock(Option<(*const (), LetGo)>);
 
 /// Lets go of the lock at an address.
 type LetGo = unsafe fn(*const ());
 
-impl Kept {
+impl HeldLock {
     /// No lock: threads that block by themselves let go before they do.
-    pub const NONE: Kept = Kept(None);
+    pub const NONE: HeldLock = HeldLock(None);
 
     /// Lets go.
     ///
@@ -171,9 +171,9 @@ impl<V> Lock<V> for Alone<V> {
     }
 
     #[inline]
-    fn keep(guard: AloneGuard<'_, V>) -> Kept {
+    fn keep(guard: AloneGuard<'_, V>) -> HeldLock {
         drop(guard);
-        Kept::NONE
+        HeldLock::NONE
     }
 }
 
@@ -217,14 +217,14 @@ impl<V> Lock<V> for parking_lot::Mutex<V> {
     }
 
     #[inline]
-    fn keep(guard: parking_lot::MutexGuard<'_, V>) -> Kept {
+    fn keep(guard: parking_lot::MutexGuard<'_, V>) -> HeldLock {
         unsafe fn let_go<V>(lock: *const ()) {
-            // SAFETY: by `Kept::let_go`'s contract it is that lock, it lives, and its guard was forgotten below.
+            // SAFETY: by `HeldLock::let_go`'s contract it is that lock, it lives, and its guard was forgotten below.
             unsafe { (*lock.cast::<parking_lot::Mutex<V>>()).force_unlock() }
         }
         let lock: *const Self = parking_lot::MutexGuard::mutex(&guard);
         std::mem::forget(guard);
-        Kept(Some((lock.cast(), let_go::<V>)))
+        HeldLock(Some((lock.cast(), let_go::<V>)))
     }
 }
 

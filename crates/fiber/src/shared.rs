@@ -10,7 +10,7 @@ use crate::counters::{Counters, Tally};
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
 use crate::idle::{Rest, Work};
-use crate::lookout::{self, Lookout};
+use crate::idle_parker::IdleWaiters;
 use crate::outside::Inbox;
 use crate::overflow::OnOverflow;
 use crate::policy::Policy;
@@ -18,8 +18,8 @@ use crate::ready::Ready;
 use crate::run::{OnTurn, Settings, Turn};
 use crate::schedule::{Director, Schedule};
 use crate::servers::{Lock, Servers, Word};
+use crate::spin_wait::{self, SpinWait};
 use crate::stack::{Pool, Stack, StackError};
-use crate::stand_in::Attendants;
 use crate::timers::{Alarm, Timers};
 
 /// What the job servers of a run-time share.
@@ -40,14 +40,14 @@ pub struct Shared<S: Servers> {
     /// A ready list for each server.
     pub(crate) queues: Vec<Apart<S::Lock<Ready<S>>>>,
     /// Of each server, where they look out before they park.
-    lookouts: Option<Vec<Apart<Lookout>>>,
+    spin_waits: Option<Vec<Apart<SpinWait>>>,
     pub(crate) store: S::Lock<Store<S>>,
     pub(crate) director: Option<S::Lock<Director>>,
     pub(crate) histograms: Option<S::Lock<Histograms>>,
     timers: S::Lock<Timers<S>>,
     /// The time of the first alarm, so that nobody takes the lock for nothing; `u64::MAX` if there is none.
     first_alarm_ns: S::Word,
-    pub(crate) attendants: S::Lock<Attendants<S>>,
+    pub(crate) idle_waiters: S::Lock<IdleWaiters<S>>,
     pub(crate) inbox: Arc<Inbox>,
 }
 
@@ -119,9 +119,9 @@ impl<S: Servers> Shared<S> {
             queues: (0..settings.servers)
                 .map(|n| Apart(S::Lock::new(Ready::new(n))))
                 .collect(),
-            lookouts: (S::SEVERAL && lookout::have_processors(settings.servers)).then(|| {
+            spin_waits: (S::SEVERAL && spin_wait::have_processors(settings.servers)).then(|| {
                 (0..settings.servers)
-                    .map(|_| Apart(Lookout::default()))
+                    .map(|_| Apart(SpinWait::default()))
                     .collect()
             }),
             store: S::Lock::new(Store {
@@ -135,7 +135,7 @@ impl<S: Servers> Shared<S> {
                 .then(|| S::Lock::new(Histograms::new())),
             timers: S::Lock::new(Timers::default()),
             first_alarm_ns,
-            attendants: S::Lock::new(Attendants::default()),
+            idle_waiters: S::Lock::new(IdleWaiters::default()),
             inbox: Inbox::new(settings.servers, settings.at_rest.is_some()),
         }
     }
@@ -160,7 +160,7 @@ impl<S: Servers> Shared<S> {
     /// Appends a fiber to a ready list: its home's, or that of the server `here`.
     #[inline]
     pub(crate) fn make_ready(&self, fiber: NonNull<Fiber<S>>, here: usize) {
-        // SAFETY: descriptors live as long as the run-time; this one is in no line, so it is the caller's.
+        // SAFETY: descriptors live as long as the run-time; this one is in no queue, so it is the caller's.
         let it = unsafe { fiber.as_ref() };
         let queue = if S::SEVERAL {
             it.home.get().unwrap_or(here)
@@ -176,9 +176,9 @@ impl<S: Servers> Shared<S> {
         drop(ready);
         if S::SEVERAL
             && queue != here
-            && let Some(lookouts) = &self.lookouts
+            && let Some(spin_waits) = &self.spin_waits
         {
-            lookouts[queue].tell();
+            spin_waits[queue].tell();
         }
         // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
         // it gains. A nap of idle servers bounds how long it may wait otherwise.
@@ -246,12 +246,12 @@ impl<S: Servers> Shared<S> {
 
     /// Waits for work, or finds that there will be none ever.
     pub(crate) fn rest(&self, here: usize) -> Rest {
-        if let Some(lookouts) = &self.lookouts
-            && lookouts[here].watch()
+        if let Some(spin_waits) = &self.spin_waits
+            && spin_waits[here].watch()
         {
             return Rest::Again;
         }
-        if self.attend(here) {
+        if self.wake_idle_waiter(here) {
             return Rest::Again;
         }
         let first_ns = self.first_alarm();
@@ -279,7 +279,7 @@ impl<S: Servers> Shared<S> {
         }
         let mut found = match self.inbox.has_waiting() {
             true => Work::Outside,
-            false if self.attendants.lock().are_waiting() => Work::Attendants,
+            false if self.idle_waiters.lock().are_waiting() => Work::IdleWaiters,
             false => Work::None,
         };
         for (number, queue) in self.queues.iter().enumerate() {
@@ -294,21 +294,21 @@ impl<S: Servers> Shared<S> {
         found
     }
 
-    /// Makes a fiber ready that is to stand in for a server; false if there is none, or nothing to wait for.
-    fn attend(&self, here: usize) -> bool {
+    /// Makes a fiber ready that is to park for a server; false if there is none, or nothing to wait for.
+    fn wake_idle_waiter(&self, here: usize) -> bool {
         // What has come already is taken first.
         if !self.inbox.has_waiting() || self.inbox.has_letters() {
             return false;
         }
-        let attendant = self.attendants.lock().take();
-        attendant
+        let waiter = self.idle_waiters.lock().take();
+        waiter
             .inspect(|&(fiber, parking)| self.wake(fiber, parking, here))
             .is_some()
     }
 
-    /// Tells those that wait to stand in for a server that they need not.
-    pub(crate) fn end_attendants(&self, here: usize) {
-        let waiting = self.attendants.lock().end();
+    /// Tells those that wait to park for a server that they need not.
+    pub(crate) fn end_idle_waiters(&self, here: usize) {
+        let waiting = self.idle_waiters.lock().end();
         for (fiber, parking) in waiting {
             self.wake(fiber, parking, here);
         }

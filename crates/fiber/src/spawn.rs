@@ -8,18 +8,18 @@ use std::sync::atomic::Ordering;
 use crate::counters::{Cause, one_more};
 use crate::fiber::{Fiber, Wait};
 use crate::fibers::{Entered, Fibers, server};
-use crate::line::Line;
 use crate::server::Server;
 use crate::servers::{Lock, Many, One, Servers, Word};
 use crate::stack::StackError;
 use crate::threads::Threads;
+use crate::wait_queue::WaitQueue;
 
 /// What a panic carried.
 pub type Panic = Box<dyn Any + Send>;
 
 /// What a fiber is given at its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Birth {
+pub struct Builder {
     /// Its name in reports.
     pub name: Option<String>,
     /// Its priority; that of its parent if none is given.
@@ -42,7 +42,7 @@ pub struct Handle<T: 'static, S: Servers> {
 /// Where a fiber leaves its result.
 struct Packet<T, S: Servers> {
     result: Option<Result<T, Panic>>,
-    waiting: Line<S>,
+    waiting: WaitQueue<S>,
 }
 
 // SAFETY: the descriptor outlives the run-time's fibers, and only its atomic and locked parts are used through a handle.
@@ -55,10 +55,10 @@ impl Fibers<One> {
     /// # Errors
     /// There is no memory for its stack.
     pub fn spawn<T: 'static>(
-        birth: Birth,
+        builder: Builder,
         body: impl FnOnce() -> T + 'static,
     ) -> Result<Handle<T, One>, StackError> {
-        spawn(birth, body)
+        spawn(builder, body)
     }
 }
 
@@ -71,21 +71,21 @@ impl Fibers<Many> {
     /// # Errors
     /// There is no memory for its stack.
     pub unsafe fn spawn<T: Send + 'static>(
-        birth: Birth,
+        builder: Builder,
         body: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Handle<T, Many>, StackError> {
-        spawn(birth, body)
+        spawn(builder, body)
     }
 }
 
 fn spawn<T: 'static, S: Servers>(
-    birth: Birth,
+    builder: Builder,
     body: impl FnOnce() -> T + 'static,
 ) -> Result<Handle<T, S>, StackError> {
     let _entered = Entered::<S>::new();
     let packet = S::share(S::Lock::new(Packet {
         result: None,
-        waiting: Line::default(),
+        waiting: WaitQueue::default(),
     }));
     let left = packet.clone();
     let run = move || {
@@ -94,12 +94,12 @@ fn spawn<T: 'static, S: Servers>(
         packet.result = Some(result);
         let mut waiting = std::mem::take(&mut packet.waiting);
         drop(packet);
-        while let Some(sleeper) = Fibers::<S>::first(&mut waiting) {
+        while let Some(sleeper) = Fibers::<S>::dequeue(&mut waiting) {
             Fibers::<S>::wake(sleeper);
         }
     };
     let server = server::<S>();
-    let fiber = start(server, birth, run)?;
+    let fiber = start(server, builder, run)?;
     Ok(Handle {
         fiber,
         // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and the descriptor is used again.
@@ -156,12 +156,12 @@ impl<S: Servers> Fibers<S> {
     /// There is no memory for its stack.
     #[inline]
     pub unsafe fn detach(
-        birth: Birth,
+        builder: Builder,
         local: *mut (),
         body: impl FnOnce() + 'static,
     ) -> Result<Detached<S>, StackError> {
         let _entered = Entered::<S>::new();
-        let fiber = start_with(server::<S>(), birth, local, body)?;
+        let fiber = start_with(server::<S>(), builder, local, body)?;
         Ok(Detached::of(fiber))
     }
 
@@ -179,7 +179,7 @@ impl<S: Servers> Detached<S> {
     }
 
     /// The fiber does not run again: it ends where it is, at the next time that it would run; one that runs now goes on to its next
-    /// switch. One that waits stays in its line until it is woken.
+    /// switch. One that waits stays in its queue until it is woken.
     ///
     /// # Safety
     /// Nothing on its stack is dropped, and nobody uses anything on it once it would have run again.
@@ -195,16 +195,16 @@ impl<S: Servers> Detached<S> {
 /// Prepares a fiber and appends it to a ready list.
 pub(crate) fn start<S: Servers>(
     server: &Server<S>,
-    birth: Birth,
+    builder: Builder,
     body: impl FnOnce() + 'static,
 ) -> Result<NonNull<Fiber<S>>, StackError> {
-    start_with(server, birth, std::ptr::null_mut(), body)
+    start_with(server, builder, std::ptr::null_mut(), body)
 }
 
 #[inline]
 fn start_with<S: Servers>(
     server: &Server<S>,
-    birth: Birth,
+    builder: Builder,
     local: *mut (),
     body: impl FnOnce() + 'static,
 ) -> Result<NonNull<Fiber<S>>, StackError> {
@@ -213,16 +213,16 @@ fn start_with<S: Servers>(
     let it = unsafe { fiber.as_ref() };
     let parent = server.current.get().map(|p| unsafe { p.as_ref() });
     it.priority.set(
-        birth
+        builder
             .priority
             .unwrap_or_else(|| parent.map_or(0, |p| p.priority.get())),
     );
     let servers = server.shared.queues.len();
-    let home = birth.region.map(|Region(number)| number % servers);
+    let home = builder.region.map(|Region(number)| number % servers);
     it.home
         .set(home.or_else(|| parent.and_then(|p| p.home.get())));
     unsafe {
-        *it.name.get() = birth.name.map(String::into_boxed_str);
+        *it.name.get() = builder.name.map(String::into_boxed_str);
         it.prepare(stack, body);
     }
     it.local.set(local);
@@ -245,7 +245,7 @@ impl<T: 'static, S: Servers> Handle<T, S> {
             if let Some(result) = packet.result.take() {
                 return result;
             }
-            Fibers::<S>::line_up(&mut packet.waiting, wait);
+            Fibers::<S>::enqueue(&mut packet.waiting, wait);
             Fibers::<S>::park(packet);
         }
     }

@@ -21,23 +21,23 @@ pub trait Threads: Sized + 'static {
     /// What guards the state of a synchronization object.
     type Lock<V>: Lock<V>;
     /// Threads that wait, first come, first served. It belongs to such a lock.
-    type Line: Default;
-    /// A thread that was taken from a line and has not been woken yet.
+    type WaitQueue: Default;
+    /// A thread that was taken from a queue and has not been woken yet.
     type Sleeper;
     /// While it lives, the run-time is at work and a tick must wait.
     type Entered;
 
     /// Enters the run-time.
     fn enter() -> Self::Entered;
-    /// Puts the caller at the end of a line; it parks next.
-    fn line_up(line: &mut Self::Line, wait: Wait);
-    /// Takes the caller out of a line, if it is still in it; whether it was.
-    fn step_out(line: &mut Self::Line) -> bool;
-    /// Takes the first out of a line.
-    fn first(line: &mut Self::Line) -> Option<Self::Sleeper>;
+    /// Puts the caller at the end of a queue; it parks next.
+    fn enqueue(queue: &mut Self::WaitQueue, wait: Wait);
+    /// Takes the caller out of a queue, if it is still in it; whether it was.
+    fn withdraw(queue: &mut Self::WaitQueue) -> bool;
+    /// Takes the first out of a queue.
+    fn dequeue(queue: &mut Self::WaitQueue) -> Option<Self::Sleeper>;
     /// Makes a thread ready.
     fn wake(sleeper: Self::Sleeper);
-    /// Blocks the caller, who stands in a line, until it is woken; the lock is let go of when nobody can wake it too early any more.
+    /// Blocks the caller, who stands in a queue, until it is woken; the lock is let go of when nobody can wake it too early any more.
     fn park<V>(guard: <Self::Lock<V> as Lock<V>>::Guard<'_>);
     /// The same, until a time at most.
     fn park_until<V>(guard: <Self::Lock<V> as Lock<V>>::Guard<'_>, until: Duration);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use antiphon_fiber::{Barrier, Condition, Event, Kept, Lock, Mutex, Semaphore, Threads, Wait};
+use antiphon_fiber::{Barrier, Condition, Event, HeldLock, Lock, Mutex, Semaphore, Threads, Wait};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
@@ -25,19 +25,19 @@ impl<V> Lock<V> for ModelLock<V> {
     fn lock(&self) -> loom::sync::MutexGuard<'_, V> {
         self.0.lock().unwrap()
     }
-    fn keep(guard: loom::sync::MutexGuard<'_, V>) -> Kept {
+    fn keep(guard: loom::sync::MutexGuard<'_, V>) -> HeldLock {
         drop(guard);
-        Kept::NONE
+        HeldLock::NONE
     }
 }
 
-struct Bed {
+struct Parker {
     is_woken: loom::sync::Mutex<bool>,
     changed: loom::sync::Condvar,
 }
 
 loom::thread_local! {
-    static OWN: Arc<Bed> = Arc::new(Bed {
+    static OWN: Arc<Parker> = Arc::new(Parker {
         is_woken: loom::sync::Mutex::new(false),
         changed: loom::sync::Condvar::new(),
     });
@@ -45,32 +45,32 @@ loom::thread_local! {
 
 impl Threads for Modelled {
     type Lock<V> = ModelLock<V>;
-    type Line = VecDeque<Arc<Bed>>;
-    type Sleeper = Arc<Bed>;
+    type WaitQueue = VecDeque<Arc<Parker>>;
+    type Sleeper = Arc<Parker>;
     type Entered = ();
 
     fn enter() {}
-    fn line_up(line: &mut Self::Line, _wait: Wait) {
-        line.push_back(OWN.with(Arc::clone));
+    fn enqueue(queue: &mut Self::WaitQueue, _wait: Wait) {
+        queue.push_back(OWN.with(Arc::clone));
     }
-    fn step_out(line: &mut Self::Line) -> bool {
+    fn withdraw(queue: &mut Self::WaitQueue) -> bool {
         let own = OWN.with(Arc::clone);
-        let place = line.iter().position(|bed| Arc::ptr_eq(bed, &own));
-        place.and_then(|p| line.remove(p)).is_some()
+        let place = queue.iter().position(|parker| Arc::ptr_eq(parker, &own));
+        place.and_then(|p| queue.remove(p)).is_some()
     }
-    fn first(line: &mut Self::Line) -> Option<Arc<Bed>> {
-        line.pop_front()
+    fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {
+        queue.pop_front()
     }
-    fn wake(sleeper: Arc<Bed>) {
+    fn wake(sleeper: Arc<Parker>) {
         *sleeper.is_woken.lock().unwrap() = true;
         sleeper.changed.notify_one();
     }
     fn park<V>(guard: loom::sync::MutexGuard<'_, V>) {
         drop(guard);
-        let bed = OWN.with(Arc::clone);
-        let mut is_woken = bed.is_woken.lock().unwrap();
+        let parker = OWN.with(Arc::clone);
+        let mut is_woken = parker.is_woken.lock().unwrap();
         while !*is_woken {
-            is_woken = bed.changed.wait(is_woken).unwrap();
+            is_woken = parker.changed.wait(is_woken).unwrap();
         }
         *is_woken = false;
     }

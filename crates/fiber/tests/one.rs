@@ -5,7 +5,7 @@ mod common;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use antiphon_fiber::{Birth, OneServer, Run, Semaphore, Threads};
+use antiphon_fiber::{Builder, OneServer, Run, Semaphore, Threads};
 use common::{Log, run, spawn};
 #[test]
 fn results_and_panics_reach_who_joins() {
@@ -62,11 +62,11 @@ fn priorities_come_first_and_are_inherited() {
     run(move || {
         for (n, priority) in [(0, 0), (1, 5), (2, -1), (3, 5)] {
             let log = log.clone();
-            let birth = Birth {
+            let builder = Builder {
                 priority: Some(priority),
-                ..Birth::default()
+                ..Builder::default()
             };
-            OneServer::spawn(birth, move || {
+            OneServer::spawn(builder, move || {
                 log.add(n);
                 spawn(move || log.add((10 + OneServer::priority()) as u32));
             })

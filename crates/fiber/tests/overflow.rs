@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::process::Command;
 
-use antiphon_fiber::{Birth, OneServer, Overflow, Run};
+use antiphon_fiber::{Builder, OneServer, Overflow, Run};
 
 const ASKED: &str = "ANTIPHON_FIBER_OVERFLOWS";
 
@@ -27,11 +27,11 @@ fn on_overflow(overflow: &Overflow) {
 fn an_overflow_names_the_fiber_and_aborts() {
     if std::env::var_os(ASKED).is_some() {
         let run = Run::one().on_overflow(on_overflow).start(|| {
-            let birth = Birth {
+            let builder = Builder {
                 name: Some("diver".into()),
-                ..Birth::default()
+                ..Builder::default()
             };
-            OneServer::spawn(birth, || deeper(0))
+            OneServer::spawn(builder, || deeper(0))
                 .unwrap()
                 .join()
                 .unwrap()

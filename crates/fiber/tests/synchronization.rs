@@ -90,7 +90,7 @@ fn a_condition_is_signalled_or_times_out() {
         *shared.0.lock() = 7;
         shared.1.signal();
         let timed = waiter.join().unwrap();
-        // The one that timed out is in no line any more.
+        // The one that timed out is in no queue any more.
         shared.1.broadcast();
         timed
     });

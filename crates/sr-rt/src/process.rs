@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use antiphon_fiber::{Birth, Detached, Fibers, Lock, Many, One, Region, Servers, Word};
+use antiphon_fiber::{Builder, Detached, Fibers, Lock, Many, One, Region, Servers, Word};
 
 use crate::arena;
 use crate::class::Class;
@@ -127,7 +127,7 @@ pub unsafe fn start_in<S: Flavour>(
     run: impl FnOnce(*mut Process<S>) + 'static,
 ) {
     let process = take::<S>();
-    let mut birth = Birth::default();
+    let mut builder = Builder::default();
     // SAFETY: a spare descriptor is nobody else's; the instance lives by the contract.
     unsafe {
         (*process).head.at = at;
@@ -142,11 +142,11 @@ pub unsafe fn start_in<S: Flavour>(
         if !instance.is_null() {
             instance::enlist(instance, process);
             if (*instance).region >= 0 {
-                birth.region = Some(Region((*instance).region as usize));
+                builder.region = Some(Region((*instance).region as usize));
             }
         }
         if region.is_some() {
-            birth.region = region;
+            builder.region = region;
         }
     }
     let body = move || {
@@ -159,7 +159,7 @@ pub unsafe fn start_in<S: Flavour>(
         }
     };
     // SAFETY: what the body owns is used by one process at a time, and generated code keeps no address of a thread-local over a switch.
-    if let Err(error) = unsafe { Fibers::<S>::detach(birth, process.cast(), body) } {
+    if let Err(error) = unsafe { Fibers::<S>::detach(builder, process.cast(), body) } {
         errors::abort(at, &error.to_string());
     }
 }

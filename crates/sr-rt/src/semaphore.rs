@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use antiphon_fiber::{Event, Fibers, Line, Lock, Servers, Threads, Wait};
+use antiphon_fiber::{Event, Fibers, Lock, Servers, Threads, Wait, WaitQueue};
 
 use crate::flavour::Flavour;
 use crate::layout::{At, Name};
@@ -24,7 +24,7 @@ pub struct Semaphore<S: Servers> {
 }
 
 struct State<S: Servers> {
-    line: Line<S>,
+    queue: WaitQueue<S>,
     credits: u64,
 }
 
@@ -45,7 +45,7 @@ impl<S: Flavour> Semaphore<S> {
             reserved: 0,
             name,
             state: S::Lock::new(State {
-                line: Line::default(),
+                queue: WaitQueue::default(),
                 credits: 0,
             }),
         }
@@ -100,7 +100,7 @@ impl<S: Flavour> Semaphore<S> {
         // SAFETY: by the contract.
         unsafe {
             if (*it).count(-1) < 0 {
-                Self::line_up(it, at, waits_for);
+                Self::enqueue(it, at, waits_for);
             }
         }
     }
@@ -114,11 +114,11 @@ impl<S: Flavour> Semaphore<S> {
         let _entered = Fibers::<S>::enter();
         Fibers::<S>::note(Event::BlockedP);
         // SAFETY: by the contract.
-        unsafe { Self::line_up(it, at, Waits::Semaphore(it.cast())) };
+        unsafe { Self::enqueue(it, at, Waits::Semaphore(it.cast())) };
     }
 
     #[inline(always)]
-    unsafe fn line_up(it: *mut Self, at: At, waits_for: Waits) {
+    unsafe fn enqueue(it: *mut Self, at: At, waits_for: Waits) {
         // SAFETY: by the contract.
         let mut state = unsafe { &*it }.state.lock();
         if state.credits > 0 {
@@ -127,7 +127,7 @@ impl<S: Flavour> Semaphore<S> {
         }
         // SAFETY: by the contract.
         unsafe { Self::note_wait(at, waits_for) };
-        Fibers::<S>::line_up(&mut state.line, waits());
+        Fibers::<S>::enqueue(&mut state.queue, waits());
         Fibers::<S>::park(state);
     }
 
@@ -172,7 +172,7 @@ impl<S: Flavour> Semaphore<S> {
     /// Hands over to the first that lives.
     #[inline(always)]
     unsafe fn wake(it: *mut Self, mut state: <S::Lock<State<S>> as Lock<State<S>>>::Guard<'_>) {
-        while let Some(sleeper) = Fibers::<S>::first(&mut state.line) {
+        while let Some(sleeper) = Fibers::<S>::dequeue(&mut state.queue) {
             if !sleeper.is_killed() {
                 drop(state);
                 return Fibers::<S>::wake(sleeper);
@@ -194,7 +194,7 @@ impl<S: Flavour> Semaphore<S> {
         let _entered = Fibers::<S>::enter();
         // SAFETY: by the contract.
         let mut state = unsafe { &*it }.state.lock();
-        while let Some(sleeper) = Fibers::<S>::first(&mut state.line) {
+        while let Some(sleeper) = Fibers::<S>::dequeue(&mut state.queue) {
             let is_killed = sleeper.is_killed();
             if is_killed {
                 Fibers::<S>::wake(sleeper);

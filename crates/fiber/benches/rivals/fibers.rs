@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use antiphon_fiber::{Birth, Handle, Many, ManyServers, OneServer, Run, Semaphore, Threads};
+use antiphon_fiber::{Builder, Handle, Many, ManyServers, OneServer, Run, Semaphore, Threads};
 
 use super::{Costs, cost, wall_cost};
 
@@ -17,7 +17,7 @@ pub fn one() -> Costs {
 }
 
 fn one_yield() -> f64 {
-    let other = OneServer::spawn(Birth::default(), || {
+    let other = OneServer::spawn(Builder::default(), || {
         (0..N).for_each(|_| OneServer::yield_now())
     })
     .unwrap();
@@ -30,7 +30,7 @@ fn one_hand_over() -> f64 {
     let there = Rc::new(Semaphore::<OneServer>::new(0));
     let back = Rc::new(Semaphore::<OneServer>::new(0));
     let (their_there, their_back) = (there.clone(), back.clone());
-    let other = OneServer::spawn(Birth::default(), move || {
+    let other = OneServer::spawn(Builder::default(), move || {
         for _ in 0..N {
             their_there.p();
             their_back.v();
@@ -59,7 +59,7 @@ fn one_uncontended() -> f64 {
 fn one_life() -> f64 {
     cost(N, &mut || {
         for _ in 0..N {
-            OneServer::spawn(Birth::default(), || ())
+            OneServer::spawn(Builder::default(), || ())
                 .unwrap()
                 .join()
                 .unwrap();
@@ -90,7 +90,7 @@ pub fn many(servers: usize) -> Costs {
 
 fn spawn(body: impl FnOnce() + Send + 'static) -> Handle<(), Many> {
     // SAFETY: see `many`.
-    unsafe { ManyServers::spawn(Birth::default(), body) }.unwrap()
+    unsafe { ManyServers::spawn(Builder::default(), body) }.unwrap()
 }
 
 fn all(fibers: u64, body: impl Fn(u64) + Send + Sync + Copy + 'static) {

@@ -10,7 +10,7 @@ pub struct Barrier<K: Threads> {
 
 struct State<K: Threads> {
     arrived: usize,
-    waiting: K::Line,
+    waiting: K::WaitQueue,
 }
 
 impl<K: Threads> Barrier<K> {
@@ -20,7 +20,7 @@ impl<K: Threads> Barrier<K> {
             members: members.max(1),
             state: K::Lock::new(State {
                 arrived: 0,
-                waiting: K::Line::default(),
+                waiting: K::WaitQueue::default(),
             }),
         }
     }
@@ -33,14 +33,14 @@ impl<K: Threads> Barrier<K> {
         let mut state = self.state.lock();
         state.arrived += 1;
         if state.arrived < self.members {
-            K::line_up(&mut state.waiting, wait);
+            K::enqueue(&mut state.waiting, wait);
             K::park(state);
             return false;
         }
         state.arrived = 0;
         let mut waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        while let Some(sleeper) = K::first(&mut waiting) {
+        while let Some(sleeper) = K::dequeue(&mut waiting) {
             K::wake(sleeper);
         }
         true

@@ -7,7 +7,7 @@ use crate::threads::Threads;
 
 /// A condition variable: signal and continue. There are no spurious wake-ups.
 pub struct Condition<K: Threads> {
-    waiting: K::Lock<K::Line>,
+    waiting: K::Lock<K::WaitQueue>,
 }
 
 impl<K: Threads> Default for Condition<K> {
@@ -20,7 +20,7 @@ impl<K: Threads> Condition<K> {
     /// A condition that nobody waits for.
     pub fn new() -> Self {
         Condition {
-            waiting: K::Lock::new(K::Line::default()),
+            waiting: K::Lock::new(K::WaitQueue::default()),
         }
     }
 
@@ -31,7 +31,7 @@ impl<K: Threads> Condition<K> {
         let _entered = K::enter();
         guard.without(wait, |unlock| {
             let mut waiting = self.waiting.lock();
-            K::line_up(&mut waiting, wait);
+            K::enqueue(&mut waiting, wait);
             unlock();
             K::park(waiting);
         });
@@ -45,17 +45,17 @@ impl<K: Threads> Condition<K> {
         let until = K::now().saturating_add(time);
         guard.without(wait, |unlock| {
             let mut waiting = self.waiting.lock();
-            K::line_up(&mut waiting, wait);
+            K::enqueue(&mut waiting, wait);
             unlock();
             K::park_until(waiting, until);
-            !K::step_out(&mut self.waiting.lock())
+            !K::withdraw(&mut self.waiting.lock())
         })
     }
 
     /// Wakes the thread that waits longest, if there is one.
     pub fn signal(&self) {
         let _entered = K::enter();
-        let first = K::first(&mut self.waiting.lock());
+        let first = K::dequeue(&mut self.waiting.lock());
         if let Some(sleeper) = first {
             K::wake(sleeper);
         }
@@ -64,9 +64,9 @@ impl<K: Threads> Condition<K> {
     /// Wakes all that wait now.
     pub fn broadcast(&self) {
         let _entered = K::enter();
-        // Under the lock: one whose time is over meanwhile must find itself in this line or in none.
+        // Under the lock: one whose time is over meanwhile must find itself in this queue or in none.
         let mut waiting = self.waiting.lock();
-        while let Some(sleeper) = K::first(&mut waiting) {
+        while let Some(sleeper) = K::dequeue(&mut waiting) {
             K::wake(sleeper);
         }
     }

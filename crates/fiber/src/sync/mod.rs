@@ -1,4 +1,4 @@
-//! Synchronization, written once over [`Threads`](crate::Threads). Every line is first come, first served, and wake-ups hand over directly:
+//! Synchronization, written once over [`Threads`](crate::Threads). Every queue is first come, first served, and wake-ups hand over directly:
 //! nobody overtakes a thread that was woken.
 
 mod barrier;

@@ -13,7 +13,7 @@ pub struct Mutex<K: Threads, V> {
 
 struct State<K: Threads> {
     is_taken: bool,
-    waiting: K::Line,
+    waiting: K::WaitQueue,
 }
 
 // SAFETY: the value is reached by who holds the mutex only, one at a time, as its lock has it.
@@ -28,7 +28,7 @@ impl<K: Threads, V> Mutex<K, V> {
         Mutex {
             state: K::Lock::new(State {
                 is_taken: false,
-                waiting: K::Line::default(),
+                waiting: K::WaitQueue::default(),
             }),
             value: UnsafeCell::new(value),
         }
@@ -57,13 +57,13 @@ impl<K: Threads, V> Mutex<K, V> {
             state.is_taken = true;
             return;
         }
-        K::line_up(&mut state.waiting, wait);
+        K::enqueue(&mut state.waiting, wait);
         K::park(state);
     }
 
     fn unlock(&self) {
         let mut state = self.state.lock();
-        match K::first(&mut state.waiting) {
+        match K::dequeue(&mut state.waiting) {
             None => state.is_taken = false,
             Some(sleeper) => {
                 drop(state);

@@ -9,7 +9,7 @@ pub struct Semaphore<K: Threads> {
 
 struct State<K: Threads> {
     value: u64,
-    waiting: K::Line,
+    waiting: K::WaitQueue,
 }
 
 impl<K: Threads> Semaphore<K> {
@@ -18,7 +18,7 @@ impl<K: Threads> Semaphore<K> {
         Semaphore {
             state: K::Lock::new(State {
                 value,
-                waiting: K::Line::default(),
+                waiting: K::WaitQueue::default(),
             }),
         }
     }
@@ -36,7 +36,7 @@ impl<K: Threads> Semaphore<K> {
             return;
         }
         K::note(Event::BlockedP);
-        K::line_up(&mut state.waiting, Wait::on("a semaphore"));
+        K::enqueue(&mut state.waiting, Wait::on("a semaphore"));
         K::park(state);
     }
 
@@ -55,7 +55,7 @@ impl<K: Threads> Semaphore<K> {
     pub fn v(&self) {
         let _entered = K::enter();
         let mut state = self.state.lock();
-        match K::first(&mut state.waiting) {
+        match K::dequeue(&mut state.waiting) {
             None => state.value += 1,
             Some(sleeper) => {
                 drop(state);

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use antiphon_fiber::{Birth, OneServer, Outcome, Run};
+use antiphon_fiber::{Builder, OneServer, Outcome, Run};
 
 pub fn run<T: 'static>(main: impl FnOnce() -> T + 'static) -> Outcome<T> {
     Run::one().start(main).unwrap()
@@ -14,13 +14,13 @@ pub fn run<T: 'static>(main: impl FnOnce() -> T + 'static) -> Outcome<T> {
 pub fn spawn<T: 'static>(
     body: impl FnOnce() -> T + 'static,
 ) -> antiphon_fiber::Handle<T, antiphon_fiber::One> {
-    OneServer::spawn(Birth::default(), body).unwrap()
+    OneServer::spawn(Builder::default(), body).unwrap()
 }
 
-pub fn named(name: &str) -> Birth {
-    Birth {
+pub fn named(name: &str) -> Builder {
+    Builder {
         name: Some(name.into()),
-        ..Birth::default()
+        ..Builder::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fibers on several servers, and the operating system's threads behind the same interface.
 
+mod idle_parker;
 mod outside;
-mod stand_in;
 mod threads;
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use antiphon_fiber::{
-    Barrier, Birth, Condition, Handle, Many, ManyServers, Mutex, Outcome, Policy, Region, Run,
+    Barrier, Builder, Condition, Handle, Many, ManyServers, Mutex, Outcome, Policy, Region, Run,
     Semaphore, Threads,
 };
 
@@ -26,7 +26,7 @@ fn run<T: Send + 'static>(servers: usize, main: impl FnOnce() -> T + Send + 'sta
 
 fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Handle<T, Many> {
     // SAFETY: as above.
-    unsafe { ManyServers::spawn(Birth::default(), body) }.unwrap()
+    unsafe { ManyServers::spawn(Builder::default(), body) }.unwrap()
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn a_region_runs_one_fiber_at_a_time() {
                 let handles: Vec<_> = (0..40_usize)
                     .map(|n| {
                         let inside = inside.clone();
-                        let birth = Birth {
+                        let builder = Builder {
                             region: Some(Region(n % 4)),
-                            ..Birth::default()
+                            ..Builder::default()
                         };
-                        ManyServers::spawn(birth, move || {
+                        ManyServers::spawn(builder, move || {
                             for _ in 0..50 {
                                 // Not atomic together: only the region keeps others out between the two.
                                 let before = inside[n % 4].load(Ordering::Relaxed);
@@ -190,13 +190,13 @@ fn a_deadlock_over_several_servers_ends_and_is_told() {
         let met = Arc::new(Barrier::<ManyServers>::new(2));
         for first in 0..2_usize {
             let (locks, met) = (locks.clone(), met.clone());
-            let birth = Birth {
+            let builder = Builder {
                 name: Some(format!("philosopher {first}")),
-                ..Birth::default()
+                ..Builder::default()
             };
             // SAFETY: as in `run`.
             unsafe {
-                ManyServers::spawn(birth, move || {
+                ManyServers::spawn(builder, move || {
                     locks[first].p();
                     met.wait();
                     locks[1 - first].p();

@@ -89,7 +89,7 @@ fn a_wait_for_something_outside_ends_with_it_or_with_its_time() {
                 spawn(move || {
                     let promise = Arc::new(Promise(Arc::default()));
                     let keeper = promise.clone();
-                    // Kept by another OS thread, by a fiber, about when the time is over, or never.
+                    // HeldLock by another OS thread, by a fiber, about when the time is over, or never.
                     match n % 4 {
                         0 => drop(std::thread::spawn(move || keeper.keep())),
                         1 => drop(spawn(move || keeper.keep())),

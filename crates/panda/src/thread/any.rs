@@ -59,13 +59,13 @@ struct State {
 
 thread_local! {
     /// The parker that the caller lined up in, between that and its parking: nothing switches there.
-    static LINED_UP: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
+    static ENQUEUED: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
 }
 
 // Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
 #[inline(never)]
-fn lined_up(parker: Option<Arc<Parker>>) -> Option<Arc<Parker>> {
-    LINED_UP.replace(parker)
+fn enqueued(parker: Option<Arc<Parker>>) -> Option<Arc<Parker>> {
+    ENQUEUED.replace(parker)
 }
 
 thread_local! {
@@ -186,10 +186,10 @@ impl Parker {
     }
 }
 
-/// Parkers stand in lines of a mutex or a condition; a line holds its own reference until its thread has been taken from it.
+/// Parkers stand in queues of a mutex or a condition; a queue holds its own reference until its thread has been taken from it.
 impl Threads for AnyThreads {
     type Lock<V> = Mutex<V>;
-    type Line = VecDeque<Arc<Parker>>;
+    type WaitQueue = VecDeque<Arc<Parker>>;
     type Sleeper = Arc<Parker>;
     type Entered = Option<Entered<Many>>;
 
@@ -197,23 +197,23 @@ impl Threads for AnyThreads {
         ManyServers::is_caller().then(ManyServers::enter)
     }
 
-    fn line_up(line: &mut Self::Line, wait: Wait) {
+    fn enqueue(queue: &mut Self::WaitQueue, wait: Wait) {
         if wait.on != "a mutex" {
             upcall::should_not_wait(wait.at);
         }
         let parker = Parker::new(Some(wait));
-        line.push_back(parker.clone());
-        lined_up(Some(parker));
+        queue.push_back(parker.clone());
+        enqueued(Some(parker));
     }
 
-    fn step_out(line: &mut Self::Line) -> bool {
+    fn withdraw(queue: &mut Self::WaitQueue) -> bool {
         let whose = Id::current();
-        let place = line.iter().position(|parker| parker.whose == whose);
-        place.and_then(|place| line.remove(place)).is_some()
+        let place = queue.iter().position(|parker| parker.whose == whose);
+        place.and_then(|place| queue.remove(place)).is_some()
     }
 
-    fn first(line: &mut Self::Line) -> Option<Arc<Parker>> {
-        line.pop_front()
+    fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {
+        queue.pop_front()
     }
 
     fn wake(sleeper: Arc<Parker>) {
@@ -264,7 +264,7 @@ pub fn now() -> Instant {
 }
 
 fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {
-    let parker = lined_up(None);
+    let parker = enqueued(None);
     drop(guard);
     if let Some(parker) = parker {
         parker.sleep(until);

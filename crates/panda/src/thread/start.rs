@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use antiphon_fiber::{Birth, ManyServers};
+use antiphon_fiber::{Builder as FiberBuilder, ManyServers};
 
 use super::any::{note_risen, note_woken};
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
@@ -98,15 +98,15 @@ impl Builder {
     /// What is the same whatever the thread does: in one piece, lest each thread of a program be compiled with all of it.
     fn launch(self, run: Box<dyn FnOnce() + Send>) -> Result<(), ThreadError> {
         if ManyServers::is_caller() {
-            let birth = Birth {
+            let builder = FiberBuilder {
                 name: self.name,
                 priority: self.priority,
                 region: None,
             };
             match Node::of_caller() {
-                Some(node) => node.spawn(birth, run)?,
+                Some(node) => node.spawn(builder, run)?,
                 // SAFETY: whoever started several servers answered for its threads: see `run_on`.
-                None => drop(unsafe { ManyServers::spawn(birth, run) }?),
+                None => drop(unsafe { ManyServers::spawn(builder, run) }?),
             }
         } else {
             let mut builder = std::thread::Builder::new();

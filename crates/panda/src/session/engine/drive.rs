@@ -195,7 +195,9 @@ impl<P: Platform> Node<P> {
         let mut receive = |until| (end.inbox).receive_for(until, &mut end.events, &mut taker);
         let slept = match until == Some(self.start) {
             true => Some(receive(until)),
-            false => ManyServers::stand_in(&self.waker, |alarm| receive(earlier(until, alarm))),
+            false => {
+                ManyServers::park_while_idle(&self.waker, |alarm| receive(earlier(until, alarm)))
+            }
         };
         let seen = slept.unwrap_or_else(|| receive(Some(self.start)));
         let taken = taker.taken;

@@ -3,7 +3,7 @@
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
 
-use antiphon_fiber::{Birth, ManyServers, Threads as _};
+use antiphon_fiber::{Builder as FiberBuilder, ManyServers, Threads as _};
 
 use super::node::Node;
 use super::progress_thread::ASIDE_MAX;
@@ -21,13 +21,13 @@ impl<P: Platform> Node<P> {
         if !ManyServers::is_caller() || has_progress_fiber() {
             return;
         }
-        let birth = Birth {
+        let builder = FiberBuilder {
             name: Some(format!("panda {}", self.rank)),
-            ..Birth::default()
+            ..FiberBuilder::default()
         };
         let node = self.itself.clone();
         // SAFETY: whoever started several servers answered for its threads, which run the same code where they wait: see `thread::run_on`.
-        let fiber = unsafe { ManyServers::spawn(birth, move || attend(&node)) };
+        let fiber = unsafe { ManyServers::spawn(builder, move || attend(&node)) };
         self.has_progress_fiber
             .store(fiber.is_ok(), Ordering::Relaxed);
     }
@@ -48,7 +48,7 @@ impl<P: Platform> Node<P> {
 
 /// Drives a session whenever a server rests, until it or the run is over.
 fn attend<P: Platform>(node: &Weak<Node<P>>) {
-    while ManyServers::attend() {
+    while ManyServers::wait_for_idle() {
         match node.upgrade() {
             Some(node) if !node.is_over() => node.drive_for_others(),
             _ => return,

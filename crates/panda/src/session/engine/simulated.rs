@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use antiphon_fiber::Birth;
+use antiphon_fiber::Builder as FiberBuilder;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
@@ -140,11 +140,11 @@ impl<L: Links, O: Order> Process<L, O> {
         let Some(own) = self.own.upgrade() else {
             return;
         };
-        let birth = Birth {
+        let builder = FiberBuilder {
             priority: Some(0),
-            ..Birth::default()
+            ..FiberBuilder::default()
         };
-        let started = self.node.start(birth, move || own.round());
+        let started = self.node.start(builder, move || own.round());
         started.expect("there is memory for a fiber's stack");
     }
 

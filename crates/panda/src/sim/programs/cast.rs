@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_fiber::{Birth, StackError};
+use antiphon_fiber::{Builder as FiberBuilder, StackError};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Starter for Cast<T> {
             Some(command) => (&self.by_name[&command.program], command.args.clone()),
         };
         let (results, program) = (self.results.clone(), program.clone());
-        let birth = Birth {
+        let builder = FiberBuilder {
             name: Some(format!("rank {}", node.rank)),
             priority: Some(0),
             region: None,
@@ -127,7 +127,7 @@ impl<T: Send + 'static> Starter for Cast<T> {
             let result = caught(|| program(session, args));
             results.lock().insert(life, result);
         };
-        node.spawn(birth, Box::new(body))
+        node.spawn(builder, Box::new(body))
     }
 
     fn knows(&self, program: &OsStr) -> bool {

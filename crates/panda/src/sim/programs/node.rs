@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use antiphon_fiber::{Birth, Detached, Many, ManyServers, StackError};
+use antiphon_fiber::{Builder as FiberBuilder, Detached, Many, ManyServers, StackError};
 use parking_lot::Mutex;
 
 use super::switch::{Switch, What};
@@ -302,7 +302,7 @@ impl Node {
     /// There is no memory for its stack.
     pub fn spawn(
         self: &Arc<Self>,
-        birth: Birth,
+        builder: FiberBuilder,
         body: Box<dyn FnOnce() + Send>,
     ) -> Result<(), StackError> {
         self.inside.lock().threads += 1;
@@ -311,7 +311,7 @@ impl Node {
             body();
             node.thread_ended();
         };
-        self.start(birth, thread)
+        self.start(builder, thread)
     }
 
     /// Starts a fiber that is none of its program's.
@@ -320,7 +320,7 @@ impl Node {
     /// There is no memory for its stack.
     pub fn start(
         self: &Arc<Self>,
-        birth: Birth,
+        builder: FiberBuilder,
         body: impl FnOnce() + Send + 'static,
     ) -> Result<(), StackError> {
         let node = self.clone();
@@ -332,7 +332,7 @@ impl Node {
         };
         let own = Arc::as_ptr(self).cast_mut().cast();
         // SAFETY: a simulation has one server, so no fiber ever goes on on another OS thread; panics are caught.
-        let fiber = unsafe { ManyServers::detach(birth, own, fiber) }?;
+        let fiber = unsafe { ManyServers::detach(builder, own, fiber) }?;
         self.inside.lock().fibers.push(fiber);
         Ok(())
     }

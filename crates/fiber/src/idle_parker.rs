@@ -2,7 +2,7 @@
 //!
 //! A fiber that waits for what comes from outside parks, and somebody has to be there who takes it and wakes the fiber: two switches of the system's for each message. Where its server has nothing
 //! else to run, a fiber can wait at the source itself: for its server that is a rest, of which the run-time knows, so that whoever brings other work ends it. A fiber that does so for the
-//! others, who wait for each other, attends to rests.
+//! others, who wait for each other, waits for idle servers.
 
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -13,16 +13,16 @@ use crate::fibers::{Fibers, begin_to_wait, server};
 use crate::servers::{Lock, Servers, Word};
 use crate::threads::Threads as _;
 
-/// Fibers that attend to rests, while no server rests.
-pub(crate) struct Attendants<S: Servers> {
-    waiting: Vec<Attendant<S>>,
+/// Fibers that waits for idle servers, while no server rests.
+pub(crate) struct IdleWaiters<S: Servers> {
+    waiting: Vec<IdleWaiter<S>>,
     is_over: bool,
 }
 
 /// One, in the state of parking that it is in.
-type Attendant<S> = (NonNull<Fiber<S>>, u64);
+type IdleWaiter<S> = (NonNull<Fiber<S>>, u64);
 
-impl<S: Servers> Default for Attendants<S> {
+impl<S: Servers> Default for IdleWaiters<S> {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
@@ -32,20 +32,20 @@ impl<S: Servers> Default for Attendants<S> {
 }
 
 // SAFETY: descriptors go from server to server through locks, as this does.
-unsafe impl<S: Servers> Send for Attendants<S> {}
+unsafe impl<S: Servers> Send for IdleWaiters<S> {}
 
-impl<S: Servers> Attendants<S> {
+impl<S: Servers> IdleWaiters<S> {
     pub fn are_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
     /// The one that came last: what it attends to is busiest.
-    pub fn take(&mut self) -> Option<Attendant<S>> {
+    pub fn take(&mut self) -> Option<IdleWaiter<S>> {
         self.waiting.pop()
     }
 
-    /// No rest is to be attended to any more. Who waits is to be told.
-    pub fn end(&mut self) -> Vec<Attendant<S>> {
+    /// No rest is to be watched to any more. Who waits is to be told.
+    pub fn end(&mut self) -> Vec<IdleWaiter<S>> {
         self.is_over = true;
         std::mem::take(&mut self.waiting)
     }
@@ -64,7 +64,10 @@ impl<S: Servers> Fibers<S> {
     ///
     /// `sleep` returns at the time that it is given, when an alarm goes off, and soon after the waker was called, on whatever thread and be it before `sleep` began; it neither waits nor
     /// yields by this crate's means. A run with a director, whose clock is virtual, has no such rest.
-    pub fn stand_in<R>(waker: &Waker, sleep: impl FnOnce(Option<Instant>) -> R) -> Option<R> {
+    pub fn park_while_idle<R>(
+        waker: &Waker,
+        sleep: impl FnOnce(Option<Instant>) -> R,
+    ) -> Option<R> {
         let _entered = Self::enter();
         let server = server::<S>();
         if server.is_directed {
@@ -74,7 +77,7 @@ impl<S: Servers> Fibers<S> {
         // SAFETY: the running fiber's own descriptor.
         let it = unsafe { server.running().as_ref() };
         // As if it were parked: else others might find the run over. One that attends waits for nothing itself.
-        let outside = (!it.is_attendant.get()).then(|| shared.inbox.begin_wait(it));
+        let outside = (!it.waits_for_idle.get()).then(|| shared.inbox.begin_wait(it));
         let first_ns = shared.first_alarm();
         let until = (first_ns != u64::MAX).then(|| shared.clock.reach(first_ns));
         let stay = (shared.inbox.idle).go_elsewhere(here, waker, || shared.work(here, first_ns));
@@ -86,29 +89,29 @@ impl<S: Servers> Fibers<S> {
         slept
     }
 
-    /// Waits until a server has nothing to run while somebody waits for something outside: then the caller may [stand in](Self::stand_in) for it. False if no server will: all wait
+    /// Waits until a server has nothing to run while somebody waits for something outside: then the caller may [park](Self::park_while_idle) for it. False if no server will: all wait
     /// for ever, or for callers of this, and the run is over when these have ended.
     #[track_caller]
-    pub fn attend() -> bool {
+    pub fn wait_for_idle() -> bool {
         let wait = Wait::on("a server's rest");
         let _entered = Self::enter();
         let server = server::<S>();
         let fiber = server.running();
         // SAFETY: as above.
         let it = unsafe { fiber.as_ref() };
-        it.is_attendant.set(true);
-        let mut attendants = server.shared.attendants.lock();
-        if !attendants.is_over {
+        it.waits_for_idle.set(true);
+        let mut idle_waiters = server.shared.idle_waiters.lock();
+        if !idle_waiters.is_over {
             begin_to_wait(fiber, wait);
-            attendants.waiting.push((fiber, it.parking.get()));
-            let kept = <S::Lock<_> as Lock<_>>::keep(attendants);
+            idle_waiters.waiting.push((fiber, it.parking.get()));
+            let held = <S::Lock<_> as Lock<_>>::keep(idle_waiters);
             // SAFETY: on a fiber; the lock lives as long as the run. The server is not used afterwards.
-            unsafe { server.park(kept, None) };
+            unsafe { server.park(held, None) };
         } else {
-            drop(attendants);
+            drop(idle_waiters);
         }
-        let is_over = self::server::<S>().shared.attendants.lock().is_over;
-        it.is_attendant.set(!is_over);
+        let is_over = self::server::<S>().shared.idle_waiters.lock().is_over;
+        it.waits_for_idle.set(!is_over);
         !is_over
     }
 }

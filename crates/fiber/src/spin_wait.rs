@@ -24,9 +24,9 @@ const SEEN: u8 = 1;
 /// One has come since.
 const COME: u8 = 2;
 
-/// A server's lookout. All but `tell` is for the server alone.
+/// A server's spin_wait. All but `tell` is for the server alone.
 #[derive(Default)]
-pub(crate) struct Lookout {
+pub(crate) struct SpinWait {
     state: AtomicU8,
     /// Rests that go without.
     to_skip: AtomicU32,
@@ -39,7 +39,7 @@ pub(crate) fn have_processors(servers: usize) -> bool {
     servers <= available_parallelism().map_or(1, NonZero::get)
 }
 
-impl Lookout {
+impl SpinWait {
     /// A fiber of this server is ready, and another made it so.
     #[inline]
     pub fn tell(&self) {
@@ -98,36 +98,39 @@ mod tests {
     use super::*;
 
     /// Rests until the next one that looks out; it finds nothing.
-    fn skipped(lookout: &Lookout) -> u32 {
-        let skipped = lookout.to_skip.load(Ordering::Relaxed);
+    fn skipped(spin_wait: &SpinWait) -> u32 {
+        let skipped = spin_wait.to_skip.load(Ordering::Relaxed);
         for _ in 0..=skipped {
-            assert!(!lookout.watch());
+            assert!(!spin_wait.watch());
         }
         skipped
     }
 
     #[test]
     fn it_looks_out_where_fibers_come_and_more_seldom_where_none_do() {
-        let lookout = Lookout::default();
-        assert!(!lookout.watch(), "nobody is bound to this server");
-        lookout.tell();
-        assert!(lookout.watch());
-        let rests: Vec<u32> = (0..9).map(|_| skipped(&lookout)).collect();
+        let spin_wait = SpinWait::default();
+        assert!(!spin_wait.watch(), "nobody is bound to this server");
+        spin_wait.tell();
+        assert!(spin_wait.watch());
+        let rests: Vec<u32> = (0..9).map(|_| skipped(&spin_wait)).collect();
         assert_eq!(rests, [0, 0, 1, 3, 7, 15, 31, 63, 63]);
-        lookout.tell();
-        assert!(lookout.watch(), "what has come is seen without looking out");
-        assert_eq!(skipped(&lookout), 0);
+        spin_wait.tell();
+        assert!(
+            spin_wait.watch(),
+            "what has come is seen without looking out"
+        );
+        assert_eq!(skipped(&spin_wait), 0);
     }
 
     #[test]
     fn what_comes_while_it_looks_out_is_seen() {
-        let lookout = Lookout::default();
-        lookout.tell();
-        assert!(lookout.watch());
+        let spin_wait = SpinWait::default();
+        spin_wait.tell();
+        assert!(spin_wait.watch());
         std::thread::scope(|scope| {
-            scope.spawn(|| lookout.tell());
+            scope.spawn(|| spin_wait.tell());
             // Where the other thread begins late this looks out again, or finds it come.
-            while !lookout.watch() {
+            while !spin_wait.watch() {
                 std::thread::yield_now();
             }
         });

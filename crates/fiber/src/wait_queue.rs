@@ -1,30 +1,30 @@
-//! A line of fibers, first in first out, linked through their descriptors: to wait costs no memory.
+//! A queue of fibers, first in first out, linked through their descriptors: to wait costs no memory.
 
 use std::ptr::NonNull;
 
 use crate::fiber::Fiber;
 use crate::servers::Servers;
 
-/// Which of a fiber's links a line uses.
+/// Which of a fiber's links a queue uses.
 pub(crate) const READY: usize = 0;
 /// As [`READY`].
 pub(crate) const WAITING: usize = 1;
 
-/// A line of fibers. A fiber is in one line of a sort at most.
+/// A queue of fibers. A fiber is in one queue of a sort at most.
 ///
-/// Every line belongs to a lock; with it go the links of the fibers in the line.
-pub struct Line<S: Servers, const SORT: usize = WAITING> {
+/// Every queue belongs to a lock; with it go the links of the fibers in the queue.
+pub struct WaitQueue<S: Servers, const SORT: usize = WAITING> {
     first: Option<NonNull<Fiber<S>>>,
     last: Option<NonNull<Fiber<S>>>,
     length: usize,
 }
 
-// SAFETY: the descriptors outlive their lines, and their links are touched under the line's lock only.
-unsafe impl<S: Servers, const SORT: usize> Send for Line<S, SORT> {}
+// SAFETY: the descriptors outlive their queues, and their links are touched under the queue's lock only.
+unsafe impl<S: Servers, const SORT: usize> Send for WaitQueue<S, SORT> {}
 
-impl<S: Servers, const SORT: usize> Default for Line<S, SORT> {
+impl<S: Servers, const SORT: usize> Default for WaitQueue<S, SORT> {
     fn default() -> Self {
-        Line {
+        WaitQueue {
             first: None,
             last: None,
             length: 0,
@@ -32,8 +32,8 @@ impl<S: Servers, const SORT: usize> Default for Line<S, SORT> {
     }
 }
 
-// SAFETY of all dereferences below: a descriptor lives until its run-time ends, and lines of a run-time are used by its fibers alone.
-impl<S: Servers, const SORT: usize> Line<S, SORT> {
+// SAFETY of all dereferences below: a descriptor lives until its run-time ends, and queues of a run-time are used by its fibers alone.
+impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
     /// Fibers in it.
     pub fn length(&self) -> usize {
         self.length
@@ -42,7 +42,7 @@ impl<S: Servers, const SORT: usize> Line<S, SORT> {
     #[inline]
     pub(crate) fn push_last(&mut self, fiber: NonNull<Fiber<S>>) {
         let links = unsafe { &fiber.as_ref().links[SORT] };
-        debug_assert!(!links.is_in.get(), "a fiber is in one line at most");
+        debug_assert!(!links.is_in.get(), "a fiber is in one queue at most");
         links.is_in.set(true);
         links.next.set(None);
         links.previous.set(self.last);
@@ -69,7 +69,7 @@ impl<S: Servers, const SORT: usize> Line<S, SORT> {
         Some(first)
     }
 
-    /// The fiber at a place in the line, counted from 0.
+    /// The fiber at a place in the queue, counted from 0.
     pub(crate) fn at(&self, place: usize) -> Option<NonNull<Fiber<S>>> {
         let mut fiber = self.first?;
         for _ in 0..place {
@@ -93,11 +93,11 @@ impl<S: Servers, const SORT: usize> Line<S, SORT> {
         None
     }
 
-    /// Takes a fiber out; it must be in this line.
+    /// Takes a fiber out; it must be in this queue.
     #[inline]
     pub(crate) fn remove(&mut self, fiber: NonNull<Fiber<S>>) {
         let links = unsafe { &fiber.as_ref().links[SORT] };
-        debug_assert!(links.is_in.get(), "a fiber is removed from its own line");
+        debug_assert!(links.is_in.get(), "a fiber is removed from its own queue");
         let (previous, next) = (links.previous.get(), links.next.get());
         match previous {
             Some(p) => unsafe { p.as_ref() }.links[SORT].next.set(next),
@@ -138,28 +138,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_is_a_queue_that_can_be_left(steps in prop::collection::vec(step(), 0..60)) {
+        fn a_fiber_can_leave_from_any_place_of_a_queue(steps in prop::collection::vec(step(), 0..60)) {
             let fibers: Vec<Box<Fiber<One>>> = (0..8).map(|_| Box::new(Fiber::new())).collect();
             let number = |f: NonNull<Fiber<One>>| fibers.iter().position(|g| NonNull::from(&**g) == f).unwrap();
-            let (mut line, mut model) = (Line::<One>::default(), VecDeque::new());
+            let (mut queue, mut model) = (WaitQueue::<One>::default(), VecDeque::new());
             for step in steps {
                 match step {
                     Step::Push(n) if !model.contains(&n) => {
-                        line.push_last(NonNull::from(&*fibers[n]));
+                        queue.push_last(NonNull::from(&*fibers[n]));
                         model.push_back(n);
                     }
                     Step::Push(_) => {}
-                    Step::Take => prop_assert_eq!(line.take_first().map(number), model.pop_front()),
+                    Step::Take => prop_assert_eq!(queue.take_first().map(number), model.pop_front()),
                     Step::Remove(n) => {
                         if let Some(at) = model.iter().position(|&m| m == n) {
-                            line.remove(NonNull::from(&*fibers[n]));
+                            queue.remove(NonNull::from(&*fibers[n]));
                             model.remove(at);
                         }
                     }
                 }
-                prop_assert_eq!(line.length(), model.len());
+                prop_assert_eq!(queue.length(), model.len());
                 for (place, &n) in model.iter().enumerate() {
-                    prop_assert_eq!(line.at(place).map(number), Some(n));
+                    prop_assert_eq!(queue.at(place).map(number), Some(n));
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use antiphon_fiber::{
-    Birth, Condition, ManyServers, Mutex, Region, Run, Schedule, Semaphore, Threads,
+    Builder, Condition, ManyServers, Mutex, Region, Run, Schedule, Semaphore, Threads,
 };
 
 use crate::{run, spawn};
@@ -45,9 +45,9 @@ impl Place {
     }
 
     /// Stands in for the caller's server; nothing if that has something to run.
-    fn stand_in(self: &Arc<Self>) -> Option<bool> {
+    fn park_while_idle(self: &Arc<Self>) -> Option<bool> {
         let waker = Waker::from(self.clone());
-        ManyServers::stand_in(&waker, |until| self.sleep(until))
+        ManyServers::park_while_idle(&waker, |until| self.sleep(until))
     }
 
     /// Blocks a thread of the system until a fiber sleeps here.
@@ -60,7 +60,7 @@ impl Place {
     /// Sleeps here, and gives way where that may not be, until something holds.
     fn until(self: &Arc<Self>, holds: impl Fn() -> bool) {
         while !holds() {
-            match self.stand_in() {
+            match self.park_while_idle() {
                 Some(in_time) => assert!(in_time, "nobody woke who stands in"),
                 None => ManyServers::yield_now(),
             }
@@ -69,7 +69,7 @@ impl Place {
 }
 
 #[test]
-fn who_stands_in_is_woken_for_what_comes_to_others_from_outside() {
+fn a_fiber_that_parks_for_an_idle_server_is_woken_for_what_comes_to_others_from_outside() {
     for servers in 1..=3 {
         let outcome = run(servers, || {
             let (place, done) = (Arc::<Place>::default(), Arc::new(AtomicU64::new(0)));
@@ -93,12 +93,12 @@ fn who_stands_in_is_woken_for_what_comes_to_others_from_outside() {
 }
 
 #[test]
-fn nobody_stands_in_for_a_server_that_has_something_to_run() {
+fn no_fiber_parks_for_a_server_that_has_something_to_run() {
     let outcome = run(1, || {
         let place = Arc::<Place>::default();
         let other = spawn(|| ());
         assert!(ManyServers::has_others());
-        let early = place.stand_in();
+        let early = place.park_while_idle();
         other.join().unwrap();
         assert!(!ManyServers::has_others());
         early
@@ -107,7 +107,7 @@ fn nobody_stands_in_for_a_server_that_has_something_to_run() {
 }
 
 #[test]
-fn who_stands_in_comes_back_for_an_alarm() {
+fn a_fiber_that_parks_for_an_idle_server_comes_back_for_an_alarm() {
     let outcome = run(1, || {
         let (place, is_awake) = (Arc::<Place>::default(), Arc::new(AtomicBool::new(false)));
         let wakes = is_awake.clone();
@@ -122,7 +122,7 @@ fn who_stands_in_comes_back_for_an_alarm() {
 }
 
 #[test]
-fn who_stands_in_is_woken_for_a_fiber_that_only_its_server_may_run() {
+fn a_fiber_that_parks_for_an_idle_server_is_woken_for_a_fiber_that_only_its_server_may_run() {
     let outcome = run(2, || {
         ManyServers::set_region(Region(0));
         let (place, gate) = (
@@ -137,9 +137,9 @@ fn who_stands_in_is_woken_for_a_fiber_that_only_its_server_may_run() {
         });
         ManyServers::yield_now();
         let sees = place.clone();
-        let birth = Birth {
+        let builder = Builder {
             region: Some(Region(1)),
-            ..Birth::default()
+            ..Builder::default()
         };
         let opens = move || {
             // Its server has nothing else to do.
@@ -147,42 +147,42 @@ fn who_stands_in_is_woken_for_a_fiber_that_only_its_server_may_run() {
             gate.v();
         };
         // SAFETY: nothing in it belongs to an OS thread.
-        drop(unsafe { ManyServers::spawn(birth, opens) }.unwrap());
+        drop(unsafe { ManyServers::spawn(builder, opens) }.unwrap());
         place.until(|| has_passed.load(Ordering::SeqCst));
     });
     assert!(outcome.value.unwrap().is_ok());
 }
 
 #[test]
-fn a_run_with_a_director_has_no_rests_to_stand_in_for() {
+fn a_run_with_a_director_has_no_rests_to_park_for() {
     use antiphon_fiber::OneServer;
     let outcome = Run::one()
         .schedule(Schedule::Seeded(7))
-        .start(|| OneServer::stand_in(Waker::noop(), |_| ()))
+        .start(|| OneServer::park_while_idle(Waker::noop(), |_| ()))
         .unwrap();
     assert_eq!(outcome.value.unwrap().unwrap(), None);
 }
 
-/// A fiber that attends to rests at a place.
-fn attendant(place: &Arc<Place>) {
+/// A fiber that waits for idle servers at a place.
+fn waiter(place: &Arc<Place>) {
     let place = place.clone();
     spawn(move || {
-        while ManyServers::attend() {
-            let _ = place.stand_in();
+        while ManyServers::wait_for_idle() {
+            let _ = place.park_while_idle();
         }
     });
 }
 
 #[test]
-fn a_rest_is_attended_to_and_the_run_ends_with_the_others() {
+fn a_rest_is_waited_for_and_the_run_ends_with_the_others() {
     for servers in 1..=3 {
         let place = Arc::<Place>::default();
-        let attended = place.clone();
+        let watched = place.clone();
         let outcome = run(servers, move || {
-            attendant(&attended);
+            waiter(&watched);
             let shared = Arc::new((Mutex::<ManyServers, _>::new(0), Condition::new()));
             for _ in 0..20 {
-                let (sees, shared) = (attended.clone(), shared.clone());
+                let (sees, shared) = (watched.clone(), shared.clone());
                 spawn(move || {
                     ManyServers::blocking(move || sees.await_sleeper());
                     *shared.0.lock() += 1;
@@ -201,12 +201,12 @@ fn a_rest_is_attended_to_and_the_run_ends_with_the_others() {
 }
 
 #[test]
-fn who_attends_to_rests_keeps_no_run_from_its_end() {
+fn a_fiber_that_waits_for_idle_servers_keeps_no_run_from_its_end() {
     for servers in 1..=3 {
         let place = Arc::<Place>::default();
         let outcome = run(servers, move || {
-            attendant(&place);
-            // While this waits outside, the attendant sleeps; then nobody does, and the sleep must end.
+            waiter(&place);
+            // While this waits outside, the waiter sleeps; then nobody does, and the sleep must end.
             let sees = place.clone();
             ManyServers::blocking(move || sees.await_sleeper());
             Semaphore::<ManyServers>::new(0).p();
