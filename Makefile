@@ -23,7 +23,7 @@ RUN_NEEDS = $(sort $(NEEDS) $(if $(filter models shared-data,$(SUITES)),$(JAVA))
 SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
 TEST_NEEDS = $(sort $(NEEDS) $(RIVALS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
 
-.PHONY: run test soak lint bench sanitize install install-panda uninstall uninstall-panda clean setup-run setup-test build
+.PHONY: run check test soak lint bench sanitize install install-panda uninstall uninstall-panda clean setup-run setup-test build
 
 # A suite of which nothing could be measured (3) has its gaps in the report.
 run: setup-run build
@@ -43,9 +43,15 @@ soak:
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test seeds -- --nocapture
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test simulation -- --nocapture whatever_the_seed
 
+# What to run while at work: formatting, clippy and unit tests of the crates that changed.
+check:
+	@scripts/check.sh
+
 lint:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --release -- -D warnings
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; else echo "cargo-deny is not installed: dependencies were not checked"; fi
 
 bench: setup-run
 	cargo bench --workspace
