@@ -1,7 +1,7 @@
-//! What the processes of a company tell each other beside the platform that is measured: a page that all of them see.
+//! What the processes of a process group tell each other beside the platform that is measured: a page that all of them see.
 //!
 //! The leader writes an order, counts `order` up and wakes whoever sleeps on it; a member carries it out and puts the order's number into its own `done`. While a
-//! slice runs nobody looks at the board, so nothing but the measured messages moves.
+//! slice runs nobody looks at the control page, so nothing but the measured messages moves.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use rustix::thread::futex::{Flags, Timespec, wait, wake};
 
 use crate::failure::Failed;
 
-/// The most members of a company, the leader among them.
+/// The most members of a process group, the leader among them.
 pub const MOST: usize = 8;
 /// Bytes of what a member says of itself.
 const TEXT: usize = 1000;
@@ -82,13 +82,13 @@ struct Slot {
     text: [AtomicU8; TEXT],
 }
 
-/// The page. Whoever starts a company makes it; its processes map it by its name.
-pub struct Board {
+/// The page. Whoever starts a process group makes it; its processes map it by its name.
+pub struct ControlPage {
     file: File,
     map: MmapRaw,
 }
 
-impl Board {
+impl ControlPage {
     /// An empty one. It is the system's again when the last process that has it is gone.
     pub fn new() -> io::Result<Self> {
         let file = File::from(memfd_create("antiphon-layer", MemfdFlags::CLOEXEC)?);
@@ -100,7 +100,7 @@ impl Board {
     pub fn open(name: &str) -> io::Result<Self> {
         let file = File::options().read(true).write(true).open(name)?;
         if file.metadata()?.len() != LENGTH as u64 {
-            let why = "it is not the board of a company: only the subject itself starts members";
+            let why = "it is not the control page of a process group: only the subject itself starts members";
             return Err(io::Error::other(why));
         }
         Self::of(file)
@@ -178,7 +178,7 @@ impl Board {
         wake_all(&self.head().over);
     }
 
-    /// Waits until members 1 … `size` − 1 have carried out an order; what the first of those that failed says. A member that dies ends the company, which whoever
+    /// Waits until members 1 … `size` − 1 have carried out an order; what the first of those that failed says. A member that dies ends the process group, which whoever
     /// started it sees to.
     pub fn wait_for(&self, given: u32, size: usize) -> Result<(), Failed> {
         for (rank, slot) in self.slots(size) {
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn orders_arrive_as_they_were_given_and_answers_come_back() {
-        let board = Board::new().expect("a page");
-        let seen = Board::open(&board.name()).expect("the same page");
+        let control_page = ControlPage::new().expect("a page");
+        let seen = ControlPage::open(&control_page.name()).expect("the same page");
         let orders = [
             Order::Prepare {
                 test: 3,
@@ -345,16 +345,19 @@ mod tests {
         ];
         let mut last = 0;
         for order in orders {
-            let given = board.give(order);
+            let given = control_page.give(order);
             let (number, taken) = seen.next_order(last);
             assert_eq!((number, taken), (given, order));
             seen.answer(1, number, Ok("here".into()), 5);
-            board.wait_for(given, 2).expect("it went well");
+            control_page.wait_for(given, 2).expect("it went well");
             last = number;
         }
-        assert_eq!((board.switches(2), board.said(1)), (5, "here".into()));
+        assert_eq!(
+            (control_page.switches(2), control_page.said(1)),
+            (5, "here".into())
+        );
         seen.answer(1, last, Err(Failed("no memory".into())), 0);
-        let error = board.wait_for(last, 2).expect_err("it failed");
+        let error = control_page.wait_for(last, 2).expect_err("it failed");
         assert_eq!(error.to_string(), "member 1: no memory");
     }
 
@@ -362,7 +365,7 @@ mod tests {
     fn what_is_no_board_is_refused() {
         let file = File::from(memfd_create("other", MemfdFlags::CLOEXEC).expect("a file"));
         let name = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        let error = Board::open(&name).err().expect("refused").to_string();
-        assert!(error.contains("not the board"), "{error}");
+        let error = ControlPage::open(&name).err().expect("refused").to_string();
+        assert!(error.contains("not the control page"), "{error}");
     }
 }

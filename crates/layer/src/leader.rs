@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use antiphon_kit::{Failure, Frames, Placement, Role, Subject, ThreadReport, increment};
 
-use crate::board::Order;
+use crate::control_page::Order;
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::{Part, Test};
 use crate::usage::{Whose, switches};
 
@@ -25,7 +25,7 @@ enum Slice {
 
 /// What the leader's tests share.
 struct Led {
-    stage: RefCell<Stage>,
+    member_state: RefCell<MemberState>,
     tests: Vec<Test>,
     /// The processor of members; none: any.
     processor: Cell<Option<u32>>,
@@ -34,14 +34,14 @@ struct Led {
     switches: Cell<i64>,
     /// The last count that was given.
     counted: Cell<u64>,
-    /// Why the company can do no more.
+    /// Why the process group can do no more.
     broken: RefCell<Option<Failed>>,
 }
 
 /// Serves the laboratory until it has had enough.
-pub fn serve(stage: Stage, tests: Vec<Test>) -> ExitCode {
+pub fn serve(member_state: MemberState, tests: Vec<Test>) -> ExitCode {
     let led = Rc::new(Led {
-        stage: RefCell::new(stage),
+        member_state: RefCell::new(member_state),
         tests,
         processor: Cell::new(None),
         slice: Cell::new(Slice::None),
@@ -60,7 +60,7 @@ pub fn serve(stage: Stage, tests: Vec<Test>) -> ExitCode {
         })
         .tests(offered)
         .serve();
-    led.stage.borrow().board.give(Order::Quit);
+    led.member_state.borrow().control_page.give(Order::Quit);
     code
 }
 
@@ -80,24 +80,24 @@ fn offer(led: &Rc<Led>, index: usize) -> antiphon_kit::Test {
 impl Led {
     fn place(&self, placement: Placement) {
         self.processor.set(placement.partner_processor());
-        self.stage.borrow_mut().is_apart = matches!(placement, Placement::Across { .. });
+        self.member_state.borrow_mut().is_apart = matches!(placement, Placement::Across { .. });
     }
 
     /// Has all members carry out an order.
     fn order(&self, order: Order) -> Result<(), Failed> {
-        let (board, size) = {
-            let stage = self.stage.borrow();
-            (stage.board.clone(), stage.size)
+        let (control_page, size) = {
+            let member_state = self.member_state.borrow();
+            (member_state.control_page.clone(), member_state.size)
         };
-        let given = board.give(order);
-        board.wait_for(given, size)
+        let given = control_page.give(order);
+        control_page.wait_for(given, size)
     }
 
     fn check(&self) -> Result<(), Failed> {
         self.broken.borrow().clone().map_or(Ok(()), Err)
     }
 
-    /// What went wrong ends the company: whoever started it starts another.
+    /// What went wrong ends the process group: whoever started it starts another.
     fn breaks<T>(&self, went: Result<T, Failed>) -> Result<T, Failed> {
         went.inspect_err(|why| *self.broken.borrow_mut() = Some(why.clone()))
     }
@@ -110,11 +110,11 @@ impl Led {
         if self.check().is_err() {
             return;
         }
-        let stage = self.stage.borrow();
-        stage.board.slice_is_over(given);
-        let went = self.breaks(stage.board.wait_for(given, stage.size));
+        let member_state = self.member_state.borrow();
+        member_state.control_page.slice_is_over(given);
+        let went = self.breaks(member_state.control_page.wait_for(given, member_state.size));
         if went.is_ok() {
-            let members = stage.board.switches(stage.size);
+            let members = member_state.control_page.switches(member_state.size);
             self.switches.set(self.switches.get() + members);
         }
     }
@@ -143,7 +143,7 @@ struct Operation {
 impl Operation {
     fn new(led: Rc<Led>, index: usize, bytes: u64) -> Result<Self, Failed> {
         led.check()?;
-        let (test, size) = (&led.tests[index], led.stage.borrow().size);
+        let (test, size) = (&led.tests[index], led.member_state.borrow().size);
         if test.members != size {
             let why = format!(
                 "{} is for {} members; there are {size}",
@@ -155,14 +155,14 @@ impl Operation {
             test: index,
             arg: bytes,
             processor: led.processor.get(),
-            is_apart: led.stage.borrow().is_apart,
+            is_apart: led.member_state.borrow().is_apart,
         };
-        let board = led.stage.borrow().board.clone();
-        let given = board.give(order);
+        let control_page = led.member_state.borrow().control_page.clone();
+        let given = control_page.give(order);
         // At the same time as the members: they join the session, and meet.
-        let part = test.prepare(&mut led.stage.borrow_mut(), bytes);
+        let part = test.prepare(&mut led.member_state.borrow_mut(), bytes);
         let part = led.breaks(part)?;
-        led.breaks(board.wait_for(given, size))?;
+        led.breaks(control_page.wait_for(given, size))?;
         Ok(Self { led, part })
     }
 }
@@ -175,14 +175,18 @@ impl Frames for Operation {
             _ if self.part.confirms() => 0,
             _ => return Ok(()),
         };
-        let (board, size, primes) = {
-            let stage = self.led.stage.borrow();
-            (stage.board.clone(), stage.size, stage.primes())
+        let (control_page, size, primes) = {
+            let member_state = self.led.member_state.borrow();
+            (
+                member_state.control_page.clone(),
+                member_state.size,
+                member_state.primes(),
+            )
         };
-        let given = board.give(Order::Slice(iterations));
+        let given = control_page.give(Order::Slice(iterations));
         self.led.slice.set(Slice::Begun(given));
         // A thread that is woken late would disturb the one that serves on its processor amid the slice.
-        board.wait_for_begin(given, size);
+        control_page.wait_for_begin(given, size);
         let primed = self.part.run(primes);
         self.led.breaks(primed.and_then(|_| self.part.confirm()))?;
         Ok(())
@@ -211,9 +215,9 @@ impl Frames for Operation {
 
     fn report(&mut self) -> Result<Vec<ThreadReport>, Failure> {
         self.led.breaks(self.led.order(Order::Report))?;
-        let stage = self.led.stage.borrow();
-        (1..stage.size)
-            .map(|rank| stage.board.said(rank).parse())
+        let member_state = self.led.member_state.borrow();
+        (1..member_state.size)
+            .map(|rank| member_state.control_page.said(rank).parse())
             .collect()
     }
 }

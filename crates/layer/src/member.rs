@@ -3,9 +3,9 @@
 use antiphon_kit::ThreadReport;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::board::Order;
+use crate::control_page::Order;
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::{Part, Test};
 use crate::usage::{Whose, switches};
 
@@ -13,11 +13,11 @@ use crate::usage::{Whose, switches};
 const ROLE: &str = "member";
 
 /// Carries orders out until there are no more. `counts` is whether its process is its own, whose switches nobody else counts.
-pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
+pub fn serve(mut member_state: MemberState, tests: &[Test], counts: bool) {
     let mut part: Option<Box<dyn Part>> = None;
     let mut last = 0;
     loop {
-        let (given, order) = stage.board.next_order(last);
+        let (given, order) = member_state.control_page.next_order(last);
         last = given;
         let mut added = 0;
         let went = match order {
@@ -27,21 +27,21 @@ pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
                 processor,
                 is_apart,
             } => {
-                stage.is_apart = is_apart;
-                prepare(&mut stage, tests, test, arg, processor).map(|prepared| {
+                member_state.is_apart = is_apart;
+                prepare(&mut member_state, tests, test, arg, processor).map(|prepared| {
                     part = Some(prepared);
                     String::new()
                 })
             }
             Order::Slice(iterations) => {
-                match slice(&stage, part.as_mut(), given, iterations, counts) {
+                match slice(&member_state, part.as_mut(), given, iterations, counts) {
                     Ok(switches) => {
                         added = switches;
                         Ok(String::new())
                     }
                     // The others wait for what this one does not do: only its end tells them.
                     Err(Failed(why)) => {
-                        eprintln!("member {}: {why}", stage.rank);
+                        eprintln!("member {}: {why}", member_state.rank);
                         std::process::exit(1);
                     }
                 }
@@ -53,12 +53,14 @@ pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
             }
             Order::Quit => return,
         };
-        stage.board.answer(stage.rank, given, went, added);
+        member_state
+            .control_page
+            .answer(member_state.rank, given, went, added);
     }
 }
 
 fn prepare(
-    stage: &mut Stage,
+    member_state: &mut MemberState,
     tests: &[Test],
     test: usize,
     arg: u64,
@@ -71,27 +73,27 @@ fn prepare(
         sched_setaffinity(None, &set)
             .map_err(|error| Failed(format!("cannot run on processor {processor}: {error}")))?;
     }
-    tests[test].prepare(stage, arg)
+    tests[test].prepare(member_state, arg)
 }
 
 /// Takes part in a slice; the context switches that come to those of the leader's process.
 fn slice(
-    stage: &Stage,
+    member_state: &MemberState,
     part: Option<&mut Box<dyn Part>>,
     given: u32,
     iterations: u64,
     counts: bool,
 ) -> Result<i64, Failed> {
     let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
-    stage.board.begin(stage.rank, given);
-    part.run(stage.primes())?;
+    member_state.control_page.begin(member_state.rank, given);
+    part.run(member_state.primes())?;
     part.confirm()?;
     let before = switches(Whose::Process);
     part.run(iterations)?;
     part.confirm()?;
     // Those whose upcalls work sleep here for the whole slice: that is no part of the operation.
     let asleep = switches(Whose::Thread);
-    stage.board.wait_for_end(given);
+    member_state.control_page.wait_for_end(given);
     let mut asleep = switches(Whose::Thread) - asleep;
     let mut before = before;
     if let Some(primed) = part.primed() {

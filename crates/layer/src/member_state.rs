@@ -1,24 +1,24 @@
-//! What a process has while its company lives: its place, and the session once a test needed it.
+//! What a process has while its process group lives: its place, and the session once a test needed it.
 
 use std::sync::Arc;
 
 use antiphon_panda::{Communicator, Session};
 
-use crate::board::Board;
+use crate::control_page::ControlPage;
 use crate::failure::Failed;
 use crate::panda::Ordered;
 
 /// How a process joins the session.
 pub type Join = Box<dyn FnOnce() -> Result<Session, antiphon_panda::Error>>;
 
-/// A process of a company.
-pub struct Stage {
+/// A process of a process group.
+pub struct MemberState {
     /// Its number; the leader's is 0.
     pub rank: usize,
     /// How many there are.
     pub size: usize,
     /// The page that all see.
-    pub board: Arc<Board>,
+    pub control_page: Arc<ControlPage>,
     /// Whether another processor runs the partner, so that waiting for it in a loop holds nobody up.
     pub is_apart: bool,
     /// Whether the messages of what is prepared are long.
@@ -28,13 +28,13 @@ pub struct Stage {
     ordered: Option<Ordered>,
 }
 
-impl Stage {
+impl MemberState {
     /// A process that has not joined yet: it may still be moved.
-    pub fn new(rank: usize, size: usize, board: Arc<Board>, join: Join) -> Self {
+    pub fn new(rank: usize, size: usize, control_page: Arc<ControlPage>, join: Join) -> Self {
         Self {
             rank,
             size,
-            board,
+            control_page,
             is_apart: false,
             are_long: false,
             join: Some(join),

@@ -1,4 +1,4 @@
-//! A process's place in its company, as its environment says it.
+//! A process's place in its process group, as its environment says it.
 
 const BOARD: &str = "ANTIPHON_LAYER_BOARD";
 const RANK: &str = "ANTIPHON_LAYER_RANK";
@@ -10,7 +10,7 @@ const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The name of the page that all see.
-    pub board: String,
+    pub control_page: String,
     /// Its number; none where `mpirun` gives it.
     pub rank: Option<usize>,
     /// How many there are.
@@ -21,11 +21,14 @@ impl Place {
     /// The variables that tell a process its place.
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
         let rank = self.rank.map(|rank| (RANK, rank.to_string()));
-        let others = [(BOARD, self.board.clone()), (SIZE, self.size.to_string())];
+        let others = [
+            (BOARD, self.control_page.clone()),
+            (SIZE, self.size.to_string()),
+        ];
         others.into_iter().chain(rank).collect()
     }
 
-    /// This process's, its rank given; none if it is not one of a company.
+    /// This process's, its rank given; none if it is not one of a process group.
     pub fn of_environment() -> Option<(Self, usize)> {
         Self::of_variables(|name| std::env::var(name).ok())
     }
@@ -33,7 +36,7 @@ impl Place {
     fn of_variables(lookup: impl Fn(&str) -> Option<String>) -> Option<(Self, usize)> {
         let number = |name| lookup(name)?.parse().ok();
         let place = Self {
-            board: lookup(BOARD)?,
+            control_page: lookup(BOARD)?,
             rank: number(RANK),
             size: number(SIZE)?,
         };
@@ -49,7 +52,7 @@ mod tests {
     #[test]
     fn a_place_survives_the_environment() {
         let place = |rank| Place {
-            board: "/proc/7/fd/3".into(),
+            control_page: "/proc/7/fd/3".into(),
             rank,
             size: 4,
         };

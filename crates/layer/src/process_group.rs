@@ -1,4 +1,4 @@
-//! The processes of a company: started over a platform, and ended together.
+//! The processes of a process group: started over a platform, and ended together.
 
 use std::fmt::Display;
 use std::io;
@@ -13,22 +13,22 @@ use antiphon_panda::platform::{self, LaunchInfo, Secret, shm, udp};
 use antiphon_runner::{Process, Program, Signaller};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::board::Board;
+use crate::control_page::ControlPage;
 use crate::place::Place;
-use crate::what::{Platform, What};
+use crate::transport::{Platform, Transport};
 
-/// How long a company may take to end when it is asked to: the laboratory gives a second.
+/// How long a process group may take to end when it is asked to: the laboratory gives a second.
 const END: Duration = Duration::from_millis(800);
 
 /// The leader to talk to, and the others.
-pub struct Company {
+pub struct ProcessGroup {
     leader: Process,
     others: Vec<Other>,
     is_ending: Arc<AtomicBool>,
     size: usize,
     /// Held while they live.
     _bootstrap: Bootstrap,
-    _board: Board,
+    _board: ControlPage,
 }
 
 /// A process that is not talked to: its words are passed on, and its end is noticed.
@@ -39,7 +39,7 @@ struct Other {
 
 /// Where processes learn of each other.
 enum Bootstrap {
-    /// Elsewhere, or by the board.
+    /// Elsewhere, or by the control_page.
     Elsewhere,
     Shm(shm::Bootstrap),
     Tcp(platform::Bootstrap),
@@ -47,13 +47,15 @@ enum Bootstrap {
 }
 
 impl Bootstrap {
-    fn new(what: What, size: usize) -> io::Result<Self> {
+    fn new(transport: Transport, size: usize) -> io::Result<Self> {
         let (secret, size) = (Secret::fresh()?, size as u32);
         let any = (Ipv4Addr::LOCALHOST, 0).into();
-        Ok(match what {
-            What::Panda(Platform::Shm) => Self::Shm(shm::Bootstrap::new(size, secret)?),
-            What::Panda(Platform::Tcp) => Self::Tcp(platform::Bootstrap::hold(any, size, secret)?),
-            What::Panda(Platform::Udp) => Self::Udp(udp::Bootstrap::new(size, secret)?),
+        Ok(match transport {
+            Transport::Panda(Platform::Shm) => Self::Shm(shm::Bootstrap::new(size, secret)?),
+            Transport::Panda(Platform::Tcp) => {
+                Self::Tcp(platform::Bootstrap::hold(any, size, secret)?)
+            }
+            Transport::Panda(Platform::Udp) => Self::Udp(udp::Bootstrap::new(size, secret)?),
             _ => Self::Elsewhere,
         })
     }
@@ -69,16 +71,17 @@ impl Bootstrap {
     }
 }
 
-impl Company {
+impl ProcessGroup {
     /// Starts `size` processes of this same program, with the same arguments.
-    pub fn start(what: What, size: usize) -> Result<Self, String> {
+    pub fn start(transport: Transport, size: usize) -> Result<Self, String> {
         let failed = |error: &dyn Display| format!("{size} processes were not started: {error}");
-        let board = Board::new().map_err(|error| failed(&error))?;
-        let bootstrap = Bootstrap::new(what, size).map_err(|error| failed(&error))?;
-        let alone = matches!(what, What::Panda(Platform::Local | Platform::Mpi));
+        let control_page = ControlPage::new().map_err(|error| failed(&error))?;
+        let bootstrap = Bootstrap::new(transport, size).map_err(|error| failed(&error))?;
+        let alone = matches!(transport, Transport::Panda(Platform::Local | Platform::Mpi));
         let mut programs = Vec::new();
         for rank in 0..if alone { 1 } else { size } {
-            let program = member(what, &board, rank, size).map_err(|error| failed(&error))?;
+            let program =
+                member(transport, &control_page, rank, size).map_err(|error| failed(&error))?;
             let info = bootstrap
                 .launch_info(rank)
                 .map(|info| info.to_environment());
@@ -89,22 +92,22 @@ impl Company {
         let leader = leader
             .expect("there is a leader")
             .map_err(|error| failed(&error))?;
-        let mut company = Self {
+        let mut process_group = Self {
             leader,
             others: Vec::new(),
             is_ending: Arc::default(),
             size,
             _bootstrap: bootstrap,
-            _board: board,
+            _board: control_page,
         };
-        // From here on those that run are ended with the company.
+        // From here on those that run are ended with the process group.
         for (rank, program) in (1..).zip(programs) {
-            let other = company
+            let other = process_group
                 .follow(rank, program)
                 .map_err(|error| failed(&error))?;
-            company.others.push(other);
+            process_group.others.push(other);
         }
-        Ok(company)
+        Ok(process_group)
     }
 
     /// How many processes there are.
@@ -157,7 +160,7 @@ impl Company {
     }
 }
 
-impl Drop for Company {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.is_ending.store(true, SeqCst);
         self.leader.kill();
@@ -171,17 +174,22 @@ impl Drop for Company {
 }
 
 /// One process as a program to start.
-fn member(what: What, board: &Board, rank: usize, size: usize) -> io::Result<Program> {
+fn member(
+    transport: Transport,
+    control_page: &ControlPage,
+    rank: usize,
+    size: usize,
+) -> io::Result<Program> {
     let own = std::env::current_exe()?;
     let args = std::env::args_os().skip(1);
-    let is_mpi = what == What::Panda(Platform::Mpi);
+    let is_mpi = transport == Transport::Panda(Platform::Mpi);
     let program = if is_mpi {
         mpirun(size).arg(own)
     } else {
         Program::new(own)
     };
     let place = Place {
-        board: board.name(),
+        control_page: control_page.name(),
         rank: (!is_mpi).then_some(rank),
         size,
     };

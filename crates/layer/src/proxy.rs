@@ -1,32 +1,32 @@
-//! The subject as the laboratory sees it: passes each request on to a company of as many processes as its test needs.
+//! The subject as the laboratory sees it: passes each request on to a process group of as many processes as its test needs.
 //!
-//! A session has its size from the beginning, and Open MPI begins once in a process's life; so another number of members is another company, of new processes.
+//! A session has its size from the beginning, and Open MPI begins once in a process's life; so another number of members is another process group, of new processes.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use antiphon_kit::Subject;
 
-use crate::company::Company;
+use crate::process_group::ProcessGroup;
 use crate::tests::Test;
-use crate::what::What;
+use crate::transport::Transport;
 
-/// Processes of the first company, which also serves what is no test.
+/// Processes of the first process group, which also serves what is no test.
 const FIRST: usize = 2;
 
 /// Serves the laboratory until it has had enough.
-pub fn serve(what: What) -> ExitCode {
-    let tests = what.tests();
-    if let Some(missing) = what.missing() {
+pub fn serve(transport: Transport) -> ExitCode {
+    let tests = transport.tests();
+    if let Some(missing) = transport.missing() {
         return absent(tests, &missing);
     }
-    let mut front = Front {
-        what,
+    let mut proxy = Proxy {
+        transport,
         tests,
-        company: None,
+        process_group: None,
         placement: None,
     };
-    match front.run(&mut io::stdin().lock(), &mut io::stdout().lock()) {
+    match proxy.run(&mut io::stdin().lock(), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the laboratory can no longer be talked to: {error}");
@@ -42,15 +42,15 @@ fn absent(tests: Vec<Test>, why: &str) -> ExitCode {
     Subject::new("Rust").tests(tests).serve()
 }
 
-struct Front {
-    what: What,
+struct Proxy {
+    transport: Transport,
     tests: Vec<Test>,
-    company: Option<Company>,
+    process_group: Option<ProcessGroup>,
     /// The request that placed the threads, for companies that come later.
     placement: Option<String>,
 }
 
-impl Front {
+impl Proxy {
     fn run(&mut self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
         let mut line = Vec::new();
         while input.read_until(b'\n', &mut line)? > 0 {
@@ -70,7 +70,10 @@ impl Front {
             }
             line.clear();
         }
-        self.company.take().into_iter().for_each(Company::end);
+        self.process_group
+            .take()
+            .into_iter()
+            .for_each(ProcessGroup::end);
         Ok(())
     }
 
@@ -78,15 +81,15 @@ impl Front {
     fn answer(&mut self, request: &str) -> Vec<String> {
         let answered = self
             .company_for(request)
-            .and_then(|company| company.ask(request));
+            .and_then(|process_group| process_group.ask(request));
         let answer = answered.unwrap_or_else(|why| {
             // Its processes have ended, or some have: the next request gets others.
-            self.company = None;
+            self.process_group = None;
             vec![format!("@@ error failed {}", one_line(&why))]
         });
         let closing = answer.last().map_or("", String::as_str);
         if closing.starts_with("@@ error failed") {
-            self.company = None;
+            self.process_group = None;
         }
         if request.starts_with("placement ") && closing == "@@ ok" {
             self.placement = Some(request.to_owned());
@@ -94,15 +97,18 @@ impl Front {
         answer
     }
 
-    /// The company that serves a request: of another size only if it is for a test that needs one.
-    fn company_for(&mut self, request: &str) -> Result<&mut Company, String> {
-        let present = self.company.as_ref().map(Company::size);
+    /// The process group that serves a request: of another size only if it is for a test that needs one.
+    fn company_for(&mut self, request: &str) -> Result<&mut ProcessGroup, String> {
+        let present = self.process_group.as_ref().map(ProcessGroup::size);
         let size = self.members(request).or(present).unwrap_or(FIRST);
         if present != Some(size) {
-            self.company.take().into_iter().for_each(Company::end);
-            self.company = Some(self.begin(size, request)?);
+            self.process_group
+                .take()
+                .into_iter()
+                .for_each(ProcessGroup::end);
+            self.process_group = Some(self.begin(size, request)?);
         }
-        Ok(self.company.as_mut().expect("it was begun just now"))
+        Ok(self.process_group.as_mut().expect("it was begun just now"))
     }
 
     /// How many members the test has that the request is for.
@@ -112,18 +118,18 @@ impl Front {
         test.map(|test| test.members)
     }
 
-    fn begin(&self, size: usize, request: &str) -> Result<Company, String> {
-        let mut company = Company::start(self.what, size)?;
+    fn begin(&self, size: usize, request: &str) -> Result<ProcessGroup, String> {
+        let mut process_group = ProcessGroup::start(self.transport, size)?;
         if let Some(placement) = &self.placement
             && !request.starts_with("placement ")
         {
-            company.ask("hello 1")?;
-            let placed = company.ask(placement)?;
+            process_group.ask("hello 1")?;
+            let placed = process_group.ask(placement)?;
             if placed.last().is_none_or(|line| line != "@@ ok") {
                 return Err(placed.join(" "));
             }
         }
-        Ok(company)
+        Ok(process_group)
     }
 }
 

@@ -55,7 +55,7 @@ fn counters(cost: &Cost) -> [String; 6] {
         ("busiest_of_100", 100.0 * cost.busiest),
         ("virtual_ns", cost.virtual_us * 1e3),
     ];
-    figures.map(|(what, figure)| format!("{operation}_{what}={}", figure.round()))
+    figures.map(|(quantity, figure)| format!("{operation}_{quantity}={}", figure.round()))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use crate::bare;
 use crate::failure::Failed;
+use crate::member_state::MemberState;
 use crate::panda;
 use crate::panda::Counted;
-use crate::stage::Stage;
 
 /// One process's part in an operation.
 pub trait Part {
@@ -28,7 +28,7 @@ pub trait Part {
 }
 
 /// Makes the part of this process.
-pub type Prepare = fn(&mut Stage, usize) -> Result<Box<dyn Part>, Failed>;
+pub type Prepare = fn(&mut MemberState, usize) -> Result<Box<dyn Part>, Failed>;
 
 /// A test.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub struct Test {
 }
 
 /// Members that the tests of many are there for.
-pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::board::MOST;
+pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::control_page::MOST;
 
 /// Messages of so many bytes are long.
 const LONG: u64 = 1 << 20;
@@ -54,9 +54,13 @@ const WITHOUT_BYTES: [&str; 3] = ["barrier", "barrier.half", "group.join"];
 
 impl Test {
     /// Makes this process's part, for messages of so many bytes.
-    pub fn prepare(&self, stage: &mut Stage, bytes: u64) -> Result<Box<dyn Part>, Failed> {
-        stage.are_long = bytes >= LONG;
-        (self.prepare)(stage, bytes as usize)
+    pub fn prepare(
+        &self,
+        member_state: &mut MemberState,
+        bytes: u64,
+    ) -> Result<Box<dyn Part>, Failed> {
+        member_state.are_long = bytes >= LONG;
+        (self.prepare)(member_state, bytes as usize)
     }
 
     fn pair(name: &str, prepare: Prepare) -> Self {

@@ -7,7 +7,7 @@ pub const VARIABLE: &str = "ANTIPHON_LAYER";
 
 /// What the operations run over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Transport {
     /// Panda over a platform.
     Panda(Platform),
     /// The platform itself.
@@ -40,18 +40,18 @@ pub enum Bare {
     Memory,
 }
 
-const KNOWN: [(&str, What); 8] = [
-    ("local", What::Panda(Platform::Local)),
-    ("shm", What::Panda(Platform::Shm)),
-    ("tcp", What::Panda(Platform::Tcp)),
-    ("udp", What::Panda(Platform::Udp)),
-    ("mpi", What::Panda(Platform::Mpi)),
-    ("bare-tcp", What::Bare(Bare::Tcp)),
-    ("bare-udp", What::Bare(Bare::Udp)),
-    ("bare-shm", What::Bare(Bare::Memory)),
+const KNOWN: [(&str, Transport); 8] = [
+    ("local", Transport::Panda(Platform::Local)),
+    ("shm", Transport::Panda(Platform::Shm)),
+    ("tcp", Transport::Panda(Platform::Tcp)),
+    ("udp", Transport::Panda(Platform::Udp)),
+    ("mpi", Transport::Panda(Platform::Mpi)),
+    ("bare-tcp", Transport::Bare(Bare::Tcp)),
+    ("bare-udp", Transport::Bare(Bare::Udp)),
+    ("bare-shm", Transport::Bare(Bare::Memory)),
 ];
 
-impl What {
+impl Transport {
     /// What the environment says.
     pub fn of_environment() -> Result<Self, String> {
         let said = std::env::var(VARIABLE).unwrap_or_default();
@@ -63,22 +63,22 @@ impl What {
 
     fn of(said: &str) -> Option<Self> {
         let found = KNOWN.iter().find(|(name, _)| *name == said);
-        found.map(|(_, what)| *what)
+        found.map(|(_, transport)| *transport)
     }
 
     /// What is measured of it.
     pub fn tests(self) -> Vec<Test> {
         match self {
-            What::Panda(_) => tests::of_panda(),
-            What::Bare(Bare::Tcp) => tests::of_tcp(),
-            What::Bare(Bare::Udp) => tests::of_udp(),
-            What::Bare(Bare::Memory) => tests::of_memory(),
+            Transport::Panda(_) => tests::of_panda(),
+            Transport::Bare(Bare::Tcp) => tests::of_tcp(),
+            Transport::Bare(Bare::Udp) => tests::of_udp(),
+            Transport::Bare(Bare::Memory) => tests::of_memory(),
         }
     }
 
     /// The command that it needs and that is not there, with the mend.
     pub fn missing(self) -> Option<String> {
-        let needs_mpi = self == What::Panda(Platform::Mpi);
+        let needs_mpi = self == Transport::Panda(Platform::Mpi);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_there = std::env::split_paths(&path).any(|folder| folder.join("mpirun").is_file());
         (needs_mpi && !is_there).then(|| {
@@ -93,10 +93,10 @@ mod tests_of_what {
 
     #[test]
     fn every_name_is_known_and_others_are_not() {
-        for (name, what) in KNOWN {
-            assert_eq!(What::of(name), Some(what));
-            assert!(!what.tests().is_empty(), "{name}");
+        for (name, transport) in KNOWN {
+            assert_eq!(Transport::of(name), Some(transport));
+            assert!(!transport.tests().is_empty(), "{name}");
         }
-        assert_eq!(What::of("carrier pigeons"), None);
+        assert_eq!(Transport::of("carrier pigeons"), None);
     }
 }

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant;
 
 use super::{PATIENCE, word};
-use crate::board::{Board, LONGEST, sleep_while, wake_all};
+use crate::control_page::{ControlPage, LONGEST, sleep_while, wake_all};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 /// Looks between two at the clock.
@@ -23,30 +23,30 @@ const LINE: usize = 64;
 
 /// Counters that both see; one of both counts each up, and the other waits for it.
 struct Counters {
-    board: Arc<Board>,
+    control_page: Arc<ControlPage>,
     spins: bool,
 }
 
 impl Counters {
-    fn new(stage: &Stage) -> Self {
+    fn new(member_state: &MemberState) -> Self {
         Self {
-            board: stage.board.clone(),
-            spins: stage.is_apart,
+            control_page: member_state.control_page.clone(),
+            spins: member_state.is_apart,
         }
     }
 
     fn set(&self, counter: usize, value: u32) {
-        let there = self.board.word(counter);
+        let there = self.control_page.word(counter);
         there.store(value, SeqCst);
-        if !self.spins && self.board.word(word::sleeper(counter)).load(SeqCst) != 0 {
+        if !self.spins && self.control_page.word(word::sleeper(counter)).load(SeqCst) != 0 {
             wake_all(there);
         }
     }
 
     /// Waits until it has another value; that.
     fn other_than(&self, counter: usize, value: u32) -> Result<u32, Failed> {
-        let there = self.board.word(counter);
-        let sleeper = self.board.word(word::sleeper(counter));
+        let there = self.control_page.word(counter);
+        let sleeper = self.control_page.word(word::sleeper(counter));
         let mut looks = 0_u64;
         let mut until = None;
         loop {
@@ -84,7 +84,7 @@ impl Roundtrip {
     fn give(&self) {
         // SAFETY: the space of this member is as long as any payload, and the partner looks at it only after the counter below says so.
         unsafe {
-            let space = self.counters.board.space(self.rank);
+            let space = self.counters.control_page.space(self.rank);
             space.copy_from_nonoverlapping(self.payload.as_ptr(), self.payload.len());
         }
         self.counters.set(word::trips(self.rank), self.turn);
@@ -96,7 +96,7 @@ impl Roundtrip {
         self.counters.other_than(word::trips(other), before)?;
         // SAFETY: as in `give`; the partner writes again only after it has got an answer to this.
         unsafe {
-            let space = self.counters.board.space(other);
+            let space = self.counters.control_page.space(other);
             space.copy_to_nonoverlapping(self.space.as_mut_ptr(), self.space.len());
         }
         Ok(())
@@ -127,13 +127,19 @@ fn fits(bytes: usize) -> Result<(), Failed> {
 }
 
 /// There and back.
-pub fn memory_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn memory_roundtrip(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
     fits(bytes)?;
-    // Both words hold how many trips there have been in this company.
-    let turn = stage.board.word(word::trips(stage.rank)).load(SeqCst);
+    // Both words hold how many trips there have been in this process group.
+    let turn = member_state
+        .control_page
+        .word(word::trips(member_state.rank))
+        .load(SeqCst);
     Ok(Box::new(Roundtrip {
-        counters: Counters::new(stage),
-        rank: stage.rank,
+        counters: Counters::new(member_state),
+        rank: member_state.rank,
         payload: vec![7; bytes],
         space: vec![0; bytes],
         turn,
@@ -159,7 +165,7 @@ impl Stream {
         const { assert!(RING <= LONGEST) };
         let place = (self.own % self.places) as usize;
         // SAFETY: in the ring, and so in bounds of the leader's space by the assertion.
-        unsafe { self.counters.board.space(0).add(place * self.place) }
+        unsafe { self.counters.control_page.space(0).add(place * self.place) }
     }
 
     fn write(&mut self, from: usize, length: usize) -> Result<(), Failed> {
@@ -219,14 +225,17 @@ impl Part for Stream {
 }
 
 /// One way; the leader sees the last one read.
-pub fn memory_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn memory_stream(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
     fits(bytes)?;
-    // Both words hold how many pieces there have been in this company.
-    let before = stage.board.word(word::READ).load(SeqCst);
+    // Both words hold how many pieces there have been in this process group.
+    let before = member_state.control_page.word(word::READ).load(SeqCst);
     let place = bytes.clamp(1, PIECE).next_multiple_of(LINE);
     Ok(Box::new(Stream {
-        counters: Counters::new(stage),
-        is_leader: stage.rank == 0,
+        counters: Counters::new(member_state),
+        is_leader: member_state.rank == 0,
         place,
         // A power of two, as the counters wrap.
         places: 1 << (RING / place).min(PLACES).ilog2(),
@@ -240,11 +249,11 @@ pub fn memory_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, F
 mod tests {
     use super::*;
 
-    fn end(board: &Arc<Board>, rank: usize, bytes: usize, spins: bool) -> Stream {
+    fn end(control_page: &Arc<ControlPage>, rank: usize, bytes: usize, spins: bool) -> Stream {
         let place = bytes.clamp(1, PIECE).next_multiple_of(LINE);
         Stream {
             counters: Counters {
-                board: board.clone(),
+                control_page: control_page.clone(),
                 spins,
             },
             is_leader: rank == 0,
@@ -264,12 +273,14 @@ mod tests {
             (100, true),
             (3 * PIECE + 1, false),
         ] {
-            let board = Arc::new(Board::new().expect("a page"));
+            let control_page = Arc::new(ControlPage::new().expect("a page"));
             for counter in [word::READ, word::WRITTEN] {
-                board.word(counter).store(u32::MAX - 5, SeqCst);
+                control_page.word(counter).store(u32::MAX - 5, SeqCst);
             }
-            let (mut writer, mut reader) =
-                (end(&board, 0, bytes, spins), end(&board, 1, bytes, spins));
+            let (mut writer, mut reader) = (
+                end(&control_page, 0, bytes, spins),
+                end(&control_page, 1, bytes, spins),
+            );
             let told = std::thread::spawn(move || {
                 for number in 0..50 {
                     writer.message.fill(number);

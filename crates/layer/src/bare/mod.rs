@@ -13,18 +13,18 @@ pub use sockets::{tcp_roundtrip, tcp_stream, udp_roundtrip, udp_stream};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-use crate::board::{Board, sleep_while, wake_all};
+use crate::control_page::{ControlPage, sleep_while, wake_all};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 
 /// A partner that has not come, or not answered, by then is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Says one's own port (not 0), and learns the partner's.
-fn exchange_ports(stage: &Stage, own: u16) -> Result<u16, Failed> {
-    let board: &Board = &stage.board;
-    let word = |rank| board.word(word::port(rank));
-    let (mine, theirs) = (word(stage.rank), word(1 - stage.rank));
+fn exchange_ports(member_state: &MemberState, own: u16) -> Result<u16, Failed> {
+    let control_page: &ControlPage = &member_state.control_page;
+    let word = |rank| control_page.word(word::port(rank));
+    let (mine, theirs) = (word(member_state.rank), word(1 - member_state.rank));
     mine.store(own.into(), SeqCst);
     wake_all(mine);
     let until = Instant::now() + PATIENCE;

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use super::window::{Receiver, Sender};
 use super::{PATIENCE, exchange_ports};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 /// The longest payload of a datagram over IPv4.
@@ -62,21 +62,21 @@ impl<S: Carries> Part for Roundtrip<S> {
 }
 
 impl<S: Carries> Roundtrip<S> {
-    fn new(socket: S, stage: &Stage, bytes: usize) -> Self {
+    fn new(socket: S, member_state: &MemberState, bytes: usize) -> Self {
         let length = bytes.max(1);
         Self {
             socket,
-            is_leader: stage.rank == 0,
+            is_leader: member_state.rank == 0,
             payload: vec![7; length],
             space: vec![0; length],
         }
     }
 }
 
-fn connection(stage: &Stage) -> Result<TcpStream, Failed> {
+fn connection(member_state: &MemberState) -> Result<TcpStream, Failed> {
     let listener = TcpListener::bind((HOST, 0))?;
-    let port = exchange_ports(stage, listener.local_addr()?.port())?;
-    let stream = match stage.rank {
+    let port = exchange_ports(member_state, listener.local_addr()?.port())?;
+    let stream = match member_state.rank {
         0 => TcpStream::connect((HOST, port))?,
         _ => listener.accept()?.0,
     };
@@ -86,8 +86,15 @@ fn connection(stage: &Stage) -> Result<TcpStream, Failed> {
 }
 
 /// There and back by `TCP_NODELAY`.
-pub fn tcp_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    Ok(Box::new(Roundtrip::new(connection(stage)?, stage, bytes)))
+pub fn tcp_roundtrip(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Roundtrip::new(
+        connection(member_state)?,
+        member_state,
+        bytes,
+    )))
 }
 
 struct Stream(Roundtrip<TcpStream>);
@@ -119,26 +126,33 @@ impl Part for Stream {
 }
 
 /// One way; the receiver confirms the last.
-pub fn tcp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let trip = Roundtrip::new(connection(stage)?, stage, bytes);
+pub fn tcp_stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let trip = Roundtrip::new(connection(member_state)?, member_state, bytes);
     Ok(Box::new(Stream(trip)))
 }
 
-fn datagrams(stage: &Stage) -> Result<UdpSocket, Failed> {
+fn datagrams(member_state: &MemberState) -> Result<UdpSocket, Failed> {
     let socket = UdpSocket::bind((HOST, 0))?;
-    let port = exchange_ports(stage, socket.local_addr()?.port())?;
+    let port = exchange_ports(member_state, socket.local_addr()?.port())?;
     socket.connect((HOST, port))?;
     socket.set_read_timeout(Some(PATIENCE))?;
     Ok(socket)
 }
 
 /// There and back, a datagram each.
-pub fn udp_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn udp_roundtrip(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
     if bytes > DATAGRAM {
         let why = format!("a datagram holds {DATAGRAM} bytes");
         return Err(Failed(why));
     }
-    Ok(Box::new(Roundtrip::new(datagrams(stage)?, stage, bytes)))
+    Ok(Box::new(Roundtrip::new(
+        datagrams(member_state)?,
+        member_state,
+        bytes,
+    )))
 }
 
 struct Windowed {
@@ -173,9 +187,9 @@ impl Part for Windowed {
 }
 
 /// One way, as many datagrams a message as it takes.
-pub fn udp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn udp_stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Windowed {
-        trip: Roundtrip::new(datagrams(stage)?, stage, bytes),
+        trip: Roundtrip::new(datagrams(member_state)?, member_state, bytes),
         sender: Sender::default(),
         receiver: Receiver::default(),
     }))

@@ -1,4 +1,4 @@
-//! What the board's words are to two bare members.
+//! What the control page's words are to two bare members.
 
 /// Messages that a member has sent in round trips.
 pub fn trips(rank: usize) -> usize {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::served::{Served, Serving};
 use super::{Passive, payload, weight};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 struct Calls {
@@ -40,12 +40,12 @@ fn caller(session: Session, service: &'static str, bytes: usize) -> Result<Box<d
 }
 
 /// A call with so many bytes of arguments and an empty reply, which the upcall gives.
-pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let session = stage.session()?;
-    if stage.rank == 0 {
+pub fn rpc(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = member_state.session()?;
+    if member_state.rank == 0 {
         return caller(session, "null", bytes);
     }
-    let served = Served::new(stage);
+    let served = Served::new(member_state);
     let own = served.clone();
     session.serve("null", move |call| {
         own.one();
@@ -55,9 +55,9 @@ pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
 }
 
 /// The same, but each call is served by a thread of the system that the upcall starts for it, as an operation that may block is in SR.
-pub fn rpc_thread(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let session = stage.session()?;
-    if stage.rank == 0 {
+pub fn rpc_thread(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = member_state.session()?;
+    if member_state.rank == 0 {
         return caller(session, "thread", bytes);
     }
     serve_by_threads(&session)?;
@@ -65,9 +65,9 @@ pub fn rpc_thread(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
 }
 
 /// The same where the process's threads are fibers.
-pub fn rpc_fiber(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let session = stage.session()?;
-    if stage.rank == 0 {
+pub fn rpc_fiber(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = member_state.session()?;
+    if member_state.rank == 0 {
         return caller(session, "thread", bytes);
     }
     Server::start(session, Threads::Fibers, |session, _| {
@@ -165,18 +165,25 @@ impl Part for Server {
 }
 
 /// A rendezvous: the upcall queues the call, a thread that waits for calls accepts it and replies.
-pub fn rendezvous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    rendezvous_on(Threads::System, stage, bytes)
+pub fn rendezvous(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    rendezvous_on(Threads::System, member_state, bytes)
 }
 
 /// The same where the process's threads are fibers.
-pub fn rendezvous_fiber(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    rendezvous_on(Threads::Fibers, stage, bytes)
+pub fn rendezvous_fiber(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
+    rendezvous_on(Threads::Fibers, member_state, bytes)
 }
 
-fn rendezvous_on(kind: Threads, stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let session = stage.session()?;
-    if stage.rank == 0 {
+fn rendezvous_on(
+    kind: Threads,
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
+    let session = member_state.session()?;
+    if member_state.rank == 0 {
         return caller(session, "entry", bytes);
     }
     Server::start(session, kind, |session, entry| {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::{Passive, payload, weight};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 type Call = fn(&Communicator, &Bytes) -> Result<(), Error>;
@@ -37,9 +37,13 @@ impl Part for Collective {
     }
 }
 
-fn collective(stage: &mut Stage, bytes: usize, call: Call) -> Result<Collective, Failed> {
+fn collective(
+    member_state: &mut MemberState,
+    bytes: usize,
+    call: Call,
+) -> Result<Collective, Failed> {
     Ok(Collective {
-        communicator: stage.everyone()?,
+        communicator: member_state.everyone()?,
         payload: payload(bytes),
         call,
         confirms: false,
@@ -47,14 +51,14 @@ fn collective(stage: &mut Stage, bytes: usize, call: Call) -> Result<Collective,
 }
 
 /// Until all are there.
-pub fn barrier(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let barrier = collective(stage, 0, |communicator, _| communicator.barrier())?;
+pub fn barrier(member_state: &mut MemberState, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let barrier = collective(member_state, 0, |communicator, _| communicator.barrier())?;
     Ok(Box::new(barrier))
 }
 
 /// The leader's bytes to all; it goes on before they have come.
-pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let broadcast = collective(stage, bytes, |communicator, payload| {
+pub fn broadcast(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let broadcast = collective(member_state, bytes, |communicator, payload| {
         communicator
             .broadcast_bytes(0, Some(payload.clone().into()))
             .map(drop)
@@ -66,15 +70,15 @@ pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
 }
 
 /// Sums, at the leader, of 64-bit integers that each has so many bytes of, as Open MPI's subject reduces them; the others go on before.
-pub fn reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    summed(stage, bytes, true, |communicator, numbers| {
+pub fn reduce(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    summed(member_state, bytes, true, |communicator, numbers| {
         communicator.reduce_numbers(0, numbers, Reduction::Sum)
     })
 }
 
 /// Sums of 64-bit integers, at everybody.
-pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    summed(stage, bytes, false, |communicator, numbers| {
+pub fn all_reduce(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    summed(member_state, bytes, false, |communicator, numbers| {
         communicator.all_reduce_numbers(numbers, Reduction::Sum)
     })
 }
@@ -82,13 +86,13 @@ pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
 type Sum = fn(&Communicator, &mut [i64]) -> Result<(), Error>;
 
 fn summed(
-    stage: &mut Stage,
+    member_state: &mut MemberState,
     bytes: usize,
     confirms: bool,
     call: Sum,
 ) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Sums {
-        communicator: stage.everyone()?,
+        communicator: member_state.everyone()?,
         numbers: vec![0; (bytes / size_of::<i64>()).max(1)],
         call,
         confirms,
@@ -124,8 +128,8 @@ impl Part for Sums {
 }
 
 /// So many bytes of each, at the leader; the others go on before.
-pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let gather = collective(stage, bytes, |communicator, payload| {
+pub fn gather(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let gather = collective(member_state, bytes, |communicator, payload| {
         communicator.gather_bytes(0, payload.clone()).map(drop)
     })?;
     Ok(Box::new(Collective {
@@ -135,10 +139,14 @@ pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> 
 }
 
 /// The leader's bytes, so many for each; it goes on before they have come.
-pub fn scatter(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let parts = if stage.rank == 0 { stage.size } else { 0 };
+pub fn scatter(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let parts = if member_state.rank == 0 {
+        member_state.size
+    } else {
+        0
+    };
     Ok(Box::new(Scatter {
-        communicator: stage.everyone()?,
+        communicator: member_state.everyone()?,
         parts: vec![payload(bytes).into(); parts],
     }))
 }
@@ -169,10 +177,13 @@ impl Part for Scatter {
 }
 
 /// Until every second member is there; the others have no part in it.
-pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let half: Vec<u32> = (0..stage.size as u32).step_by(2).collect();
-    let session = stage.session()?;
-    if !half.contains(&(stage.rank as u32)) {
+pub fn barrier_half(
+    member_state: &mut MemberState,
+    _bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
+    let half: Vec<u32> = (0..member_state.size as u32).step_by(2).collect();
+    let session = member_state.session()?;
+    if !half.contains(&(member_state.rank as u32)) {
         return Ok(Box::new(Passive(session)));
     }
     Ok(Box::new(Collective {
@@ -209,11 +220,11 @@ impl Part for AllToAll {
 }
 
 /// A message from everybody to everybody else.
-pub fn all_to_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn all_to_all(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(AllToAll {
-        port: stage.session()?.port("all to all"),
-        rank: stage.rank as u32,
-        size: stage.size as u32,
+        port: member_state.session()?.port("all to all"),
+        rank: member_state.rank as u32,
+        size: member_state.size as u32,
         payload: payload(bytes),
     }))
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::served::{Served, Serving};
 use super::{payload, weight};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 /// A port that both receive from explicitly.
@@ -17,10 +17,10 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(stage: &mut Stage, name: &str, bytes: usize) -> Result<Self, Failed> {
+    fn new(member_state: &mut MemberState, name: &str, bytes: usize) -> Result<Self, Failed> {
         Ok(Self {
-            port: stage.session()?.port(name),
-            is_leader: stage.rank == 0,
+            port: member_state.session()?.port(name),
+            is_leader: member_state.rank == 0,
             payload: payload(bytes),
         })
     }
@@ -58,22 +58,29 @@ impl Part for Roundtrip {
 }
 
 /// There and back, both receiving explicitly.
-pub fn roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    Ok(Box::new(Roundtrip(Pair::new(stage, "roundtrip", bytes)?)))
+pub fn roundtrip(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Roundtrip(Pair::new(
+        member_state,
+        "roundtrip",
+        bytes,
+    )?)))
 }
 
 /// There and back; the partner's upcall answers.
-pub fn roundtrip_upcall(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let pair = Pair::new(stage, "there", bytes)?;
+pub fn roundtrip_upcall(
+    member_state: &mut MemberState,
+    bytes: usize,
+) -> Result<Box<dyn Part>, Failed> {
+    let pair = Pair::new(member_state, "there", bytes)?;
     if pair.is_leader {
         return Ok(Box::new(Roundtrip(pair)));
     }
     let (port, payload) = (pair.port.clone(), pair.payload.clone());
-    let served = Served::new(stage);
+    let served = Served::new(member_state);
     let own = served.clone();
     pair.port.on_message(move |arrived| {
         own.one();
-        // A leader that is lost hears nothing; the company then ends.
+        // A leader that is lost hears nothing; the process group then ends.
         let _ = port.send(arrived.from, 0, payload.clone());
     })?;
     Ok(Box::new(Serving::new(served, pair)))
@@ -93,12 +100,12 @@ impl Part for Synchronous {
 }
 
 /// A synchronous send to an upcall that does nothing.
-pub fn synchronous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let pair = Pair::new(stage, "synchronous", bytes)?;
+pub fn synchronous(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let pair = Pair::new(member_state, "synchronous", bytes)?;
     if pair.is_leader {
         return Ok(Box::new(Synchronous(pair)));
     }
-    let served = Served::new(stage);
+    let served = Served::new(member_state);
     let own = served.clone();
     pair.port.on_message(move |_| own.one())?;
     Ok(Box::new(Serving::new(served, pair)))
@@ -137,8 +144,8 @@ impl Part for Stream {
 }
 
 /// Messages one way; the receiver confirms the last.
-pub fn stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let confirmed = stage.session()?.port("confirmed");
-    let pair = Pair::new(stage, "stream", bytes)?;
+pub fn stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let confirmed = member_state.session()?.port("confirmed");
+    let pair = Pair::new(member_state, "stream", bytes)?;
     Ok(Box::new(Stream { pair, confirmed }))
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::{Passive, payload};
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 
 /// A member's place in the group, and how much it has delivered.
@@ -92,10 +92,10 @@ impl Part for Own {
 }
 
 /// A message that its sender waits for itself.
-pub fn group_own(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+pub fn group_own(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Own {
-        ordered: stage.ordered()?,
-        is_leader: stage.rank == 0,
+        ordered: member_state.ordered()?,
+        is_leader: member_state.rank == 0,
         payload: payload(bytes),
     }))
 }
@@ -112,12 +112,12 @@ struct All {
 }
 
 impl All {
-    fn new(stage: &mut Stage, bytes: usize, each: u64) -> Result<Self, Failed> {
+    fn new(member_state: &mut MemberState, bytes: usize, each: u64) -> Result<Self, Failed> {
         Ok(Self {
-            ordered: stage.ordered()?,
-            everyone: stage.everyone()?,
-            rank: stage.rank as u64,
-            size: stage.size as u64,
+            ordered: member_state.ordered()?,
+            everyone: member_state.everyone()?,
+            rank: member_state.rank as u64,
+            size: member_state.size as u64,
             each,
             payload: payload(bytes),
         })
@@ -147,14 +147,14 @@ impl Part for All {
 }
 
 /// Messages of all members; all of them have delivered all in the end. An operation is one of them, so it takes many until all have sent one.
-pub fn group_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    Ok(Box::new(All::new(stage, bytes, 1)?))
+pub fn group_all(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(All::new(member_state, bytes, 1)?))
 }
 
 /// The same, but an operation is a message of each member: of long ones a slice has no more than one.
-pub fn group_round(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let size = stage.size as u64;
-    Ok(Box::new(All::new(stage, bytes, size)?))
+pub fn group_round(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let size = member_state.size as u64;
+    Ok(Box::new(All::new(member_state, bytes, size)?))
 }
 
 /// A group in which the leader comes and goes.
@@ -190,9 +190,9 @@ impl Drop for Visits {
 }
 
 /// Two changes of members: the leader leaves, and joins again. The others stay.
-pub fn group_join(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let (session, everyone) = (stage.session()?, stage.everyone()?);
-    let is_leader = stage.rank == 0;
+pub fn group_join(member_state: &mut MemberState, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let (session, everyone) = (member_state.session()?, member_state.everyone()?);
+    let is_leader = member_state.rank == 0;
     if is_leader {
         everyone.barrier()?;
     }

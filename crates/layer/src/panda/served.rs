@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::failure::Failed;
-use crate::stage::Stage;
+use crate::member_state::MemberState;
 use crate::tests::Part;
 use crate::usage::{Whose, switches};
 
@@ -29,9 +29,9 @@ pub struct Served {
 }
 
 impl Served {
-    pub fn new(stage: &Stage) -> Arc<Self> {
+    pub fn new(member_state: &MemberState) -> Arc<Self> {
         Arc::new(Self {
-            primes: stage.primes(),
+            primes: member_state.primes(),
             count: AtomicU64::new(0),
             is_asleep: AtomicBool::new(false),
             switches: AtomicU64::new(0),
