@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::message::DecodeError;
-use crate::number::Reduction;
 use crate::platform::{JoinError, Rank};
+use antiphon_panda_core::number::Reduction;
 
 /// Why an operation failed. Its `Debug` is what it says to people, since that is what a `main` that returns it prints.
 #[derive(thiserror::Error)]

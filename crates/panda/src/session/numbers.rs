@@ -11,10 +11,12 @@ use super::lent::{Lent, lend};
 use super::upcall::{self, Place};
 use crate::error::Error;
 use crate::message::Message;
-use crate::number::{FUNCTION, Named, Number, Reduction, combine_wire, from_wire, to_wire};
 use crate::platform::Rank;
 use crate::protocol::collective::plan::Way;
 use crate::protocol::collective::{Array, Numbers, Operation, Refused, Signature};
+use antiphon_panda_core::number::{
+    FUNCTION, Named, Number, Reduction, combine_wire, from_wire, to_wire,
+};
 
 /// Bytes of an array from which it goes in parts: below, what a round costs is more than what the bytes do. (A guess from what rounds and bytes cost over shared memory: the ways were not measured against each other.)
 const LONG: usize = 16 << 10;

@@ -3,7 +3,6 @@
 //! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
 //! [`Simulation`] runs whole programs so, each as a process of a session. Of the protocols alone [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
 
-mod chance;
 pub mod check;
 mod communicator;
 mod events;
@@ -17,7 +16,7 @@ pub mod scale;
 mod scenario;
 mod world;
 
-pub use chance::Chance;
+pub use antiphon_panda_core::Chance;
 pub use communicator::{Calls, Communicator, Done, Task, Turn};
 pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
 pub(crate) use medium::{Timer, Travel};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use crate::sim::Chance;
+use antiphon_panda_core::Chance;
 
 /// What happens to datagrams, each by itself. Written `seed=7,lost=50,doubled=20,late=100,late_us=3000`; what is left out is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::message::Message;
-use crate::number::{Reduction, from_wire, to_wire};
 use crate::protocol::collective::plan::Way;
 use crate::protocol::collective::{Array, Numbers, Operation, Refused, Signature};
+use antiphon_panda_core::number::{Reduction, from_wire, to_wire};
 
 /// A process's array.
 pub struct Held {

@@ -1,0 +1,20 @@
+//! The protocols: state machines without I/O, clocks or threads, driven alike by the simulator and by the real platforms.
+//!
+//! Input is the time and what happened; output are [`Action`]s. [`Stack`] is all of them as one process has them.
+
+use std::time::Duration;
+
+pub mod collective;
+pub mod failure_detector;
+pub mod fault;
+pub mod group;
+pub mod link;
+pub mod requests;
+mod stack;
+pub mod wire;
+
+pub use stack::{Action, Answer, Delivery, GroupId, Stack};
+pub use stack::{Envelope, Plain};
+
+/// A time, from some moment before the session began.
+pub type Time = Duration;

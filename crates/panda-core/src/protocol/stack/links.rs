@@ -1,0 +1,171 @@
+//! To which link a message goes, and what the links want.
+
+use super::envelope::Envelope;
+use super::{Action, Stack};
+use crate::Rank;
+use crate::message::Message;
+use crate::protocol::Time;
+use crate::protocol::group::Order;
+use crate::protocol::link::{Gone, LONGEST, Links, ToAll};
+
+/// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
+const FULL: usize = 4 << 20;
+const ROOM: usize = FULL / 2;
+/// Messages that a list has room for which is kept for use again.
+const KEPT_ROOM_MAX: usize = 64;
+
+impl<L: Links, O: Order> Stack<L, O> {
+    /// Sends a message, to this process itself as well.
+    pub fn post(&mut self, now: Time, to: Rank, envelope: &Envelope, mut message: Message) {
+        envelope.push_onto(&mut message);
+        if to == self.myself.rank {
+            self.to_self.push(message);
+        } else {
+            self.give_link(now, to, message);
+        }
+    }
+
+    pub(super) fn give_link(&mut self, now: Time, to: Rank, message: Message) {
+        if self.gone.contains_key(&to) {
+            return;
+        }
+        if L::ADDS_NOTHING {
+            return self.actions.push(Action::Send(to, message));
+        }
+        if message.len() > LONGEST {
+            return self.refuse(now, to, message.len());
+        }
+        let length = message.len();
+        let (link, frames) = self.link(to);
+        link.send(now, message, frames);
+        let (standing, waits) = (Standing::of(link), link.waits());
+        self.has_kept |= waits && length > self.largest;
+        self.note_full(to, length, standing.backlog);
+        self.put(to);
+        self.follow(to, standing);
+    }
+
+    /// A peer that were sent so much would take this process for a liar: whatever waits for it ends with this.
+    #[cold]
+    fn refuse(&mut self, now: Time, to: Rank, length: usize) {
+        let why = format!(
+            "was to be sent a message of {length} bytes, of which this platform takes {LONGEST}: send it in parts"
+        );
+        self.lost(now, to, false, &why);
+    }
+
+    /// The same to several: at once to those that can take it so.
+    pub(super) fn give_all(&mut self, now: Time, ranks: &[Rank], message: &Message) {
+        for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
+            self.link(*rank);
+        }
+        let multicast = match message.len() > LONGEST {
+            true => Vec::new(),
+            false => self.to_all.add(now, message, ranks, &mut self.links),
+        };
+        for to in ranks.iter().filter(|rank| !multicast.contains(rank)) {
+            self.give_link(now, *to, message.clone());
+        }
+        for &to in &multicast {
+            self.note_full(to, message.len(), self.untaken(to));
+        }
+        self.flush_multicast(now);
+    }
+
+    /// Sends what goes to several peers at once, as far as their links can take it.
+    pub(super) fn flush_multicast(&mut self, now: Time) {
+        if self.to_all.is_empty() {
+            return;
+        }
+        let mut gone = Gone::default();
+        self.to_all.go_on(now, &mut self.links, &mut gone);
+        self.multicasts += gone.frames.len() as u64;
+        self.actions
+            .extend(gone.frames.into_iter().map(Action::Multicast));
+        self.actions.extend(gone.deaf.into_iter().map(Action::Deaf));
+        for rank in gone.stirred {
+            self.stir(rank, |link, frames| link.tick(now, frames));
+        }
+        for rank in gone.to {
+            self.stir(rank, |_, _| ());
+        }
+    }
+
+    /// Has a link do something that may send, and follows what comes of it.
+    pub(super) fn stir(&mut self, rank: Rank, act: impl FnOnce(&mut L, &mut Vec<Message>)) {
+        let (link, frames) = self.link(rank);
+        act(link, frames);
+        let standing = Standing::of(link);
+        self.put(rank);
+        self.follow(rank, standing);
+    }
+
+    /// Notes it if much waits for a peer that was given a message of some length.
+    fn note_full(&mut self, to: Rank, length: usize, backlog: usize) {
+        if backlog > FULL {
+            self.full.insert(to);
+            let before = backlog.saturating_sub(length);
+            self.actions.push(Action::Full(to, before));
+        }
+    }
+
+    /// Bytes that wait in a peer's link, with what each piece takes besides.
+    #[must_use]
+    pub fn untaken(&self, to: Rank) -> usize {
+        self.links.get(&to).map_or(0, Links::backlog)
+    }
+
+    /// The link to a peer, and where it puts what is to [go](Self::put).
+    pub(super) fn link(&mut self, rank: Rank) -> (&mut L, &mut Vec<Message>) {
+        let (largest, birth) = (self.largest, self.myself.birth);
+        let fault = self.fault;
+        let link = self.links.entry(rank);
+        let link = link.or_insert_with(|| L::new(largest, birth).with(fault));
+        (link, &mut self.frames)
+    }
+
+    /// Has what a link gave out go, if there is anything.
+    pub(super) fn put(&mut self, to: Rank) {
+        if self.frames.len() > 1 {
+            let run = std::mem::take(&mut self.frames);
+            self.actions.push(Action::SendRun(to, run));
+        } else if let Some(frame) = self.frames.pop() {
+            self.actions.push(Action::Send(to, frame));
+        }
+    }
+
+    /// Keeps the room of a list of messages that have been taken, unless it grew long.
+    pub(super) fn keep_room(&mut self, arrived: Vec<Message>) {
+        if arrived.capacity() <= KEPT_ROOM_MAX {
+            self.arrived = arrived;
+        }
+    }
+
+    /// Follows a link's deadline and what waits in it; links that have none cost nothing.
+    fn follow(&mut self, rank: Rank, standing: Standing) {
+        if !L::RETRANSMITS {
+            return;
+        }
+        self.timers.set(rank, standing.deadline);
+        if !self.full.is_empty() && standing.backlog < ROOM && self.full.remove(&rank) {
+            self.actions.push(Action::Room(rank));
+        }
+    }
+}
+
+/// How a link stands once something has happened to it.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    deadline: Option<Time>,
+    /// Bytes that wait in it.
+    backlog: usize,
+}
+
+impl Standing {
+    fn of<L: Links>(link: &L) -> Self {
+        Self {
+            deadline: link.deadline(),
+            backlog: link.backlog(),
+        }
+    }
+}

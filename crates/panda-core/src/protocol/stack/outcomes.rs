@@ -1,0 +1,82 @@
+//! What the protocols give out: ends of requests and of collective operations, what groups want.
+
+use super::envelope::Envelope;
+use super::{Action, Delivery, GroupId, Stack};
+use crate::Rank;
+use crate::message::Message;
+use crate::protocol::Time;
+use crate::protocol::collective;
+use crate::protocol::group::{Order, Output, Recipients};
+use crate::protocol::link::Links;
+use crate::protocol::requests::{Ended, Failure, RequestId};
+
+impl<L: Links, O: Order> Stack<L, O> {
+    pub(super) fn begin(&mut self, now: Time, to: Rank, deadline: Option<Time>) -> RequestId {
+        if to != self.myself.rank {
+            self.watch(to, now);
+        }
+        self.requests.begin(to, deadline)
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) {
+        let ended = self.requests.answered(from, id, outcome);
+        self.complete(ended);
+    }
+
+    pub(super) fn complete(&mut self, ended: impl IntoIterator<Item = Ended>) {
+        for (id, peer, outcome) in ended {
+            if peer != self.myself.rank {
+                self.unwatch(peer);
+            }
+            self.actions.push(Action::Complete(id, outcome));
+        }
+    }
+
+    pub(super) fn collective_outcome(&mut self, now: Time, out: collective::Outcome) {
+        for (to, key, step) in out.sends {
+            self.post(now, to, &Envelope::Collective { key }, step.encode());
+        }
+        let work = out.combine.into_iter().map(Delivery::Combine);
+        self.actions.extend(work.map(Action::Deliver));
+        for (id, watched, outcome) in out.ended {
+            watched.iter().for_each(|rank| self.unwatch(*rank));
+            self.actions.push(Action::Collected(id, outcome));
+        }
+        if let Some(liar) = out.liar {
+            self.lost(now, liar, false, "sends more than its operations need");
+        }
+    }
+
+    pub(super) fn group_output(&mut self, now: Time, id: GroupId, out: Output) {
+        let envelope = Envelope::Group { group: id };
+        for (recipients, mut message) in out.sends {
+            envelope.push_onto(&mut message);
+            match recipients {
+                Recipients::One(to) => self.give_link(now, to, message),
+                Recipients::All(ranks) => self.give_all(now, &ranks, &message),
+            }
+        }
+        for mut frame in out.broadcasts {
+            envelope.push_onto(&mut frame);
+            self.actions.push(Action::Broadcast(frame));
+        }
+        self.actions.extend(
+            out.events
+                .into_iter()
+                .map(|event| Action::Deliver(Delivery::Group(id, event))),
+        );
+        if let Some(watch) = out.watch {
+            watch.iter().for_each(|rank| self.watch(*rank, now));
+            let before = self.groups.watches(id, watch);
+            before.into_iter().for_each(|rank| self.unwatch(rank));
+        }
+        if let Some(liar) = out.liar {
+            self.lost(now, liar, false, "has others keep more than a group needs");
+        }
+    }
+}

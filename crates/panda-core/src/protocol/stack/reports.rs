@@ -1,0 +1,331 @@
+//! What the platform reports, and what follows from it.
+
+use super::envelope::Envelope;
+use super::{Action, Delivery, Gone, Plain, Stack};
+use crate::message::{DecodeError, Message};
+use crate::protocol::Time;
+use crate::protocol::collective::{self, Step};
+use crate::protocol::group::Order;
+use crate::protocol::link::{Arrival, Links, ToAll};
+use crate::{Rank, Transfer};
+
+impl<L: Links, O: Order> Stack<L, O> {
+    /// A frame came.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        self.heard(now, from);
+        if L::ADDS_NOTHING {
+            let taken = self.message(now, from, frame);
+            self.finish(now);
+            return taken;
+        }
+        self.arrived(now, from, frame)
+    }
+
+    /// A frame of the platform's multicast that may be lost came. It is no sign of life: whoever overheard it can send it again to all.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn multicast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        match L::ToAll::own(self.myself.rank, frame)? {
+            Some(frame) => self.arrived(now, from, frame),
+            None => Ok(()),
+        }
+    }
+
+    fn arrived(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        let mut messages = std::mem::take(&mut self.arrived);
+        let (link, frames) = self.link(from);
+        let arrival = link.receive(now, frame, frames, &mut messages);
+        self.put(from);
+        if L::RETRANSMITS && !self.touched.contains(&from) {
+            self.touched.push(from);
+        }
+        match arrival? {
+            Arrival::Usual => {}
+            Arrival::Anew => {
+                let why = "lost touch with this process or was started again";
+                self.peer_lost(now, from, false, why);
+                self.heard(now, from);
+            }
+            Arrival::TooLong => self.lost(now, from, false, "sends a message without end"),
+        }
+        let mut fault = Ok(());
+        for message in messages.drain(..) {
+            fault = fault.and(self.message(now, from, message));
+        }
+        self.keep_room(messages);
+        self.finish(now);
+        fault
+    }
+
+    /// A frame of the platform's ordered broadcast came.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn broadcast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        let taken = self.message(now, from, frame);
+        self.finish(now);
+        taken
+    }
+
+    /// A peer is lost.
+    pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
+        if is_certain {
+            self.goes(rank, is_certain, why);
+        }
+        if self.links.contains_key(&rank) {
+            self.stir(rank, |link, _| link.reset());
+        }
+        self.peer_lost(now, rank, is_certain, why);
+        self.finish(now);
+    }
+
+    /// A peer is given up for good, though it may live: nothing more goes to it.
+    pub fn cut_off(&mut self, now: Time, rank: Rank, why: &str) {
+        self.goes(rank, false, why);
+        self.lost(now, rank, false, why);
+    }
+
+    fn goes(&mut self, rank: Rank, is_certain: bool, why: &str) {
+        let why = why.to_string();
+        self.gone.insert(rank, Gone { why, is_certain });
+        self.to_all.hears(rank, false);
+    }
+
+    /// A process joined, perhaps in the place of one that was lost.
+    pub fn joined(&mut self, rank: Rank) {
+        self.gone.remove(&rank);
+        self.away.remove(&rank);
+        self.to_all.hears(rank, false);
+        self.groups.joined(rank, self.myself);
+    }
+
+    /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let mut first = self.timers.first().map(|(at, _)| at);
+        let mut consider = |at: Option<Time>| {
+            if at.is_some_and(|at| first.is_none_or(|first| at < first)) {
+                first = at;
+            }
+        };
+        consider(self.groups.deadline());
+        consider(self.to_all.deadline());
+        consider(self.requests.deadline());
+        consider(self.collectives.deadline());
+        consider(self.detector.deadline());
+        first
+    }
+
+    /// Does what is due, over a platform that knows nothing of bytes that are on their way.
+    pub fn tick(&mut self, now: Time) {
+        self.tick_with(now, |_| Transfer::default());
+    }
+
+    /// Does what is due. Who was not heard of may still have bytes go to and fro, of which the platform knows.
+    pub fn tick_with(&mut self, now: Time, transfer: impl FnMut(Rank) -> Transfer) {
+        while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
+            self.stir(rank, |link, frames| link.tick(now, frames));
+        }
+        self.flush_multicast(now);
+        let ended = self.requests.tick(now);
+        self.complete(ended);
+        let mut out = collective::Outcome::default();
+        self.collectives.tick(now, &mut out);
+        self.collective_outcome(now, out);
+        let findings = self.detector.tick(now, transfer);
+        for rank in findings.ask {
+            self.post(
+                now,
+                rank,
+                &Envelope::Heartbeat { asks: true },
+                Message::new(),
+            );
+        }
+        for rank in findings.lost {
+            let known = self.gone.get(&rank).map(|gone| gone.why.clone());
+            let why =
+                known.unwrap_or_else(|| format!("has not answered for {:?}", self.myself.silence));
+            self.lost(now, rank, false, &why);
+        }
+        for id in self.groups.take_due(now) {
+            self.on_group(now, id, |group, now, out| group.tick(now, out));
+        }
+        self.finish(now);
+    }
+
+    /// All that came at once has been taken: sends what groups held back, and what links let go now.
+    pub fn flush(&mut self, now: Time) {
+        while let Some(id) = self.groups.next_touched() {
+            self.flush_group(now, id);
+        }
+        self.finish(now);
+        self.flush_links(now);
+    }
+
+    fn flush_links(&mut self, now: Time) {
+        if self.touched.is_empty() {
+            return;
+        }
+        let touched = std::mem::take(&mut self.touched);
+        for &rank in &touched {
+            self.stir(rank, |link, frames| link.flush(now, frames));
+        }
+        self.flush_multicast(now);
+        // Its room is used again.
+        self.touched = touched;
+        self.touched.clear();
+    }
+
+    /// Whether there are frames that no protocol has to know of.
+    pub const HAS_PLAIN: bool = L::ADDS_NOTHING;
+
+    /// Whether a frame is for the program alone, and no protocol has to know of it: [`plain`](Self::plain) does instead of [`frame`](Self::frame), but for the
+    /// sign of life that it is.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(frame: &Message) -> bool {
+        Self::HAS_PLAIN && Envelope::is_plain(frame)
+    }
+
+    /// Whether it ends a request that no protocol knows of. [`frame`](Self::frame) would drop it.
+    #[inline]
+    pub fn is_plain_answer(frame: &Message) -> bool {
+        Self::HAS_PLAIN && Envelope::is_plain_answer(frame)
+    }
+
+    /// A peer gave a sign of life besides.
+    #[inline]
+    pub fn heard(&mut self, now: Time, from: Rank) {
+        self.detector.heard(from, now);
+        if self.awaits_return() && self.away.remove(&from) {
+            self.actions.push(Action::Back(from));
+        }
+    }
+
+    /// Whether a peer is lost that may be heard of again: then [`heard`](Self::heard) is to be told of plain frames, too.
+    #[inline]
+    pub fn awaits_return(&self) -> bool {
+        !self.away.is_empty()
+    }
+
+    /// What such a frame brings; nothing if it is cut.
+    #[inline]
+    #[must_use]
+    pub fn plain(from: Rank, mut payload: Message) -> Option<Plain> {
+        Some(match Envelope::take_off(&mut payload).ok()? {
+            Envelope::Port { port, tag, receipt } => Plain::Deliver(Delivery::Port {
+                from,
+                port,
+                tag,
+                receipt,
+                payload,
+            }),
+            Envelope::Call { service, id } => Plain::Deliver(Delivery::Call {
+                from,
+                service,
+                id,
+                payload,
+            }),
+            Envelope::Receipt { id } => Plain::Answer(id, Ok(payload)),
+            Envelope::Reply { id, kind } => Plain::Answer(id, kind.outcome(from, payload)),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn message(
+        &mut self,
+        now: Time,
+        from: Rank,
+        mut payload: Message,
+    ) -> Result<(), DecodeError> {
+        match Envelope::take_off(&mut payload)? {
+            Envelope::Port { port, tag, receipt } => {
+                self.actions.push(Action::Deliver(Delivery::Port {
+                    from,
+                    port,
+                    tag,
+                    receipt,
+                    payload,
+                }));
+            }
+            Envelope::Receipt { id } => self.answered(from, id, Ok(payload)),
+            Envelope::Call { service, id } => self.actions.push(Action::Deliver(Delivery::Call {
+                from,
+                service,
+                id,
+                payload,
+            })),
+            Envelope::Reply { id, kind } => self.answered(from, id, kind.outcome(from, payload)),
+            Envelope::Group { group } => return self.group_message(now, group, from, payload),
+            Envelope::Collective { key } => {
+                let step = Step::decode(payload)?;
+                let mut out = collective::Outcome::default();
+                self.collectives.take(from, key, step, &mut out);
+                self.collective_outcome(now, out);
+            }
+            Envelope::Heartbeat { asks: true } => self.post(
+                now,
+                from,
+                &Envelope::Heartbeat { asks: false },
+                Message::new(),
+            ),
+            Envelope::Heartbeat { asks: false } => {}
+            Envelope::Hold { port, is_held } => self.actions.push(Action::Hold {
+                rank: from,
+                port,
+                is_held,
+            }),
+        }
+        Ok(())
+    }
+
+    pub(super) fn peer_lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
+        self.actions.push(Action::Lost(rank, why.to_string()));
+        match self.gone.contains_key(&rank) {
+            true => self.away.remove(&rank),
+            false => self.away.insert(rank),
+        };
+        let ended = self.requests.lost(rank, why);
+        self.complete(ended);
+        let mut out = collective::Outcome::default();
+        self.collectives.lost(rank, is_certain, why, &mut out);
+        self.collective_outcome(now, out);
+        if is_certain {
+            self.groups.ended(rank);
+        }
+        for id in self.groups.ids() {
+            self.on_group(now, id, |group, now, out| {
+                group.lost(now, rank, is_certain, out)
+            });
+        }
+    }
+
+    /// Says again of peers that are gone that they are, to what has begun to watch them since; takes messages to this process itself.
+    #[inline]
+    pub(super) fn finish(&mut self, now: Time) {
+        if !(self.regone.is_empty() && self.to_self.is_empty()) {
+            self.finish_all(now);
+        }
+    }
+
+    fn finish_all(&mut self, now: Time) {
+        loop {
+            if let Some(rank) = self.regone.pop_first() {
+                if let Some(Gone { why, is_certain }) = self.gone.get(&rank).cloned() {
+                    self.peer_lost(now, rank, is_certain, &why);
+                }
+            } else if self.to_self.is_empty() {
+                return;
+            } else {
+                for message in std::mem::take(&mut self.to_self) {
+                    let taken = self.message(now, self.myself.rank, message);
+                    debug_assert!(taken.is_ok(), "a message to oneself is well formed");
+                }
+            }
+        }
+    }
+}
