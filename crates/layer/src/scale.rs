@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use antiphon_panda::sim::Kind;
-use antiphon_panda::sim::scale::{Cost, costs};
+use antiphon_panda_sim::Kind;
+use antiphon_panda_sim::scale::{Cost, costs};
 
 /// The most members: the simulator's worlds hold a few more.
 const MOST: u32 = 1 << 14;

@@ -6,9 +6,10 @@
 //! `antiphon-panda-core`) that are state machines without I/O, clocks or threads.
 
 mod error;
+#[doc(hidden)]
+pub mod hook;
 pub mod platform;
 pub mod session;
-pub mod sim;
 pub mod starter;
 pub mod thread;
 
@@ -19,8 +20,3 @@ pub use protocol::group::GroupEvent;
 pub use session::{
     Arrived, Call, Communicator, Group, Multicast, Port, Reply, Session, WeakSession,
 };
-
-/// The program in the documentation compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/panda.md")]
-struct Documentation;

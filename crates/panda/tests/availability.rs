@@ -5,7 +5,7 @@ use std::time::Duration;
 use antiphon_panda::Rank;
 use antiphon_panda::protocol::group::Sequencer;
 use antiphon_panda::protocol::link::{Links, Retransmit, Through};
-use antiphon_panda::sim::{Chance, History, Kind, Membership, Network, Place, World};
+use antiphon_panda_sim::{Chance, History, Kind, Membership, Network, Place, World};
 
 /// Longer than members take to give up, which is six silences of 0.4 s.
 const LONG: Duration = Duration::from_secs(6);
@@ -52,7 +52,7 @@ fn split_at<L: Links>(
 
 /// What the membership of a rank saw; each has one.
 fn membership(history: &History, rank: Rank) -> &Membership {
-    let of_rank = |life: &&antiphon_panda::sim::Life| life.rank == rank;
+    let of_rank = |life: &&antiphon_panda_sim::Life| life.rank == rank;
     let life = history.lives.iter().find(of_rank);
     &life.expect("it was started").memberships[0]
 }

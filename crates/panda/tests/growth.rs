@@ -12,8 +12,8 @@ use antiphon_panda::platform::Rank;
 use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
 use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
 use antiphon_panda::protocol::{Action, Answer, Delivery, Stack};
-use antiphon_panda::sim::Chance;
 use antiphon_panda::{Message, protocol};
+use antiphon_panda_core::Chance;
 
 /// Counts what its thread allocates.
 struct Counting;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use antiphon_panda::sim::{Kind, Scenario, run};
+use antiphon_panda_sim::{Kind, Scenario, run};
 
 /// Functions of the retransmission protocol in an executable, and of frames for several peers, by its symbols.
 fn retransmission(executable: &Path) -> Vec<String> {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use antiphon_panda::sim::{Chance, End, Fault, Halt, Kind, Network, Simulation, seeds};
 use antiphon_panda::thread::{self, Mutex};
 use antiphon_panda::{Error, Group, GroupEvent, Message, Rank, Session};
+use antiphon_panda_sim::{Chance, End, Fault, Halt, Kind, Network, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
 const KINDS: [Kind; 4] = [Kind::Datagrams, Kind::Multicast, Kind::Streams, Kind::Bus];

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use antiphon_panda::protocol::collective::{Operation, Refused};
 use antiphon_panda::protocol::group::Sequencer;
 use antiphon_panda::protocol::link::Through;
-use antiphon_panda::sim::scale::{Cost, costs};
-use antiphon_panda::sim::{Chance, Kind, Network, World};
 use antiphon_panda::{Message, Rank};
+use antiphon_panda_sim::scale::{Cost, costs};
+use antiphon_panda_sim::{Chance, Kind, Network, World};
 use bytes::Bytes;
 
 fn of(costs: &[Cost], operation: &str) -> Cost {

@@ -3,7 +3,7 @@
 //! `PANDA_SEEDS` says how many seeds of each kind of network, `PANDA_SEED` which one alone, `PANDA_KIND` on which kind, `PANDA_MEMBERS` among how many processes; each has
 //! its own number of seeds where nothing is said.
 
-use antiphon_panda::sim::{Kind, Scenario, run};
+use antiphon_panda_sim::{Kind, Scenario, run};
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()

@@ -12,8 +12,8 @@ mod ping_pong;
 #[path = "../examples/work_queue.rs"]
 mod work_queue;
 
-use antiphon_panda::sim::{Kind, Network, Simulation, seeds};
 use antiphon_panda::{Error, Session};
+use antiphon_panda_sim::{Kind, Network, Simulation, seeds};
 
 /// One frame in twenty is lost and one in fifty doubled, and many are overtaken.
 fn rough(kind: Kind) -> Network {

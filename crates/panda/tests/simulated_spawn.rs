@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_panda::sim::{End, Fault, Halt, Kind, Network, Programs, Simulation, seeds};
 use antiphon_panda::thread::{self, Mutex};
 use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda_sim::{End, Fault, Halt, Kind, Network, Programs, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
 const KINDS: [Kind; 4] = [Kind::Datagrams, Kind::Multicast, Kind::Streams, Kind::Bus];

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::sim::{Chance, End, Fault, Halt, Kind, Network, Simulation, seeds};
 use antiphon_panda::thread::{self, Condition, Mutex};
 use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda_sim::{Chance, End, Fault, Halt, Kind, Network, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
 

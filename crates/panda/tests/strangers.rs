@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use antiphon_panda::platform::{Bootstrap, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::sim::Chance;
 use antiphon_panda::{LaunchInfo, Message, Session};
+use antiphon_panda_core::Chance;
 use caller::{BOOTSTRAP, CONNECTS, FRAMES, NO_RANK, own_sockets};
 use counting::LIVE;
 

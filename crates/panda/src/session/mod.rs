@@ -5,19 +5,19 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
+use crate::hook;
 use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
-use crate::protocol::group::{Myself, Order};
+use crate::protocol::group::Myself;
 use crate::protocol::link::Links;
-use crate::sim;
 use core::Core;
 use dispatcher::Dispatcher;
-use engine::{Engine, Node, Process};
+use engine::{Engine, Node};
 use names::number_of;
 
 mod communicator;
 mod core;
-mod dispatcher;
-mod engine;
+pub(crate) mod dispatcher;
+pub(crate) mod engine;
 mod flow_control;
 mod group;
 mod learn;
@@ -104,8 +104,8 @@ impl Session {
     /// # Errors
     /// Why it cannot: variables that are absent or malformed, peers that did not come.
     pub fn join() -> Result<Self, Error> {
-        if let Some(node) = sim::Node::of_caller() {
-            return node.session().upgrade();
+        if let Some(runtime) = hook::runtime() {
+            return runtime.session().upgrade();
         }
         let info = LaunchInfo::from_environment().map_err(JoinError::from)?;
         crate::platform::join(&info)
@@ -117,7 +117,7 @@ impl Session {
     /// # Errors
     /// As [`join`](Self::join).
     pub fn join_with_silence(silence: Duration) -> Result<Self, Error> {
-        if sim::Node::of_caller().is_some() {
+        if hook::runtime().is_some() {
             return Self::join();
         }
         let mut info = LaunchInfo::from_environment().map_err(JoinError::from)?;
@@ -173,27 +173,8 @@ impl Session {
         Ok(Self::with::<P::Links>(engine, dispatcher, info))
     }
 
-    /// The session of a process of a simulation, over these protocols.
-    pub(crate) fn simulated<L: Links, O: Order>(node: &Arc<sim::Node>, info: &LaunchInfo) -> Self {
-        let dispatcher = Arc::new(Dispatcher::of(node.birth));
-        // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
-        let last = node.switch.population().max(info.size) - 1;
-        dispatcher.joined(last, dispatcher.name_of(last));
-        let myself = Myself {
-            rank: info.rank,
-            size: info.size,
-            // Who comes later was none of those that a group's first members could be: it asks the others.
-            is_founder: node.birth == 1 && node.command.is_none(),
-            birth: node.birth,
-            silence: info.silence.unwrap_or(SILENCE),
-        };
-        let engine = Process::<L, O>::begin(node, myself, dispatcher.clone());
-        let session = Self::with::<L>(engine, dispatcher, info);
-        node.install_session(session.downgrade());
-        session
-    }
-
-    fn with<L: Links>(
+    /// A session over an engine whose links are `L`.
+    pub(crate) fn with<L: Links>(
         engine: Arc<dyn Engine>,
         dispatcher: Arc<Dispatcher>,
         info: &LaunchInfo,

@@ -52,7 +52,7 @@ impl Session {
     /// follow each other; for the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
     ///
     /// Over `local` it is one of the session's [`Programs`](crate::platform::local::Programs), and each process is a thread of this one with a session of its own. In a simulation it is one of the
-    /// simulation's ([`Simulation::program`](crate::sim::Simulation::program)).
+    /// simulation's (`Simulation::program` of `antiphon-panda-sim`).
     ///
     /// Others run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise, and
     /// over `mpi`, they are children of this process, write where it writes, and end with it.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::{Detached, Entered, Event, Lock, Many, ManyServers, Threads, Wait};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::hook;
 use crate::session::{WaitsFor, upcall};
-use crate::sim::Node;
 
 /// Threads of either kind: the caller is a fiber if it runs on one, else a thread of the system.
 #[derive(Debug, Clone, Copy)]
@@ -161,8 +161,8 @@ impl Parker {
             state.waker = Some(context.waker().clone());
             Poll::Pending
         });
-        if let Some(node) = Node::of_caller() {
-            return node.park(what, woken, until);
+        if let Some(runtime) = hook::runtime() {
+            return runtime.park(what, std::pin::pin!(woken), until);
         }
         match until {
             None => ManyServers::wait_for(woken),
@@ -229,16 +229,16 @@ impl Threads for AnyThreads {
     }
 
     fn yield_now() {
-        match (ManyServers::is_caller(), Node::of_caller()) {
-            (true, Some(node)) => upcall::set_aside(|| node.give_way()),
+        match (ManyServers::is_caller(), hook::runtime()) {
+            (true, Some(runtime)) => upcall::set_aside(|| runtime.yield_now()),
             (true, None) => upcall::set_aside(ManyServers::yield_now),
             (false, _) => std::thread::yield_now(),
         }
     }
 
     fn sleep(time: Duration) {
-        match (ManyServers::is_caller(), Node::of_caller()) {
-            (true, Some(node)) => upcall::set_aside(|| node.sleep(time)),
+        match (ManyServers::is_caller(), hook::runtime()) {
+            (true, Some(runtime)) => upcall::set_aside(|| runtime.sleep(time)),
             (true, None) => upcall::set_aside(|| ManyServers::sleep(time)),
             (false, _) => std::thread::sleep(time),
         }
@@ -260,7 +260,7 @@ impl Threads for AnyThreads {
 /// The time by the clock that waits go by: the machine's, or in a simulation the simulated network's.
 #[must_use]
 pub fn now() -> Instant {
-    Node::of_caller().map_or_else(Instant::now, |node| node.now())
+    hook::runtime().map_or_else(Instant::now, |runtime| runtime.now())
 }
 
 fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {

@@ -36,16 +36,15 @@ use std::time::Duration;
 
 use antiphon_fiber::{ManyServers, Run, RunError, StackError, Threads as _};
 
-use crate::sim::Node;
+use crate::hook;
 
 mod any;
-mod start;
+pub(crate) mod start;
 
 pub use any::{AnyThreads, Id, now};
 pub use start::{Builder, Handle, exit, spawn};
 
 pub(crate) use any::{Parker, has_woken_one, risen};
-pub(crate) use start::caught;
 
 /// Mutual exclusion around a value; unlocking gives it to the thread that waits longest.
 pub type Mutex<V> = antiphon_fiber::Mutex<AnyThreads, V>;
@@ -105,7 +104,7 @@ pub fn run<T: Send + 'static>(
     match threads {
         Threads::System => Ok(main()),
         // A simulated process runs on fibers already.
-        Threads::Fibers if Node::of_caller().is_some() => Ok(main()),
+        Threads::Fibers if hook::runtime().is_some() => Ok(main()),
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         Threads::Fibers => unsafe { run_on(NonZeroUsize::MIN, main) },
     }
@@ -179,7 +178,7 @@ pub fn sleep(time: Duration) {
 pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     crate::session::upcall::should_not_wait(std::panic::Location::caller());
     // In a simulation no time passes meanwhile, and what else ran would not be the same each time.
-    match ManyServers::is_caller() && Node::of_caller().is_none() {
+    match ManyServers::is_caller() && hook::runtime().is_none() {
         true => ManyServers::blocking(call),
         false => call(),
     }

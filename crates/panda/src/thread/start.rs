@@ -8,7 +8,7 @@ use antiphon_fiber::{Builder as FiberBuilder, ManyServers};
 
 use super::any::{note_risen, note_woken};
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
-use crate::sim::Node;
+use crate::hook;
 
 /// What is to be started.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub fn exit<T: Send + 'static>(value: T) -> ! {
 }
 
 /// Runs a thread's body to its end, or to its [`exit`].
-pub(crate) fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
+pub fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(body))
         .or_else(|panic: Box<dyn Any + Send>| panic.downcast::<Exit<T>>().map(|exit| exit.0))
 }
@@ -103,8 +103,8 @@ impl Builder {
                 priority: self.priority,
                 region: None,
             };
-            match Node::of_caller() {
-                Some(node) => node.spawn(builder, run)?,
+            match hook::runtime() {
+                Some(runtime) => runtime.spawn(builder, run)?,
                 // SAFETY: whoever started several servers answered for its threads: see `run_on`.
                 None => drop(unsafe { ManyServers::spawn(builder, run) }?),
             }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::sim::Simulation;
 use antiphon_panda::thread::Threads;
 use antiphon_panda::{Message, Session};
+use antiphon_panda_sim::Simulation;
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

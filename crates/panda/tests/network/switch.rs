@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::sim::Chance;
+use antiphon_panda_core::Chance;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 /// The longest frame of Ethernet, with room to spare.

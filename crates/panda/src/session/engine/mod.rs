@@ -25,7 +25,6 @@ mod handoff;
 mod node;
 mod progress_fiber;
 mod progress_thread;
-mod simulated;
 mod try_lock;
 mod wait;
 mod waiting;
@@ -34,8 +33,8 @@ mod waiting;
 mod tests;
 
 pub use awaited::{Awaited, Nobody, Until, WaitsFor};
+pub use handoff::Handoff;
 pub use node::Node;
-pub use simulated::Process;
 pub use waiting::{Interest, Waiting};
 
 /// What a program asks of the protocols.
@@ -61,7 +60,7 @@ pub enum Ask {
 
 impl Ask {
     /// Gives it to the protocols.
-    fn put<L: Links, O: Order>(self, stack: &mut Stack<L, O>, now: Time) {
+    pub fn put<L: Links, O: Order>(self, stack: &mut Stack<L, O>, now: Time) {
         match self {
             Self::Collect(part) => stack.collect(now, part),
             Self::Close {
@@ -90,7 +89,7 @@ pub enum Request {
 
 impl Request {
     /// What stands before its message.
-    fn envelope(self, id: RequestId) -> Envelope {
+    pub fn envelope(self, id: RequestId) -> Envelope {
         match self {
             Self::Message { port, tag } => Envelope::Port {
                 port,
@@ -102,7 +101,7 @@ impl Request {
     }
 
     /// Gives it to the protocols.
-    fn put<L: Links, O: Order>(
+    pub fn put<L: Links, O: Order>(
         self,
         stack: &mut Stack<L, O>,
         now: Time,

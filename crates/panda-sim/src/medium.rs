@@ -1,0 +1,473 @@
+//! What lies between simulated processes: the network, its clock, who is there, and what is under way to whom.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+use super::events::Events;
+use super::{Chance, Kind, Network};
+use antiphon_panda_core::Rank;
+use antiphon_panda_core::message::{DecodeError, Message};
+use antiphon_panda_core::protocol::group::Order;
+use antiphon_panda_core::protocol::link::Links;
+use antiphon_panda_core::protocol::{Action, Stack, Time};
+
+/// When a simulation begins: there are times before it.
+pub const START: Time = Duration::from_secs(1);
+/// Times that a process says over datagrams that it leaves: one of them may arrive.
+const LEAVES: usize = 3;
+
+/// What is under way to processes.
+#[derive(Debug, Clone)]
+pub enum Travel {
+    Frame {
+        from: Rank,
+        to: Rank,
+        /// Of a stream: the life that it is connected to.
+        life: Option<usize>,
+        frame: Message,
+    },
+    /// A frame for all, in one order.
+    Broadcast { from: Rank, frame: Message },
+    /// A frame for several, as it comes to one of them.
+    Multicast {
+        from: Rank,
+        to: Rank,
+        frame: Message,
+    },
+    /// A process learns that another hears what it sends to all.
+    Hears { rank: Rank, by: Rank },
+    /// A process's life `told` learns that another has ended.
+    Gone {
+        rank: Rank,
+        by: Rank,
+        told: usize,
+        why: &'static str,
+    },
+    /// A process's life `told` learns that another lives again.
+    Back {
+        rank: Rank,
+        life: usize,
+        by: Rank,
+        told: usize,
+    },
+}
+
+impl Travel {
+    /// To whom it is under way; nobody in particular if it is for all.
+    pub fn to(&self) -> Option<Rank> {
+        match self {
+            Self::Frame { to, .. } | Self::Multicast { to, .. } => Some(*to),
+            Self::Hears { by, .. } | Self::Gone { by, .. } | Self::Back { by, .. } => Some(*by),
+            Self::Broadcast { .. } => None,
+        }
+    }
+
+    /// Bytes of the frame, if it is one.
+    pub fn frame_bytes(&self) -> usize {
+        match self {
+            Self::Frame { frame, .. }
+            | Self::Broadcast { frame, .. }
+            | Self::Multicast { frame, .. } => frame.len(),
+            Self::Hears { .. } | Self::Gone { .. } | Self::Back { .. } => 0,
+        }
+    }
+
+    /// Comes to a process's protocols.
+    ///
+    /// # Errors
+    /// They cannot read it.
+    pub fn reach<L: Links, O: Order>(
+        self,
+        stack: &mut Stack<L, O>,
+        now: Time,
+    ) -> Result<(), DecodeError> {
+        match self {
+            Self::Frame { from, frame, .. } => return stack.frame(now, from, frame),
+            Self::Broadcast { from, frame } => return stack.broadcast(now, from, frame),
+            Self::Multicast { from, frame, .. } => return stack.multicast(now, from, frame),
+            Self::Hears { rank, .. } => stack.hears(rank, true),
+            Self::Gone { rank, why, .. } => stack.lost(now, rank, true, why),
+            Self::Back { rank, .. } => stack.joined(rank),
+        }
+        Ok(())
+    }
+}
+
+impl Hash for Travel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        self.to().hash(state);
+        match self {
+            Self::Frame { from, frame, .. }
+            | Self::Broadcast { from, frame }
+            | Self::Multicast { from, frame, .. } => {
+                from.hash(state);
+                // In whichever pieces.
+                frame.slices().for_each(|piece| state.write(piece));
+            }
+            Self::Hears { rank, .. } | Self::Gone { rank, .. } | Self::Back { rank, .. } => {
+                rank.hash(state);
+            }
+        }
+    }
+}
+
+/// The space between processes. What else comes up in time is of type `W`.
+pub struct Medium<W> {
+    /// The time.
+    pub now: Time,
+    /// What happens at random.
+    pub chance: Chance,
+    /// The network.
+    pub network: Network,
+    /// Frames that were sent, and their bytes.
+    pub frames: u64,
+    /// See [`frames`](Self::frames).
+    pub bytes: u64,
+    /// Frames that each process sent.
+    pub sent_by: Vec<u64>,
+    events: Events<W>,
+    /// Which life each rank is in; none if it is dead.
+    lives: Vec<Option<usize>>,
+    /// Which life of a rank, the second, another is connected to, unless both are in their first.
+    connected: HashMap<(Rank, Rank), usize>,
+}
+
+impl<W: From<Travel>> Medium<W> {
+    /// Between so many ranks, of which none lives yet.
+    pub fn new(size: u32, network: Network, chance: Chance) -> Self {
+        Self {
+            now: START,
+            chance,
+            network,
+            frames: 0,
+            bytes: 0,
+            sent_by: vec![0; size as usize],
+            events: Events::default(),
+            lives: vec![None; size as usize],
+            connected: HashMap::new(),
+        }
+    }
+
+    /// Something that comes up at a time.
+    pub fn add(&mut self, at: Time, what: W) {
+        self.events.add(at, what);
+    }
+
+    fn send(&mut self, at: Time, travel: Travel) {
+        self.events.add(at, travel.into());
+    }
+
+    /// What comes up next, up to a moment; it is that time then.
+    pub fn next(&mut self, until: Time) -> Option<W> {
+        let (at, what) = self.events.next(until)?;
+        self.now = at;
+        Some(what)
+    }
+
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The ranks that live.
+    pub fn living(&self) -> Vec<Rank> {
+        let lives = self.lives.iter().zip(0..);
+        lives
+            .filter_map(|(life, rank)| life.map(|_| rank))
+            .collect()
+    }
+
+    /// Whether a rank lives.
+    pub fn lives(&self, rank: Rank) -> bool {
+        self.lives[rank as usize].is_some()
+    }
+
+    /// Which life a rank is in; none that there is if it is dead.
+    pub fn life_of(&self, rank: Rank) -> usize {
+        self.lives[rank as usize].unwrap_or(usize::MAX)
+    }
+
+    /// Which life of a rank another is connected to, on streams.
+    pub fn connected_to(&self, from: Rank, to: Rank) -> usize {
+        let known = self.connected.get(&(from, to)).copied();
+        // Founders' lives have the numbers of their ranks.
+        known.unwrap_or(to as usize)
+    }
+
+    /// A process lives. When the last of the others learns that of one that comes while they are there, where the platform tells them.
+    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) -> Time {
+        let room = self.lives.len().max(rank as usize + 1);
+        self.lives.resize(room, None);
+        self.sent_by.resize(room, 0);
+        self.lives[rank as usize] = Some(life);
+        if self.network.kind == Kind::Multicast {
+            self.meet(rank);
+        }
+        let mut known = self.now;
+        if self.network.kind.is_lossy() || is_founder {
+            return known;
+        }
+        let noticed = self.notice(rank);
+        for (by, at) in noticed {
+            self.connected.insert((rank, by), self.life_of(by));
+            self.tell_life(at, (rank, by));
+            known = known.max(at);
+        }
+        self.finds_living(rank, known);
+        self.finds_dead(rank, known);
+        known
+    }
+
+    /// A process that is there tries to let another know, over datagrams.
+    pub fn knock(&mut self, rank: Rank, by: Rank) {
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        let words = network.carry(chance, self.now, rank, by, &Message::new());
+        if let Some(at) = words.into_iter().min() {
+            self.tell_life(at, (rank, by));
+        }
+    }
+
+    /// Who starts later on a bus knows, from its place in the order on, who is there.
+    fn finds_living(&mut self, by: Rank, known: Time) {
+        let is_bus = self.network.kind == Kind::Bus;
+        let others = self.living().into_iter().filter(|rank| *rank != by);
+        for rank in others.filter(|_| is_bus) {
+            self.tell_life(known, (rank, by));
+        }
+    }
+
+    /// Who starts later finds nobody where a process has crashed, as a connection is refused there. On a bus that has its place in the order, as when the others know of it.
+    fn finds_dead(&mut self, by: Rank, known: Time) {
+        let at = match self.network.kind {
+            Kind::Bus => known,
+            _ => self.now + Duration::from_micros(self.network.delay_us),
+        };
+        let why = "closed its connection";
+        for rank in 0..self.lives.len() as Rank {
+            if self.lives[rank as usize].is_none() {
+                self.tell(at, (rank, by), why);
+            }
+        }
+    }
+
+    /// A process learns at a time that another lives.
+    fn tell_life(&mut self, at: Time, (rank, by): (Rank, Rank)) {
+        let (life, told) = (self.life_of(rank), self.life_of(by));
+        let back = Travel::Back {
+            rank,
+            life,
+            by,
+            told,
+        };
+        self.send(at, back);
+    }
+
+    /// A process learns at a time that another has ended.
+    fn tell(&mut self, at: Time, (rank, by): (Rank, Rank), why: &'static str) {
+        let told = self.life_of(by);
+        let gone = Travel::Gone {
+            rank,
+            by,
+            told,
+            why,
+        };
+        self.send(at, gone);
+    }
+
+    /// A process and the others find out, some time, who hears whom.
+    fn meet(&mut self, rank: Rank) {
+        for by in self.living().into_iter().filter(|by| *by != rank) {
+            self.ask_whether_hears(rank, by);
+            self.ask_whether_hears(by, rank);
+        }
+    }
+
+    /// A process asks, by what it sends to all, whether another hears it. What it learns may be out of date by then.
+    fn ask_whether_hears(&mut self, rank: Rank, by: Rank) {
+        if !self.network.deaf.contains(&rank) {
+            let late = Duration::from_micros(self.chance.below(100_000));
+            self.send(self.now + late, Travel::Hears { rank, by });
+        }
+    }
+
+    /// A process is dead, as by kill -9: what was held for it and by it is gone. Those whose connections break find out.
+    pub fn crash(&mut self, rank: Rank) {
+        self.network.forget(rank);
+        if self.bury(rank) && !self.network.kind.is_lossy() {
+            self.tell_end(rank, "closed its connection");
+        }
+    }
+
+    /// A process has ended, and says so: over datagrams, which may be lost, some times.
+    pub fn leave(&mut self, rank: Rank) {
+        let why = "ended its session";
+        self.network.forget(rank);
+        match self.bury(rank) {
+            false => {}
+            true if self.network.kind.is_lossy() => self.linger(rank, why),
+            true => self.tell_end(rank, why),
+        }
+    }
+
+    fn linger(&mut self, rank: Rank, why: &'static str) {
+        let word = Message::new();
+        // After what it has sent.
+        let departed = self.network.depart(self.now, rank, None, &word);
+        for by in self.living() {
+            let (network, chance) = (&mut self.network, &mut self.chance);
+            let words = (0..LEAVES).map(|_| network.carry(chance, departed, rank, by, &word));
+            // What comes after the first to arrive is no news.
+            if let Some(at) = words.flatten().min() {
+                self.tell(at, (rank, by), why);
+            }
+        }
+    }
+
+    /// Whether it lived.
+    fn bury(&mut self, rank: Rank) -> bool {
+        self.lives[rank as usize].take().is_some()
+    }
+
+    /// The connections of a process are closed.
+    fn tell_end(&mut self, rank: Rank, why: &'static str) {
+        for (by, at) in self.notice(rank) {
+            self.tell(at, (rank, by), why);
+        }
+    }
+
+    /// When those that live notice that a process has come or ended: on a bus at once, where that stands in one order with what is sent to all.
+    fn notice(&mut self, rank: Rank) -> Vec<(Rank, Time)> {
+        let (living, now) = (self.living(), self.now);
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        if network.kind == Kind::Bus {
+            let at = network.notice_by_all(chance, now, rank, &living);
+            return living.into_iter().map(|by| (by, at)).collect();
+        }
+        let each = living.into_iter();
+        let notice = |by| (by, network.notice(chance, now, rank, by));
+        each.map(notice).collect()
+    }
+
+    /// Makes the network whole.
+    pub fn heal(&mut self) {
+        for (from, to, frame) in self.network.heal() {
+            self.carry(from, to, frame);
+        }
+    }
+
+    /// Whether what came up for one process finds it: the life that it is for, or any if it is for no one life.
+    pub fn finds(&mut self, travel: &Travel) -> bool {
+        match travel {
+            Travel::Frame { to, life, .. } => {
+                let own = self.lives[*to as usize];
+                own.is_some() && life.is_none_or(|life| Some(life) == own)
+            }
+            Travel::Multicast { to, .. } => self.lives[*to as usize].is_some(),
+            Travel::Hears { by, .. } => self.lives[*by as usize].is_some(),
+            Travel::Gone { by, told, .. } => self.life_of(*by) == *told,
+            Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            } => {
+                let is_same = self.life_of(*by) == *told;
+                if is_same {
+                    self.connected.insert((*by, *rank), *life);
+                }
+                is_same
+            }
+            Travel::Broadcast { .. } => false,
+        }
+    }
+
+    /// Does what a process's protocols want of the network, and gives back what they want of the process itself.
+    pub fn perform(&mut self, rank: Rank, action: Action) -> Option<Action> {
+        match action {
+            Action::Send(to, frame) => self.carry(rank, to, frame),
+            Action::SendRun(to, frames) => {
+                (frames.into_iter()).for_each(|frame| self.carry(rank, to, frame));
+            }
+            Action::Broadcast(frame) => {
+                self.frames += 1;
+                let departed = self.network.depart(self.now, rank, None, &frame);
+                let at = self.network.carry_to_all(&mut self.chance, departed);
+                self.send(at, Travel::Broadcast { from: rank, frame });
+            }
+            Action::Multicast(frame) => self.carry_multicast(rank, &frame),
+            Action::Deaf(peer) => self.ask_whether_hears(peer, rank),
+            own => return Some(own),
+        }
+        None
+    }
+
+    fn count(&mut self, from: Rank, frame: &Message) {
+        self.frames += 1;
+        self.bytes += frame.len() as u64;
+        self.sent_by[from as usize] += 1;
+    }
+
+    /// One frame, which each of those that hear it gets or lacks by itself.
+    fn carry_multicast(&mut self, from: Rank, frame: &Message) {
+        self.count(from, frame);
+        let departed = self.network.depart(self.now, from, None, frame);
+        for to in self.living() {
+            if to == from || self.network.deaf.contains(&to) {
+                continue;
+            }
+            let (network, chance) = (&mut self.network, &mut self.chance);
+            for at in network.carry(chance, departed, from, to, frame) {
+                let frame = frame.clone();
+                self.send(at, Travel::Multicast { from, to, frame });
+            }
+        }
+    }
+
+    fn carry(&mut self, from: Rank, to: Rank, frame: Message) {
+        self.count(from, &frame);
+        if to as usize >= self.lives.len() {
+            return;
+        }
+        let life = (!self.network.kind.is_lossy()).then(|| self.connected_to(from, to));
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        let departed = match network.is_held(from, to) {
+            true => self.now,
+            false => network.depart(self.now, from, Some(to), &frame),
+        };
+        for at in network.carry(chance, departed, from, to, &frame) {
+            let frame = frame.clone();
+            let travel = Travel::Frame {
+                from,
+                to,
+                life,
+                frame,
+            };
+            self.send(at, travel);
+        }
+    }
+}
+
+/// When a process's protocols are next given a tick.
+#[derive(Debug, Default)]
+pub struct Timer(Option<Time>);
+
+impl Timer {
+    /// Follows what they wait for; when it has to ring besides, if that is sooner than before.
+    pub fn follow(&mut self, deadline: Option<Time>, now: Time) -> Option<Time> {
+        let next = deadline.map(|at| at.max(now + Duration::from_micros(1)));
+        let sooner = next.filter(|at| self.0.is_none_or(|set| *at < set));
+        self.0 = sooner.or(self.0);
+        sooner
+    }
+
+    /// Whether what was to ring now is still meant.
+    pub fn rings(&mut self, now: Time) -> bool {
+        let rings = self.0.is_some_and(|set| set <= now);
+        if rings {
+            self.0 = None;
+        }
+        rings
+    }
+}

@@ -1,0 +1,249 @@
+//! Whole programs over the simulated network, in virtual time: each process's program runs on a fiber, all of them on one thread of the system's, and what happens follows
+//! from the seed.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_fiber::{Run, StackError};
+
+use super::{Kind, Network};
+use antiphon_panda::hook;
+use antiphon_panda::session::{SILENCE, Session};
+use antiphon_panda::thread::{self, ThreadError};
+use antiphon_panda_core::Rank;
+use cast::Cast;
+use node::Here;
+use outcome::Halted;
+use switch::{Counts, Starter, Switch};
+
+mod cast;
+mod engine;
+mod node;
+mod outcome;
+mod switch;
+
+pub use cast::Programs;
+pub use node::{Command, INSTANT, Incoming, Machine, Node};
+pub use outcome::{End, Failure, Outcome, seeds};
+pub use switch::{Halt, What};
+
+/// The platform's name.
+pub const NAME: &str = "sim";
+
+/// The virtual time after which a simulation ends, unless it is told another.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What happens that no program does, at a time that is said beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
+    Crash(Rank),
+    /// A process that was crashed is started again: its program begins anew, with a session that it joins under its rank as soon as those that are there have let it in. To them it was lost and is
+    /// back. One that is there, or has ended otherwise, is not started.
+    Restart(Rank),
+    /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
+    Stop(Rank),
+    /// It goes on.
+    Continue(Rank),
+    /// These processes reach each other and no others, until the network is whole. What streams carry across waits until then. A bus is never split.
+    Partition(Vec<Rank>),
+    /// The network is whole.
+    Heal,
+}
+
+/// A session of simulated processes that is to be run.
+///
+/// ```
+/// use antiphon_panda::Message;
+/// use antiphon_panda_sim::{Kind, Network, Simulation};
+///
+/// // Of a thousand datagrams 50 are lost and 20 doubled; each takes 100 to 1100 µs, so some overtake others.
+/// let network = Network::new(Kind::Datagrams, 50, 20, 100, 1000);
+/// let run = Simulation::of(3).over(network).seed(7).run(|session| {
+///     let port = session.port("ring");
+///     port.send((session.rank() + 1) % 3, 0, Message::of(&session.rank())?)?;
+///     let from: u32 = port.receive(None, None)?.payload.value()?;
+///     session.everyone()?.all_reduce(&from, |a, b| a + b)
+/// })?;
+/// for sum in run.values()? {
+///     assert_eq!(sum?, 3);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Simulation {
+    size: u32,
+    seed: u64,
+    network: Network,
+    silence: Duration,
+    limit: Duration,
+    faults: Vec<(Duration, Fault)>,
+}
+
+impl Simulation {
+    /// A session of so many processes, over datagrams of which none is lost and each takes 50 to 150 µs.
+    ///
+    /// # Panics
+    /// `size` is 0.
+    #[must_use]
+    pub fn of(size: u32) -> Self {
+        assert!(size > 0, "a session has a process");
+        Self {
+            size,
+            seed: 0,
+            network: Network::new(Kind::Datagrams, 0, 0, 50, 100),
+            silence: SILENCE,
+            limit: LIMIT,
+            faults: Vec::new(),
+        }
+    }
+
+    /// From which all chance follows; 0 unless it is said.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn over(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// How long a peer may be silent before it is taken for lost; [`SILENCE`] unless it is said.
+    #[must_use]
+    pub fn silence(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    /// The virtual time after which the simulation ends, wherever its programs are; a day unless it is said.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then, or is not there yet, suffers nothing.
+    #[must_use]
+    pub fn at(mut self, time: Duration, fault: Fault) -> Self {
+        self.faults.push((time, fault));
+        self
+    }
+
+    /// A program that processes start by its name, with [`Session::spawn`]. It is given its session and its arguments, and returns what all programs do. All else that is to be said of the simulation
+    /// stands before this.
+    #[must_use]
+    pub fn program<T: Send + 'static>(
+        self,
+        name: impl Into<OsString>,
+        program: impl Fn(Session, Vec<OsString>) -> T + Send + Sync + 'static,
+    ) -> Programs<T> {
+        Programs::of(self).program(name, program)
+    }
+
+    /// Runs a program as each of the processes, until all have ended or will not any more.
+    ///
+    /// A process ends with the last of its threads, those included that it has started by [`thread::spawn`]; then it takes leave, if it holds its session still. Time passes
+    /// only while all threads wait: see [`thread::now`]. Threads of the system's have no part in it.
+    ///
+    /// # Errors
+    /// There is no memory for fibers' stacks, or the caller is a fiber.
+    ///
+    /// # Panics
+    /// A bus is to be split; something is to happen to a process that there never is.
+    pub fn run<T: Send + 'static>(
+        self,
+        program: impl Fn(Session) -> T + Send + Sync + 'static,
+    ) -> Result<Outcome<T>, ThreadError> {
+        Programs::of(self).run(program)
+    }
+
+    /// Runs what processes begin with, and what they start.
+    fn play<T: Send + 'static>(self, cast: Cast<T>) -> Result<Outcome<T>, ThreadError> {
+        let (seed, results) = (self.seed, cast.results.clone());
+        let (counts, halted) = self.direct_all(Arc::new(cast))?;
+        let results = std::mem::take(&mut *results.lock());
+        Ok(Outcome::new(seed, counts, halted, results))
+    }
+
+    /// What is the same whatever programs return.
+    fn direct_all(self, cast: Arc<dyn Starter>) -> Result<(Counts, Halted), ThreadError> {
+        // The clock of waits begins before the simulation's, whose times it counts.
+        let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
+        let _here = Here::begin();
+        let network = self.network.clone();
+        let switch = Switch::new(self.size, network, self.seed, self.silence, self.limit);
+        let of_switch = switch.clone();
+        let main = move || self.direct(&of_switch, cast);
+        let run = Run::many(NonZeroUsize::MIN).stack_bytes(hook::STACK_BYTES);
+        // SAFETY: with one server no fiber ever goes on on another OS thread.
+        let outcome = unsafe { run.start(main) }?;
+        let halted = match outcome.value {
+            Some(Ok(halted)) => halted?,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => unreachable!("the simulation's own fiber never waits"),
+        };
+        let counts = switch.counts();
+        switch.forget();
+        Ok((counts, halted))
+    }
+
+    /// That the network can do what is to happen, and there are those to whom it does: the processes that it begins with, if no more can come.
+    fn check_faults(&self, more_may_come: bool) {
+        let is_bus = self.network.kind == Kind::Bus;
+        for (_, fault) in &self.faults {
+            let is_split = matches!(fault, Fault::Partition(_));
+            assert!(
+                !(is_bus && is_split),
+                "a bus is never split: simulate streams or datagrams"
+            );
+            let is_there = fault.ranks().iter().all(|rank| *rank < self.size);
+            assert!(
+                is_there || more_may_come,
+                "{fault:?}: there are {} processes",
+                self.size
+            );
+        }
+    }
+
+    /// Begins all processes, and is the fiber that runs when no other can.
+    fn direct(&self, switch: &Arc<Switch>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
+        for (time, fault) in &self.faults {
+            switch.plan(*time, fault.clone());
+        }
+        switch.cast(cast.clone());
+        let begun = (0..self.size).try_for_each(|rank| {
+            let node = Node::new(rank, switch);
+            switch.begin(node.clone());
+            cast.start(&node)
+        });
+        let halt = begun.map(|()| switch.run());
+        let state = |node: &Arc<Node>| (node.rank, node.life, node.state());
+        let states = switch.nodes().iter().map(state).collect();
+        let earlier = switch.past().iter().map(state).collect();
+        switch.end();
+        Ok(Halted {
+            halt: halt?,
+            states,
+            earlier,
+        })
+    }
+}
+
+impl Fault {
+    /// To whom it happens.
+    fn ranks(&self) -> &[Rank] {
+        match self {
+            Self::Crash(rank) | Self::Restart(rank) | Self::Stop(rank) | Self::Continue(rank) => {
+                std::slice::from_ref(rank)
+            }
+            Self::Partition(ranks) => ranks,
+            Self::Heal => &[],
+        }
+    }
+}

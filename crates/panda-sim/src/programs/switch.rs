@@ -1,0 +1,436 @@
+//! What all processes of a simulation share: the network between them, what is to come, and whose turn it is.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::{ManyServers, StackError, Threads as _};
+use parking_lot::Mutex;
+use rustc_hash::FxHasher;
+
+use super::Fault;
+use super::node::{Incoming, Node, Phase};
+use crate::medium::{Medium, START, Travel};
+use crate::{Chance, Network};
+use antiphon_panda_core::Rank;
+use antiphon_panda_core::protocol::Time;
+
+mod joins;
+
+/// How often a session that has ended looks whether its peers have taken what it sent.
+const LINGER: Duration = Duration::from_millis(5);
+/// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
+const STILL: u32 = 30;
+/// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
+const PART: usize = 512;
+
+/// What begins the program of a process.
+pub trait Starter: Send + Sync {
+    /// Gives a process its session, and has its program run.
+    ///
+    /// # Errors
+    /// There is no memory for a stack.
+    fn start(&self, node: &Arc<Node>) -> Result<(), StackError>;
+    /// Whether there is a program of that name.
+    fn knows(&self, program: &OsStr) -> bool;
+}
+
+/// What is to come.
+pub enum What {
+    /// Something comes to whom it is for.
+    Travel(Travel),
+    /// Something has come to a process.
+    Arrived(Arc<Node>, Travel),
+    /// A process's protocols have asked for the time.
+    Tick(Arc<Node>),
+    /// A fiber's time has come.
+    Wake(Arc<Node>, u64),
+    /// A process goes on with what is left to be handed over.
+    GoOn(Arc<Node>),
+    /// A session has ended, and may leave.
+    Linger(Arc<Node>),
+    /// A process that joins tells those that have not heard it, and then again some time later.
+    Knock(Arc<Node>, Duration),
+    /// The others have let a process in, or it waits for them no longer.
+    LetIn(Arc<Node>),
+    /// Something happens that the program did not do.
+    Fault(Fault),
+}
+
+impl From<Travel> for What {
+    fn from(travel: Travel) -> Self {
+        Self::Travel(travel)
+    }
+}
+
+/// Why a simulation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// All processes have ended.
+    Ended,
+    /// Those that are left wait for each other.
+    Deadlock,
+    /// Its time was over.
+    Limit,
+}
+
+/// What the processes share.
+pub struct Switch {
+    /// The time at which virtual time begins.
+    start: Instant,
+    /// The OS thread that runs everything.
+    thread: ThreadId,
+    state: Mutex<State>,
+}
+
+struct State {
+    medium: Medium<What>,
+    nodes: Vec<Arc<Node>>,
+    /// Incarnations that there were before, in the order in which they were followed by others.
+    past: Vec<Arc<Node>>,
+    /// Who has not heard of whom, over datagrams: what the second sends to the first is a stranger's.
+    strangers: BTreeSet<(Rank, Rank)>,
+    starter: Option<Arc<dyn Starter>>,
+    silence: Duration,
+    /// Processes that are left.
+    left: usize,
+    /// Restarts that are still to come.
+    restarts: Vec<Rank>,
+    /// Faults that are still to come.
+    faults: usize,
+    /// When a program last went on.
+    stirred: Time,
+    /// When a part of something long last came to a process, over a network where that takes time.
+    moved: Time,
+    history: FxHasher,
+    /// Nothing comes to any program for so long: nothing will.
+    still: Duration,
+    limit: Time,
+}
+
+impl Switch {
+    pub fn new(
+        size: u32,
+        network: Network,
+        seed: u64,
+        silence: Duration,
+        limit: Duration,
+    ) -> Arc<Self> {
+        let delay = Duration::from_micros(network.delay_us + network.jitter_us);
+        Arc::new(Self {
+            start: Instant::now(),
+            thread: std::thread::current().id(),
+            state: Mutex::new(State {
+                medium: Medium::new(size, network, Chance::new(seed)),
+                nodes: Vec::new(),
+                past: Vec::new(),
+                strangers: BTreeSet::new(),
+                starter: None,
+                silence,
+                left: 0,
+                restarts: Vec::new(),
+                faults: 0,
+                stirred: START,
+                moved: START,
+                history: FxHasher::default(),
+                still: silence.saturating_mul(STILL).saturating_add(delay * 4),
+                limit: START.saturating_add(limit),
+            }),
+        })
+    }
+
+    /// Does something with what lies between the processes.
+    ///
+    /// # Panics
+    /// On another OS thread than the simulation's: what it did would not be the same each time.
+    pub fn medium<R>(&self, act: impl FnOnce(&mut Medium<What>) -> R) -> R {
+        assert!(
+            std::thread::current().id() == self.thread,
+            "a simulated process was used by a thread of the system's: start threads by antiphon_panda::thread::spawn"
+        );
+        act(&mut self.state.lock().medium)
+    }
+
+    /// The time, as protocols count it.
+    pub fn time(&self) -> Time {
+        self.medium(|medium| medium.now)
+    }
+
+    /// The time, as programs see it.
+    pub fn instant(&self) -> Instant {
+        self.start + (self.time() - START)
+    }
+
+    /// When that is, as protocols count it.
+    pub fn time_of(&self, moment: Instant) -> Time {
+        START + moment.saturating_duration_since(self.start)
+    }
+
+    /// What begins programs.
+    pub fn cast(&self, starter: Arc<dyn Starter>) {
+        self.state.lock().starter = Some(starter);
+    }
+
+    /// A process begins.
+    pub fn begin(&self, node: Arc<Node>) {
+        let mut state = self.state.lock();
+        let rank = node.rank;
+        state.nodes.push(node);
+        state.left += 1;
+        state.medium.start(rank, rank as usize, true);
+    }
+
+    /// Something happens at a time, counted from the beginning.
+    pub fn plan(&self, at: Duration, fault: Fault) {
+        let mut state = self.state.lock();
+        state.faults += 1;
+        if let Fault::Restart(rank) = fault {
+            state.restarts.push(rank);
+        }
+        state.medium.add(START + at, What::Fault(fault));
+    }
+
+    /// A process.
+    pub fn node(&self, rank: Rank) -> Arc<Node> {
+        self.state.lock().nodes[rank as usize].clone()
+    }
+
+    pub fn nodes(&self) -> Vec<Arc<Node>> {
+        self.state.lock().nodes.clone()
+    }
+
+    /// How many ranks there are.
+    pub fn population(&self) -> u32 {
+        self.state.lock().nodes.len() as u32
+    }
+
+    /// Whether there is a program of that name.
+    pub fn knows(&self, program: &OsStr) -> bool {
+        let starter = self.state.lock().starter.clone();
+        starter.is_some_and(|starter| starter.knows(program))
+    }
+
+    /// Incarnations that others have followed.
+    pub fn past(&self) -> Vec<Arc<Node>> {
+        self.state.lock().past.clone()
+    }
+
+    /// A program goes on.
+    pub fn stirred(&self) {
+        let mut state = self.state.lock();
+        state.stirred = state.medium.now;
+    }
+
+    /// Something has come to a process.
+    fn moved(&self, travel: &Travel) {
+        if travel.frame_bytes() >= PART {
+            let mut state = self.state.lock();
+            if state.medium.network.has_bandwidth() {
+                state.moved = state.medium.now;
+            }
+        }
+    }
+
+    /// Runs the simulation, as the fiber whose turn it is when no other can go on.
+    pub fn run(&self) -> Halt {
+        ManyServers::set_priority(i32::MIN);
+        let mut look_at = START;
+        loop {
+            ManyServers::yield_now();
+            let (what, before, now) = {
+                let mut state = self.state.lock();
+                if state.left == 0 && !state.awaits_restart() {
+                    return Halt::Ended;
+                }
+                let (limit, before) = (state.limit, state.medium.now);
+                (state.medium.next(limit), before, state.medium.now)
+            };
+            let Some(what) = what else {
+                return match self.medium(|medium| medium.is_empty()) {
+                    true => Halt::Deadlock,
+                    false => Halt::Limit,
+                };
+            };
+            if now >= look_at {
+                if self.is_stuck(before, now) {
+                    return Halt::Deadlock;
+                }
+                look_at = now + self.state.lock().still / 4;
+            }
+            self.note(&what);
+            self.happen(what);
+        }
+    }
+
+    /// Whether nothing will come to any program, as far as is known at some time, before which nothing came up since another.
+    fn is_stuck(&self, before: Time, now: Time) -> bool {
+        let state = self.state.lock();
+        let moved = state.stirred.max(state.moved);
+        // What has just left its sender has yet to come.
+        let is_sending = state.medium.network.is_sending(before);
+        let is_still = now.saturating_sub(moved) > state.still && !is_sending;
+        let nodes = state.nodes.clone();
+        is_still && state.faults == 0 && {
+            drop(state);
+            !nodes.iter().any(|node| node.has_time())
+        }
+    }
+
+    fn happen(&self, what: What) {
+        match what {
+            What::Travel(travel) => self.arrive(travel),
+            What::Knock(node, pause) => self.knock(&node, pause),
+            What::LetIn(node) => self.let_in(&node),
+            What::Fault(fault) => {
+                self.state.lock().faults -= 1;
+                self.suffer(fault);
+            }
+            What::Arrived(ref node, _)
+            | What::Tick(ref node)
+            | What::Wake(ref node, _)
+            | What::GoOn(ref node)
+            | What::Linger(ref node) => {
+                let node = node.clone();
+                if let Some(what) = node.meets(what) {
+                    self.reach(&node, what);
+                }
+            }
+        }
+    }
+
+    /// Gives what is under way to whom it is for.
+    fn arrive(&self, travel: Travel) {
+        let to = {
+            let mut state = self.state.lock();
+            match travel {
+                Travel::Broadcast { .. } => state.medium.living(),
+                _ if !state.admits(&travel) => Vec::new(),
+                _ if state.medium.finds(&travel) => travel.to().into_iter().collect(),
+                _ => Vec::new(),
+            }
+        };
+        for rank in to {
+            let node = self.node(rank);
+            self.happen(What::Arrived(node, travel.clone()));
+        }
+    }
+
+    /// Something comes up for a process that runs.
+    fn reach(&self, node: &Arc<Node>, what: What) {
+        let Some(machine) = node.machine() else {
+            return;
+        };
+        match what {
+            What::Arrived(_, travel) => {
+                self.moved(&travel);
+                machine.take(Incoming::Travel(travel));
+            }
+            What::Tick(_) => machine.take(Incoming::Tick),
+            What::Wake(_, number) => node.wake(number),
+            What::GoOn(_) => machine.go_on(),
+            What::Linger(_) if machine.has_lingered() => {
+                self.state.lock().medium.leave(node.rank);
+                self.bury(node, Phase::Over);
+            }
+            What::Linger(_) => {
+                let again = self.time() + LINGER;
+                self.medium(|medium| medium.add(again, What::Linger(node.clone())));
+            }
+            What::Travel(_) | What::Fault(_) | What::Knock(..) | What::LetIn(_) => {
+                unreachable!("no process's protocols'")
+            }
+        }
+    }
+
+    fn suffer(&self, fault: Fault) {
+        let node = |rank| self.nodes().get(rank as usize).cloned();
+        match fault {
+            Fault::Crash(rank) => node(rank).iter().for_each(|node| self.crash(node)),
+            Fault::Restart(rank) => self.restart(rank),
+            Fault::Stop(rank) => node(rank).iter().for_each(|node| node.stop()),
+            Fault::Continue(rank) => {
+                let kept = node(rank).map_or_else(Vec::new, |node| node.go_on());
+                kept.into_iter().for_each(|what| self.happen(what));
+            }
+            Fault::Partition(ranks) => self.medium(|medium| {
+                let part = medium.network.parts().saturating_add(1);
+                medium.network.split(part, &ranks);
+            }),
+            Fault::Heal => self.medium(Medium::heal),
+        }
+    }
+
+    /// A process dies.
+    pub fn crash(&self, node: &Node) {
+        self.medium(|medium| medium.crash(node.rank));
+        self.bury(node, Phase::Crashed);
+    }
+
+    fn bury(&self, node: &Node, phase: Phase) {
+        if node.end(phase) {
+            self.state.lock().left -= 1;
+        }
+    }
+
+    /// Ends all that are left.
+    pub fn end(&self) {
+        for node in self.nodes() {
+            self.bury(&node, Phase::Over);
+        }
+    }
+
+    /// Adds what happens to the history.
+    fn note(&self, what: &What) {
+        let mut state = self.state.lock();
+        let now = state.medium.now;
+        let history = &mut state.history;
+        now.hash(history);
+        match what {
+            What::Travel(travel) => travel.hash(history),
+            What::Arrived(node, travel) => (node.rank, travel).hash(history),
+            What::Tick(node)
+            | What::GoOn(node)
+            | What::Linger(node)
+            | What::Knock(node, _)
+            | What::LetIn(node) => node.rank.hash(history),
+            What::Wake(node, number) => (node.rank, number).hash(history),
+            What::Fault(fault) => fault.hash(history),
+        }
+    }
+
+    /// What was counted: frames that were sent, their bytes, those that the network lost, and a digest of all that happened.
+    pub fn counts(&self) -> Counts {
+        let state = self.state.lock();
+        Counts {
+            frames: state.medium.frames,
+            bytes: state.medium.bytes,
+            lost: state.medium.network.lost(),
+            digest: state.history.finish(),
+            time: state.stirred.saturating_sub(START),
+        }
+    }
+
+    /// Forgets what is still to come, and the processes: each knows the others by it.
+    pub fn forget(&self) {
+        let mut state = self.state.lock();
+        let medium = Medium::new(0, state.medium.network.clone(), Chance::new(0));
+        let before = std::mem::replace(&mut state.medium, medium);
+        let nodes = std::mem::take(&mut state.nodes);
+        let past = std::mem::take(&mut state.past);
+        let starter = state.starter.take();
+        drop(state);
+        drop((before, nodes, past, starter));
+    }
+}
+
+/// What was counted in a simulation.
+pub struct Counts {
+    pub frames: u64,
+    pub bytes: u64,
+    pub lost: u64,
+    pub digest: u64,
+    pub time: Duration,
+}
