@@ -56,7 +56,9 @@ pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 /// Those that ran last for who drives.
 #[derive(Default)]
 pub struct LastUpcalls {
+    /// That of a port.
     pub of_port: Last<PortUpcall>,
+    /// That of a service.
     pub of_service: Last<ServiceUpcall>,
 }
 
@@ -76,8 +78,10 @@ struct PeerLoss {
     is_back: bool,
 }
 
+/// What a program has registered, and what it waits for.
 #[derive(Default)]
 pub struct Dispatcher {
+    /// Messages that lie at ports.
     pub mailbox: Mailbox,
     services: Mutex<FxHashMap<u64, Arc<Registered<ServiceUpcall>>>>,
     service_changes: Changes,
@@ -90,7 +94,9 @@ pub struct Dispatcher {
     losses: AtomicU64,
     /// Peers that are lost, or were once.
     lost: Mutex<FxHashMap<Rank, PeerLoss>>,
+    /// To whom sends wait.
     pub flow_control: FlowControl,
+    /// Requests that have not ended.
     pub pending: PendingRequests,
 }
 
@@ -103,6 +109,7 @@ impl Dispatcher {
         }
     }
 
+    /// Returns a process's name, for messages to people.
     pub fn name_of(&self, rank: Rank) -> String {
         self.processes
             .lock()
@@ -111,6 +118,7 @@ impl Dispatcher {
             .unwrap_or_else(|| format!("rank {rank}"))
     }
 
+    /// Notes a process that has joined, or has joined again.
     pub fn joined(&self, rank: Rank, name: String) {
         self.processes.lock().insert(rank, name);
         self.size.fetch_max(rank.saturating_add(1), Relaxed);
@@ -227,6 +235,7 @@ impl Dispatcher {
         drop((services, of_ports, of_groups));
     }
 
+    /// Registers the upcall of a service.
     pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Registered { place, call });

@@ -62,8 +62,11 @@ impl<F: FnMut() -> bool> Awaited for F {
 pub enum WaitsFor {
     /// A message at a port, of a sender and with a tag if they are said.
     Message {
+        /// The port's number.
         port: u64,
+        /// The sender.
         from: Option<Rank>,
+        /// The tag.
         tag: Option<u32>,
     },
     /// The end of a request.

@@ -39,22 +39,33 @@ pub use waiting::{Interest, Waiting};
 
 /// What a program asks of the protocols.
 pub enum Ask {
+    /// Begins a collective operation.
     Collect(Part),
     /// Operations on a family of lists end, and later ones, if the program may begin any, fail.
     Close {
+        /// The family.
         family: u64,
+        /// What they end with.
         failure: Failure,
+        /// Whether the program may begin more.
         may_begin: bool,
     },
+    /// Joins a group.
     Join(GroupId),
+    /// Leaves a group.
     Leave(GroupId),
+    /// Sends a message to a group.
     GroupSend(GroupId, Message),
     /// Takes a peer for lost that may live.
     GiveUp {
+        /// The peer.
         rank: Rank,
+        /// Why, in words that follow its name.
         why: String,
     },
+    /// Watches a peer.
     Watch(Rank),
+    /// Ends one [`Watch`](Self::Watch) of a peer.
     Unwatch(Rank),
 }
 
@@ -83,8 +94,18 @@ impl Ask {
 /// What a program asks of a peer, to be told when it is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Request {
-    Message { port: u64, tag: u32 },
-    Call { service: u64 },
+    /// To take a message, and say so.
+    Message {
+        /// The port's number.
+        port: u64,
+        /// The message's tag.
+        tag: u32,
+    },
+    /// To answer a call.
+    Call {
+        /// The service's number.
+        service: u64,
+    },
 }
 
 impl Request {
