@@ -73,6 +73,10 @@ impl Local {
         (0..size).map(end).collect()
     }
 
+    fn broadcast(&self, frame: Message) {
+        self.hub.put_to_all(self.rank, &frame);
+    }
+
     fn ends(rank: Rank, hub: &Arc<Hub>, queue: Arc<Queue>) -> (Self, LocalInbox) {
         let local = Self {
             rank,
@@ -130,6 +134,7 @@ impl Platform for Local {
     const NAME: &'static str = "local";
     const RELIABLE: bool = true;
     const ORDERED: bool = true;
+    const BROADCAST: Option<fn(&Self, Message)> = Some(Self::broadcast);
     const LARGEST: usize = usize::MAX;
     type Links = Through;
     type Order = Bus;
@@ -156,10 +161,6 @@ impl Platform for Local {
     fn send(&self, to: Rank, frame: Message) -> Flow {
         let from = self.rank;
         self.hub.put(to, Event::Frame { from, frame }, from)
-    }
-
-    fn broadcast(&self, frame: Message) {
-        self.hub.put_to_all(self.rank, &frame);
     }
 
     fn wake(&self) {

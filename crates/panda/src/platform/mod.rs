@@ -56,12 +56,15 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// Every frame arrives once, unchanged, and in the order of its sender's calls of [`send`](Self::send), until the peer is reported lost.
     const RELIABLE: bool;
-    /// [`broadcast`](Self::broadcast) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
+    /// [`BROADCAST`](Self::BROADCAST) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
     const ORDERED: bool;
     /// Bytes of the longest frame in any session; `usize::MAX` if there is no limit.
     const LARGEST: usize;
-    /// Whether one frame can reach many processes at once by [`multicast`](Self::multicast), wherever [`Event::Hears`] says so.
-    const MULTICAST: bool = false;
+    /// Sends a frame to every rank, the caller's own included, in one order. `None` unless the platform is
+    /// [`ORDERED`](Self::ORDERED).
+    const BROADCAST: Option<fn(&Self, Message)> = None;
+    /// How one frame reaches many processes at once, wherever [`Event::Hears`] says so; `None` where it cannot.
+    const MULTICAST: Option<Multicast<Self>> = None;
 
     /// Reliable point-to-point links over this platform: [`Through`](crate::protocol::link::Through) if it is reliable and frames have no limit, else
     /// [`Retransmit`](crate::protocol::link::Retransmit) or [`Fragment`](crate::protocol::link::Fragment).
@@ -121,24 +124,6 @@ pub trait Platform: Sized + Send + Sync + 'static {
         })
     }
 
-    /// Only where [`ORDERED`](Self::ORDERED): sends a frame to every rank, the caller's own included, in one order.
-    fn broadcast(&self, _frame: Message) {
-        unreachable!(
-            "{} is not ordered: the interface layer orders for it",
-            Self::NAME
-        )
-    }
-
-    /// Only where [`MULTICAST`](Self::MULTICAST): sends a frame of at most [`largest`](Self::largest) bytes to all that hear it, at least those that were reported to by
-    /// [`Event::Hears`]. Any of them may lack it, or get it twice or late.
-    fn multicast(&self, _frame: Message) {
-        unreachable!("{} has no multicast", Self::NAME)
-    }
-
-    /// Only where [`MULTICAST`](Self::MULTICAST): a process that was reported to hear this one's multicasts does not seem to. It is not sent to so until it is
-    /// reported again.
-    fn is_deaf(&self, _rank: Rank) {}
-
     /// Makes a [`receive`](Inbox::receive) that waits, or else the next one, return. Wakes given while nobody waits count as one.
     fn wake(&self);
 
@@ -183,6 +168,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// Ends processes that it has [started](Self::start).
     fn take_back(&self, _started: &[Rank]) {}
+}
+
+/// How a platform sends one frame to many processes at once.
+pub struct Multicast<P> {
+    /// Sends a frame of at most [`largest`](Platform::largest) bytes to all that hear it, at least to those that
+    /// [`Event::Hears`] reported. Any of them may lack it, or get it twice or late.
+    pub send: fn(&P, Message),
+    /// Tells the platform that a process does not seem to hear, though it was reported to. Nothing more goes to it so
+    /// until it is reported again.
+    pub is_deaf: fn(&P, Rank),
 }
 
 /// The receiving end of a platform. One thread at a time holds it, not always the same one.

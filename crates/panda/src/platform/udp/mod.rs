@@ -6,7 +6,7 @@
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use super::{Flow, JoinError, LaunchInfo, Platform, Rank, linger};
+use super::{Flow, JoinError, LaunchInfo, Multicast, Platform, Rank, linger};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -40,12 +40,27 @@ pub struct Udp {
     has_left: Once,
 }
 
+impl Udp {
+    fn multicast(&self, frame: Message) {
+        self.shared.multicast(&frame);
+    }
+
+    fn is_deaf(&self, rank: Rank) {
+        if let Some(multicast) = &self.shared.multicast {
+            multicast.probing.lock().is_deaf(Instant::now(), rank);
+        }
+    }
+}
+
 impl Platform for Udp {
     const NAME: &'static str = "udp";
     const RELIABLE: bool = false;
     const ORDERED: bool = false;
     const LARGEST: usize = wire::ON_HOST - wire::HEADER;
-    const MULTICAST: bool = true;
+    const MULTICAST: Option<Multicast<Self>> = Some(Multicast {
+        send: Self::multicast,
+        is_deaf: Self::is_deaf,
+    });
 
     type Links = Retransmit;
     type Order = Sequencer;
@@ -78,16 +93,6 @@ impl Platform for Udp {
     fn send_run(&self, to: Rank, frames: Vec<Message>) -> Flow {
         self.shared.send_run(to, &frames);
         Flow::Free
-    }
-
-    fn multicast(&self, frame: Message) {
-        self.shared.multicast(&frame);
-    }
-
-    fn is_deaf(&self, rank: Rank) {
-        if let Some(multicast) = &self.shared.multicast {
-            multicast.probing.lock().is_deaf(Instant::now(), rank);
-        }
     }
 
     fn wake(&self) {

@@ -125,7 +125,7 @@ impl<P: Platform> Node<P> {
                 "Platform::Links must fit Platform::LARGEST"
             );
             assert!(
-                !P::MULTICAST || <P::Links as Links>::RETRANSMITS,
+                P::MULTICAST.is_none() || <P::Links as Links>::RETRANSMITS,
                 "what a multicast may lose must be sent again: Platform::Links must fit Platform::MULTICAST"
             );
             assert!(
@@ -135,6 +135,10 @@ impl<P: Platform> Node<P> {
             assert!(
                 (P::ORDERED && P::RELIABLE) || !<P::Order as Order>::NEEDS_ORDERED,
                 "Platform::Order must fit Platform::ORDERED"
+            );
+            assert!(
+                P::ORDERED == P::BROADCAST.is_some(),
+                "an ordered platform broadcasts, and no other does"
             );
         }
         let stack = Stack::new(myself, platform.largest());
@@ -303,17 +307,24 @@ impl<P: Platform> Node<P> {
                     let length = frames.iter().map(Message::len).sum();
                     self.give_by(to, length, || self.platform.send_run(to, frames));
                 }
+                // The protocols ask only for what the platform has: see `new`.
                 Action::Broadcast(frame) => {
-                    self.note_sent();
-                    self.platform.broadcast(frame);
-                }
-                Action::Multicast(frame) => {
-                    if P::MULTICAST {
+                    if let Some(broadcast) = P::BROADCAST {
                         self.note_sent();
-                        self.platform.multicast(frame);
+                        broadcast(&self.platform, frame);
                     }
                 }
-                Action::Deaf(rank) => self.platform.is_deaf(rank),
+                Action::Multicast(frame) => {
+                    if let Some(multicast) = P::MULTICAST {
+                        self.note_sent();
+                        (multicast.send)(&self.platform, frame);
+                    }
+                }
+                Action::Deaf(rank) => {
+                    if let Some(multicast) = P::MULTICAST {
+                        (multicast.is_deaf)(&self.platform, rank);
+                    }
+                }
                 Action::Deliver(delivery) => deliver(delivery),
                 own => {
                     if let Action::Lost(rank, _) = own {
