@@ -44,6 +44,7 @@ struct Change {
 }
 
 impl Dispatcher {
+    /// Does something with what is known of a group, which need not be joined.
     pub fn group<R>(&self, group: GroupId, act: impl FnOnce(&mut Membership) -> R) -> R {
         act(self.groups.lock().entry(group).or_default())
     }
