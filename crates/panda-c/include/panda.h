@@ -505,7 +505,7 @@ panda_status panda_session_allot(panda_session *session,
  * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_launch_info_join(panda_launch_info *info,
-                             panda_session **session);
+                                    panda_session **session);
 
 /**
  * The rank of the process that joins with it; PANDA_ANY for NULL.
@@ -926,10 +926,10 @@ panda_status panda_comm_everyone(panda_session *session, panda_comm **communicat
  * Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_comm_of(panda_session *session,
-                             const char *name,
-                             const panda_rank *processes,
-                             size_t count,
-                             panda_comm **communicator);
+                           const char *name,
+                           const panda_rank *processes,
+                           size_t count,
+                           panda_comm **communicator);
 
 /**
  * The members of a group as of the last view that this member's upcall has seen, apart from all other communicators. When the view changes its operations end with PANDA_LOST, or with
@@ -937,7 +937,8 @@ panda_status panda_comm_of(panda_session *session,
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_comm_of_group(panda_group *group, panda_comm **communicator);
+panda_status panda_comm_of_group(panda_group *group,
+                                 panda_comm **communicator);
 
 /**
  * Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other communicators, and ends with the
@@ -947,9 +948,9 @@ panda_status panda_comm_of_group(panda_group *group, panda_comm **communicator);
  * PANDA_BAD_ARGUMENT.
  */
 panda_status panda_comm_of_members(panda_group *group,
-                                     const panda_rank *processes,
-                                     size_t count,
-                                     panda_comm **communicator);
+                                   const panda_rank *processes,
+                                   size_t count,
+                                   panda_comm **communicator);
 
 /**
  * Gives a handle back. NULL is none.
@@ -981,7 +982,10 @@ panda_status panda_comm_broadcast(panda_comm *communicator, panda_rank root, pan
  *
  * Errors: see panda_comm_barrier().
  */
-panda_status panda_comm_gather(panda_comm *communicator, panda_rank root, panda_message *message, panda_message **results);
+panda_status panda_comm_gather(panda_comm *communicator,
+                               panda_rank root,
+                               panda_message *message,
+                               panda_message **results);
 
 /**
  * To each its own of the root's messages, one for each process in the order of the communicator, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
@@ -989,7 +993,10 @@ panda_status panda_comm_gather(panda_comm *communicator, panda_rank root, panda_
  *
  * Errors: see panda_comm_barrier().
  */
-panda_status panda_comm_scatter(panda_comm *communicator, panda_rank root, panda_message *const *messages, panda_message **result);
+panda_status panda_comm_scatter(panda_comm *communicator,
+                                panda_rank root,
+                                panda_message *const *messages,
+                                panda_message **result);
 
 /**
  * Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
@@ -998,11 +1005,11 @@ panda_status panda_comm_scatter(panda_comm *communicator, panda_rank root, panda
  * Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all.
  */
 panda_status panda_comm_reduce(panda_comm *communicator,
-                                 panda_rank root,
-                                 panda_message *message,
-                                 panda_combine combine,
-                                 void *context,
-                                 panda_message **result);
+                               panda_rank root,
+                               panda_message *message,
+                               panda_combine combine,
+                               void *context,
+                               panda_message **result);
 
 /**
  * Everybody's messages, which are taken and of the same length, combined, at all; what comes is the caller's. The context is used until this returns.
@@ -1019,10 +1026,10 @@ panda_status panda_comm_all_reduce(panda_comm *communicator, panda_message *mess
  * Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
  */
 panda_status panda_comm_all_reduce_numbers(panda_comm *communicator,
-                                             void *numbers,
-                                             size_t count,
-                                             uint32_t of,
-                                             uint32_t by);
+                                           void *numbers,
+                                           size_t count,
+                                           uint32_t of,
+                                           uint32_t by);
 
 /**
  * The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
@@ -1030,11 +1037,11 @@ panda_status panda_comm_all_reduce_numbers(panda_comm *communicator,
  * Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at those who wait.
  */
 panda_status panda_comm_reduce_numbers(panda_comm *communicator,
-                                         panda_rank root,
-                                         void *numbers,
-                                         size_t count,
-                                         uint32_t of,
-                                         uint32_t by);
+                                       panda_rank root,
+                                       void *numbers,
+                                       size_t count,
+                                       uint32_t of,
+                                       uint32_t by);
 
 /* ---- threads --------------------------------------------------------------------------------------------- */
 

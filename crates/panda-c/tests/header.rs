@@ -93,10 +93,10 @@ fn topic(files: &[&str]) -> String {
     // To C a handle is something that changes, although Rust shares it between threads.
     let handles = [
         "session",
-        "info",
+        "launch_info",
         "port",
         "group",
-        "communicator",
+        "comm",
         "thread",
         "mutex",
         "condition",

@@ -47,7 +47,7 @@ pub enum News {
     /// It cannot be yet: the loss is still to be noted.
     Early,
     Untold,
-    Told,
+    Reported,
 }
 
 /// Whose mail is not taken any more.
@@ -250,7 +250,7 @@ impl Mailbox {
         let mut barred = self.barred.lock();
         let mut untold = (barred.iter_mut()).filter(|(_, news)| **news == News::Untold);
         let first = untold.next().map(|(rank, news)| {
-            *news = News::Told;
+            *news = News::Reported;
             *rank
         });
         let has_more = untold.next().is_some();

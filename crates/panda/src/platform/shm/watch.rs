@@ -64,7 +64,7 @@ impl Watch {
     /// Watches a peer's process. False if it is gone already: there is none with this number, or it was started at another time.
     pub fn add(&self, rank: Rank, pid: u32, started: u64) -> bool {
         let process = match open(pid) {
-            Ok(descriptor) => Process::Told(descriptor),
+            Ok(descriptor) => Process::Descriptor(descriptor),
             Err(Errno::SRCH) => return false,
             Err(_) => Process::Sought { pid, started },
         };
@@ -97,7 +97,7 @@ impl Drop for Watch {
 /// A process that is watched.
 enum Process {
     /// The system tells of its end.
-    Told(OwnedFd),
+    Descriptor(OwnedFd),
     /// It does not.
     Sought { pid: u32, started: u64 },
 }
@@ -105,7 +105,7 @@ enum Process {
 impl Process {
     fn descriptor(&self) -> Option<&OwnedFd> {
         match self {
-            Self::Told(descriptor) => Some(descriptor),
+            Self::Descriptor(descriptor) => Some(descriptor),
             Self::Sought { .. } => None,
         }
     }
@@ -168,7 +168,7 @@ fn wait(
         .iter()
         .map(|polled| !polled.revents().is_empty());
     let is_over = |(_, process): &(Rank, Process)| match process {
-        Process::Told(_) => told.next() == Some(true),
+        Process::Descriptor(_) => told.next() == Some(true),
         Process::Sought { pid, started } => is_gone(*pid, *started),
     };
     Ok(watched.iter().map(is_over).collect())
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_told() {
-        is_heard(|pid, _| Process::Told(open(pid).expect("this system tells")));
+        is_heard(|pid, _| Process::Descriptor(open(pid).expect("this system tells")));
     }
 
     #[test]
