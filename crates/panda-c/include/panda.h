@@ -141,6 +141,10 @@ typedef enum {
      * The message is longer than the session's platform takes. Nothing was sent.
      */
     PANDA_TOO_LONG = 22,
+    /**
+     * The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
+     */
+    PANDA_HAS_UPCALL = 23,
 } panda_status;
 
 /**
@@ -555,6 +559,32 @@ typedef struct {
 } panda_arrived;
 
 /**
+ * Says whether a message is wanted. The message is lent until this returns, and is a copy that
+ * shares its bytes: popping from it changes nothing of what lies at the port. It runs on the
+ * thread that receives, under the rules of upcalls: it must not wait; it may send, reply and lock
+ * a mutex for a moment.
+ */
+typedef bool (*panda_message_predicate)(void *context, panda_rank from, uint32_t tag, panda_message *message);
+
+/**
+ * What is known of an unread message without taking it.
+ */
+typedef struct {
+    /**
+     * Its sender.
+     */
+    panda_rank from;
+    /**
+     * Its sender's tag.
+     */
+    uint32_t tag;
+    /**
+     * Its length in bytes.
+     */
+    size_t length;
+} panda_probed;
+
+/**
  * The port of a name. Messages that come before anybody asks for them are kept. The handle is the caller's, to be given back by panda_port_free(); all handles of one name are one port.
  *
  * Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
@@ -627,6 +657,50 @@ panda_status panda_port_receive(panda_port *port,
                                 uint32_t tag,
                                 uint64_t timeout_ns,
                                 panda_arrived *arrived);
+
+/**
+ * Takes the first unread message that a predicate accepts. The predicate is shown the messages in
+ * the order of their arrival; those that it refuses stay. It does not wait.
+ *
+ * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_poll_where(panda_port *port, panda_message_predicate accepts, void *context, panda_arrived *arrived);
+
+/**
+ * Waits for the first message that a predicate accepts, and takes it; for a time at most, in
+ * nanoseconds or PANDA_FOREVER. The predicate is shown the unread messages in the order of their
+ * arrival, then each that comes, every message once; those that it refuses stay.
+ *
+ * Errors: PANDA_LOST: the last of the other processes is lost, or one has left too much unread
+ * (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_HAS_UPCALL; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_receive_where(panda_port *port, panda_message_predicate accepts, void *context, uint64_t timeout_ns, panda_arrived *arrived);
+
+/**
+ * Says what the first unread message that fits is, of a sender or PANDA_ANY and with a tag or
+ * PANDA_ANY, and leaves it there: another thread may take it meanwhile. It does not wait.
+ *
+ * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_peek(panda_port *port, panda_rank from, uint32_t tag, panda_probed *probed);
+
+/**
+ * Says what the first unread message is that a predicate accepts, and leaves it there: another
+ * thread may take it meanwhile. It does not wait.
+ *
+ * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_peek_where(panda_port *port, panda_message_predicate accepts, void *context, panda_probed *probed);
+
+/**
+ * Waits for a message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
+ * at most, in nanoseconds or PANDA_FOREVER. Says what the first one is, and leaves it there:
+ * panda_port_receive() of this sender and tag takes it, unless another thread has.
+ *
+ * Errors: as panda_port_receive(), and PANDA_HAS_UPCALL.
+ */
+panda_status panda_port_probe(panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, panda_probed *probed);
 
 /* ---- calls ----------------------------------------------------------------------------------------------- */
 

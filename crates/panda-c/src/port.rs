@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use antiphon_panda::{Arrived, Message, Port};
+use antiphon_panda::{Arrived, Message, Port, Probed};
 
-use crate::given::{Upcall, any, array, given, panda_release, text, time};
+use crate::given::{Upcall, any, array, called, given, panda_release, text, time};
 use crate::handing::{Awaited, lent, taken};
 use crate::message::panda_message;
 use crate::session::{of, panda_session};
@@ -26,6 +26,30 @@ pub struct panda_arrived {
     /// What was sent; the receiver's, to be freed or given away.
     pub message: *mut panda_message,
 }
+
+/// What is known of an unread message without taking it.
+#[repr(C)]
+pub struct panda_probed {
+    /// Its sender.
+    pub from: panda_rank,
+    /// Its sender's tag.
+    pub tag: u32,
+    /// Its length in bytes.
+    pub length: usize,
+}
+
+/// Says whether a message is wanted. The message is lent until this returns, and is a copy that
+/// shares its bytes: popping from it changes nothing of what lies at the port. It runs on the
+/// thread that receives, under the rules of upcalls: it must not wait; it may send, reply and lock
+/// a mutex for a moment.
+pub type panda_message_predicate = Option<
+    unsafe extern "C-unwind" fn(
+        context: *mut c_void,
+        from: panda_rank,
+        tag: u32,
+        message: *mut panda_message,
+    ) -> bool,
+>;
 
 /// Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
 /// messages; it may send, reply and lock a mutex for a moment.
@@ -213,6 +237,152 @@ pub extern "C" fn panda_port_receive(
         hand_over(arrived?, awaited, place);
         Ok(())
     })
+}
+
+/// Takes the first unread message that a predicate accepts. The predicate is shown the messages in
+/// the order of their arrival; those that it refuses stay. It does not wait.
+///
+/// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_poll_where(
+    port: Option<&panda_port>,
+    accepts: panda_message_predicate,
+    context: *mut c_void,
+    arrived: Option<&mut MaybeUninit<panda_arrived>>,
+) -> panda_status {
+    entry("panda_port_poll_where", || {
+        let port = &given(port, "port")?.port;
+        let place = given(arrived, "arrived")?;
+        // SAFETY: the caller's promise.
+        let accepts = unsafe { predicate(accepts, context) }?;
+        let arrived = port.poll_where(accepts)?.ok_or(Failure::NotNow)?;
+        hand_over(arrived, Awaited::new(), place);
+        Ok(())
+    })
+}
+
+/// Waits for the first message that a predicate accepts, and takes it; for a time at most, in
+/// nanoseconds or PANDA_FOREVER. The predicate is shown the unread messages in the order of their
+/// arrival, then each that comes, every message once; those that it refuses stay.
+///
+/// Errors: PANDA_LOST: the last of the other processes is lost, or one has left too much unread
+/// (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_HAS_UPCALL; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_receive_where(
+    port: Option<&panda_port>,
+    accepts: panda_message_predicate,
+    context: *mut c_void,
+    timeout_ns: u64,
+    arrived: Option<&mut MaybeUninit<panda_arrived>>,
+) -> panda_status {
+    entry("panda_port_receive_where", || {
+        let port = &given(port, "port")?.port;
+        let place = given(arrived, "arrived")?;
+        // SAFETY: the caller's promise.
+        let accepts = unsafe { predicate(accepts, context) }?;
+        let arrived = match time(timeout_ns) {
+            None => port.receive_where(accepts),
+            Some(time) => port.receive_where_within(accepts, time),
+        };
+        hand_over(arrived?, Awaited::new(), place);
+        Ok(())
+    })
+}
+
+/// Says what the first unread message that fits is, of a sender or PANDA_ANY and with a tag or
+/// PANDA_ANY, and leaves it there: another thread may take it meanwhile. It does not wait.
+///
+/// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_peek(
+    port: Option<&panda_port>,
+    from: panda_rank,
+    tag: u32,
+    probed: Option<&mut MaybeUninit<panda_probed>>,
+) -> panda_status {
+    entry("panda_port_peek", || {
+        let port = &given(port, "port")?.port;
+        let place = given(probed, "probed")?;
+        let probed = port.peek(any(from), any(tag))?;
+        place.write(probed.ok_or(Failure::NotNow)?.into());
+        Ok(())
+    })
+}
+
+/// Says what the first unread message is that a predicate accepts, and leaves it there: another
+/// thread may take it meanwhile. It does not wait.
+///
+/// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_peek_where(
+    port: Option<&panda_port>,
+    accepts: panda_message_predicate,
+    context: *mut c_void,
+    probed: Option<&mut MaybeUninit<panda_probed>>,
+) -> panda_status {
+    entry("panda_port_peek_where", || {
+        let port = &given(port, "port")?.port;
+        let place = given(probed, "probed")?;
+        // SAFETY: the caller's promise.
+        let accepts = unsafe { predicate(accepts, context) }?;
+        let probed = port.peek_where(accepts)?;
+        place.write(probed.ok_or(Failure::NotNow)?.into());
+        Ok(())
+    })
+}
+
+/// Waits for a message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
+/// at most, in nanoseconds or PANDA_FOREVER. Says what the first one is, and leaves it there:
+/// panda_port_receive() of this sender and tag takes it, unless another thread has.
+///
+/// Errors: as panda_port_receive(), and PANDA_HAS_UPCALL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_probe(
+    port: Option<&panda_port>,
+    from: panda_rank,
+    tag: u32,
+    timeout_ns: u64,
+    probed: Option<&mut MaybeUninit<panda_probed>>,
+) -> panda_status {
+    entry("panda_port_probe", || {
+        let port = &given(port, "port")?.port;
+        let place = given(probed, "probed")?;
+        let (from, tag) = (any(from), any(tag));
+        let probed = match time(timeout_ns) {
+            None => port.probe(from, tag),
+            Some(time) => port.probe_within(from, tag, time),
+        };
+        place.write(probed?.into());
+        Ok(())
+    })
+}
+
+/// A predicate of the program's, as Rust calls it.
+///
+/// # Safety
+/// The function may be called with this context as long as the result lives.
+unsafe fn predicate(
+    accepts: panda_message_predicate,
+    context: *mut c_void,
+) -> Result<impl FnMut(&Arrived) -> bool, Failure> {
+    let accepts = given(accepts, "accepts")?;
+    Ok(move |arrived: &Arrived| {
+        lent(arrived.payload.clone(), |message| {
+            // SAFETY: the caller's promise.
+            called(|| unsafe { accepts(context, arrived.from, arrived.tag, message) })
+        })
+    })
+}
+
+impl From<Probed> for panda_probed {
+    fn from(probed: Probed) -> Self {
+        Self {
+            from: probed.from,
+            tag: probed.tag,
+            length: probed.length,
+        }
+    }
 }
 
 #[inline]

@@ -68,6 +68,8 @@ pub enum panda_status {
     PANDA_NO_THREAD = 21,
     /// The message is longer than the session's platform takes. Nothing was sent.
     PANDA_TOO_LONG = 22,
+    /// The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
+    PANDA_HAS_UPCALL = 23,
 }
 
 use panda_status::*;
@@ -134,6 +136,7 @@ impl Failure {
             | Error::NotMember(_)
             | Error::SameNumber(_)
             | Error::InUpcall(_)
+            | Error::HasUpcall(_)
             | Error::NoSuchReduction { .. }
             | Error::TooLong { .. }
             | Error::Over
@@ -168,6 +171,7 @@ fn of_session(error: &Error) -> panda_status {
         Error::Mismatch { .. } => PANDA_MISMATCH,
         Error::Panicked { .. } => PANDA_PANICKED,
         Error::InUpcall(_) => PANDA_IN_UPCALL,
+        Error::HasUpcall(_) => PANDA_HAS_UPCALL,
         Error::NoSuchReduction { .. } => PANDA_BAD_ARGUMENT,
         Error::NotSpawned { .. } => PANDA_NOT_SPAWNED,
         Error::TooLong { .. } => PANDA_TOO_LONG,
@@ -286,7 +290,7 @@ pub extern "C" fn panda_last_rank() -> panda_rank {
 /// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
-    const NAMES: [&CStr; 23] = [
+    const NAMES: [&CStr; 24] = [
         c"PANDA_OK",
         c"PANDA_NOT_NOW",
         c"PANDA_LOST",
@@ -310,6 +314,7 @@ pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
         c"PANDA_BAD_ARGUMENT",
         c"PANDA_NO_THREAD",
         c"PANDA_TOO_LONG",
+        c"PANDA_HAS_UPCALL",
     ];
     let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));
     name.unwrap_or(&c"unknown").as_ptr()

@@ -74,6 +74,7 @@ fn callbacks_that_do_not_return() {
         "call",
         "event",
         "predicate",
+        "accepts",
         "combine",
         "release",
         "buffer",

@@ -127,6 +127,11 @@ pub enum Error {
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),
+    /// A port has an upcall, which takes all its messages: none can be found there.
+    #[error(
+        "port {0:?} has an upcall, which takes its messages: have the upcall keep them, or receive at another port"
+    )]
+    HasUpcall(String),
     /// A process that was to be spawned is not there.
     #[error("cannot spawn {program:?} as rank {rank}: {why}")]
     NotSpawned {

@@ -18,5 +18,5 @@ pub use error::{Error, Named, SameNumber};
 pub use platform::{LaunchInfo, Platform};
 pub use protocol::group::GroupEvent;
 pub use session::{
-    Arrived, Call, Communicator, Group, Multicast, Port, Reply, Session, WeakSession,
+    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Reply, Session, WeakSession,
 };

@@ -11,3 +11,4 @@ fn session(size: u32) -> Vec<Session> {
 
 conformance_tests!(session);
 conformance_tests!(session => flow: who_sends_empty_messages_to_one_that_does_not_ask_is_held);
+conformance_tests!(session => choosing: a_wait_by_predicate_ends_when_nobody_is_left);

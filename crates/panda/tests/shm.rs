@@ -30,3 +30,4 @@ conformance_tests!(session => flow:
     what_was_sent_last_reaches_who_is_busy
     who_takes_nothing_is_lost
 );
+conformance_tests!(session => choosing: a_wait_by_predicate_ends_when_nobody_is_left);

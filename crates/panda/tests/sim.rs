@@ -68,6 +68,17 @@ macro_rules! conform {
                 upcalls_may_send
                 an_upcall_wakes_who_waits_for_a_condition
             );
+            mod choosing {
+                use super::conformance::{self, choosing};
+                conform!(super::super::$network, choosing =>
+                    a_predicate_chooses_among_what_lies_there_and_what_comes
+                    the_last_of_many_messages_is_taken_first
+                    a_probe_leaves_its_message
+                    threads_choose_at_one_port
+                    a_port_with_an_upcall_is_not_searched
+                    a_wait_by_predicate_ends_when_nobody_is_left
+                );
+            }
             mod threads {
                 use super::conformance::{self, threads};
                 conform!(super::super::$network, threads =>

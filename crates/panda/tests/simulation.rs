@@ -106,6 +106,27 @@ fn those_that_wait_for_each_other_are_named() {
 }
 
 #[test]
+fn who_waits_for_a_message_that_nobody_sends_is_named() {
+    let run = Simulation::of(2).run(|session| {
+        let port = session.port("chosen");
+        port.send(1 - session.rank(), 3, Message::new())?;
+        match session.rank() {
+            0 => port.receive_where(|arrived| arrived.tag == 4).map(drop),
+            _ => port.probe(Some(0), Some(5)).map(drop),
+        }
+    });
+    let run = run.unwrap();
+    assert_eq!(run.halt, Halt::Deadlock);
+    let told = run.failure().expect("all wait").to_string();
+    for words in [
+        "rank 0 waits for a message at port \"chosen\" that its predicate accepts",
+        "rank 1 waits for a message from rank 0 at port \"chosen\", with tag 5",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
 fn who_waits_for_a_time_is_in_no_deadlock() {
     let run = Simulation::of(2).run(|session| {
         if session.rank() == 1 {

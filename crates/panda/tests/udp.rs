@@ -92,6 +92,7 @@ mod over_a_good_network {
         who_sends_empty_messages_to_one_that_does_not_ask_is_held
         who_takes_nothing_is_lost
     );
+    conformance_tests!(session => choosing: a_wait_by_predicate_ends_when_nobody_is_left);
 }
 
 mod over_a_bad_network {

@@ -32,6 +32,12 @@ static bool holds(void *)
     return true;
 }
 
+static bool accepts(void *, panda_rank, uint32_t, panda_message *)
+{
+    leave();
+    return true;
+}
+
 static void combine(void *, void *, const void *, size_t)
 {
     leave();
@@ -74,6 +80,10 @@ int main(int count, char **arguments)
         panda_group_join(sessions[0], "group", event_came, nullptr, nullptr, &group);
     } else if (strcmp(callback, "predicate") == 0) {
         panda_session_wait_until(sessions[0], holds, nullptr, PANDA_FOREVER);
+    } else if (strcmp(callback, "accepts") == 0) {
+        panda_arrived arrived;
+        OK(panda_port_send_bytes(port, 0, 0, "a", 1));
+        panda_port_receive_where(port, accepts, nullptr, PANDA_FOREVER, &arrived);
     } else if (strcmp(callback, "combine") == 0) {
         panda_thread *thread;
         OK(panda_thread_create("other", 0, other_part, sessions[1], &thread));

@@ -198,6 +198,93 @@ static void messages(void)
     panda_port_free(port);
 }
 
+/* Accepts messages that hold a number no less than the least, and counts what it is shown. */
+struct least {
+    uint32_t number;
+    unsigned shown;
+    panda_port *port;
+};
+
+static bool is_large(void *context, panda_rank from, uint32_t tag, panda_message *message)
+{
+    struct least *least = context;
+    uint32_t number;
+    panda_arrived arrived;
+    CHECK(from == 0 && tag <= 50 && panda_message_length(message) == sizeof number);
+    IS(PANDA_IN_UPCALL, panda_port_receive(least->port, 0, PANDA_ANY, PANDA_FOREVER, &arrived));
+    /* A copy: what lies there stays whole. */
+    OK(panda_message_pop(message, &number, sizeof number));
+    least->shown++;
+    return number >= least->number;
+}
+
+static void ignored(void *context, panda_rank from, uint32_t tag, panda_message *message)
+{
+    (void)context, (void)from, (void)tag, (void)message;
+}
+
+static void chosen_messages(void)
+{
+    panda_port *port, *taken;
+    panda_arrived arrived;
+    panda_probed probed;
+    OK(panda_port_open(session, "chosen", &port));
+    OK(panda_port_open(session, "with an upcall", &taken));
+    struct least least = {5000, 0, port};
+    barrier();
+    if (rank == 0) {
+        for (uint32_t tag = 1; tag <= 50; tag++)
+            OK(panda_port_send(port, 1, tag, number_message(100 * tag)));
+        OK(panda_port_receive(port, 1, 0, PANDA_FOREVER, &arrived));
+        panda_message_free(arrived.message);
+        OK(panda_port_send(port, 1, 7, number_message(777)));
+    } else if (rank == 1) {
+        OK(panda_port_receive_where(port, is_large, &least, PANDA_FOREVER, &arrived));
+        CHECK(arrived.from == 0 && arrived.tag == 50 && number_of(arrived.message) == 5000);
+        CHECK(least.shown == 50);
+        IS(PANDA_NOT_NOW, panda_port_poll_where(port, is_large, &least, &arrived));
+        IS(PANDA_NOT_NOW, panda_port_peek_where(port, is_large, &least, &probed));
+        IS(PANDA_TIMED_OUT, panda_port_receive_where(port, is_large, &least, 1000, &arrived));
+        CHECK(panda_last_rank() == PANDA_ANY && least.shown == 50 + 3 * 49);
+        least.number = 4800;
+        OK(panda_port_peek_where(port, is_large, &least, &probed));
+        CHECK(probed.from == 0 && probed.tag == 48 && probed.length == sizeof(uint32_t));
+        OK(panda_port_poll_where(port, is_large, &least, &arrived));
+        CHECK(arrived.tag == 48 && number_of(arrived.message) == 4800);
+        IS(PANDA_NOT_NOW, panda_port_peek(port, PANDA_ANY, 48, &probed));
+        IS(PANDA_TIMED_OUT, panda_port_probe(port, 0, 48, 1000, &probed));
+        CHECK(panda_last_rank() == 0);
+        /* The last first. */
+        for (uint32_t tag = 49; tag > 0; tag--) {
+            if (tag == 48)
+                continue;
+            OK(panda_port_peek(port, 0, tag, &probed));
+            CHECK(probed.from == 0 && probed.tag == tag && probed.length == sizeof(uint32_t));
+            OK(panda_port_receive(port, tag % 2 ? 0 : PANDA_ANY, tag, PANDA_FOREVER, &arrived));
+            CHECK(number_of(arrived.message) == 100 * tag);
+        }
+        OK(panda_port_send(port, 0, 0, panda_message_new()));
+        OK(panda_port_probe(port, 0, PANDA_ANY, PANDA_FOREVER, &probed));
+        CHECK(probed.from == 0 && probed.tag == 7 && probed.length == sizeof(uint32_t));
+        OK(panda_port_receive(port, probed.from, probed.tag, 0, &arrived));
+        CHECK(number_of(arrived.message) == 777);
+    }
+    IS(PANDA_NOT_NOW, panda_port_peek(port, PANDA_ANY, PANDA_ANY, &probed));
+    IS(PANDA_BAD_ARGUMENT, panda_port_peek(port, PANDA_ANY, PANDA_ANY, NULL));
+    IS(PANDA_BAD_ARGUMENT, panda_port_receive_where(port, NULL, NULL, PANDA_FOREVER, &arrived));
+    SAYS("panda_port_receive_where: accepts is NULL");
+    OK(panda_port_on_message(taken, ignored, NULL, NULL));
+    IS(PANDA_HAS_UPCALL, panda_port_peek(taken, PANDA_ANY, PANDA_ANY, &probed));
+    SAYS("port \"with an upcall\" has an upcall");
+    IS(PANDA_HAS_UPCALL, panda_port_peek_where(taken, is_large, &least, &probed));
+    IS(PANDA_HAS_UPCALL, panda_port_probe(taken, PANDA_ANY, PANDA_ANY, PANDA_FOREVER, &probed));
+    IS(PANDA_HAS_UPCALL, panda_port_poll_where(taken, is_large, &least, &arrived));
+    IS(PANDA_HAS_UPCALL, panda_port_receive_where(taken, is_large, &least, PANDA_FOREVER, &arrived));
+    barrier();
+    panda_port_free(port);
+    panda_port_free(taken);
+}
+
 static void upcalls_take_messages(void)
 {
     panda_port *adds, *back;
@@ -323,6 +410,7 @@ int main(void)
     rank = panda_session_rank(session);
     who_we_are();
     messages();
+    chosen_messages();
     upcalls_take_messages();
     calls();
     the_end();

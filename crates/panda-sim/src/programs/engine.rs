@@ -449,6 +449,10 @@ impl<L: Links, O: Order> Machine for Process<L, O> {
                 let tag = tag.map_or(String::new(), |tag| format!(", with tag {tag}"));
                 format!("a message from {from} at port {port}{tag}")
             }
+            WaitsFor::Accepted { port } => {
+                let port = self.port_name(port);
+                format!("a message at port {port} that its predicate accepts")
+            }
             WaitsFor::Request(id) => match self.requests.lock().get(&id) {
                 Some(RequestKind::Peer(to, Request::Call { .. })) => {
                     format!("the reply of {} to a call", self.dispatcher.name_of(*to))

@@ -33,6 +33,27 @@ pub struct Arrived {
     pub payload: Message,
 }
 
+/// What is known of an unread message without taking it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probed {
+    /// Its sender.
+    pub from: Rank,
+    /// Its sender's tag.
+    pub tag: u32,
+    /// The length of its payload, in bytes.
+    pub length: usize,
+}
+
+impl Probed {
+    pub(super) fn of(arrived: &Arrived) -> Self {
+        Self {
+            from: arrived.from,
+            tag: arrived.tag,
+            length: arrived.payload.len(),
+        }
+    }
+}
+
 impl Arrived {
     /// The memory that it takes while it lies at its port, in bytes: one without a payload takes some, too.
     pub(super) fn room(&self) -> usize {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::dispatcher::Arrived;
+use super::dispatcher::{Arrived, Probed};
 use super::engine::{Awaited, Engine};
 use super::flow_control::{UNREAD_LOW, UNREAD_MAX};
 use super::memory;
@@ -22,10 +22,12 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
 use ports::Ports;
+use unread::Unread;
 
 mod ports;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 pub use ports::Flood;
 
@@ -109,7 +111,7 @@ impl Mailbox {
             let state = ports.by_number.entry(port).or_default();
             (earlier, state.upcall.replace(upcall.clone()))
         };
-        for arrived in earlier {
+        for arrived in earlier.into_messages() {
             let _ = upcall::run(place, || running(arrived));
         }
         drop(running);
@@ -125,7 +127,7 @@ impl Mailbox {
         states.filter_map(|port| port.upcall.take()).collect()
     }
 
-    /// The first message that waits at a port and fits.
+    /// Takes the first unread message of a port that fits.
     pub fn first(
         &self,
         port: u64,
@@ -133,12 +135,88 @@ impl Mailbox {
         tag: Option<u32>,
         engine: &dyn Engine,
     ) -> Option<Arrived> {
-        // Who keeps something says so before it wakes those in the waiting room, or lets go of the receiving end.
-        if !self.lies.load(Acquire) {
-            return None;
-        }
+        self.take(port, engine, |unread| unread.take(from, tag))
+    }
+
+    /// Says what the first unread message of a port that fits is. It stays.
+    pub fn peek(&self, port: u64, from: Option<Rank>, tag: Option<u32>) -> Option<Probed> {
+        self.if_any_lies()?;
         let mut ports = self.ports.lock();
-        let arrived = ports.take(port, engine.rank(), |arrived| arrived.fits(from, tag))?;
+        let unread = ports.unread(port)?;
+        let number = unread.find(from, tag)?;
+        unread.get(number).map(Probed::of)
+    }
+
+    /// Says what the first unread message of a port is that a predicate accepts. It stays.
+    pub fn peek_where(
+        &self,
+        port: u64,
+        accepts: &mut dyn FnMut(&Arrived) -> bool,
+    ) -> Option<Probed> {
+        let mut next = 0;
+        loop {
+            let arrived = self.next(port, &mut next)?;
+            if accepts(&arrived) {
+                return Some(Probed::of(&arrived));
+            }
+        }
+    }
+
+    /// Takes the first unread message of a port that a predicate accepts. Looks at messages from
+    /// number `next` on, and moves that behind the last one that it has looked at.
+    pub fn first_where(
+        &self,
+        port: u64,
+        next: &mut u64,
+        accepts: &mut dyn FnMut(&Arrived) -> bool,
+        engine: &dyn Engine,
+    ) -> Option<Arrived> {
+        loop {
+            if !accepts(&self.next(port, next)?) {
+                continue;
+            }
+            let number = *next - 1;
+            // Another thread may have taken it meanwhile.
+            let taken = self.take(port, engine, |unread| unread.remove(number));
+            if taken.is_some() {
+                return taken;
+            }
+        }
+    }
+
+    /// Returns a copy of the first unread message of a port from number `next` on, and moves that
+    /// behind it. So a predicate looks at it without a lock.
+    fn next(&self, port: u64, next: &mut u64) -> Option<Arrived> {
+        self.if_any_lies()?;
+        let mut ports = self.ports.lock();
+        let (number, arrived) = ports.unread(port)?.next(*next)?;
+        *next = number + 1;
+        Some(arrived.clone())
+    }
+
+    /// Returns whether a port has an upcall, which takes all its messages.
+    pub fn has_upcall(&self, port: u64) -> bool {
+        // Set before the upcall is.
+        self.looks_up_first() && {
+            let ports = self.ports.lock();
+            (ports.by_number.get(&port)).is_some_and(|state| state.upcall.is_some())
+        }
+    }
+
+    fn if_any_lies(&self) -> Option<()> {
+        // Who keeps something says so before it wakes those in the waiting room, or lets go of the receiving end.
+        self.lies.load(Acquire).then_some(())
+    }
+
+    fn take(
+        &self,
+        port: u64,
+        engine: &dyn Engine,
+        take: impl FnOnce(&mut Unread) -> Option<Arrived>,
+    ) -> Option<Arrived> {
+        self.if_any_lies()?;
+        let mut ports = self.ports.lock();
+        let arrived = ports.take(port, engine.rank(), take)?;
         self.lies.store(ports.unread > 0, Release);
         let state = ports.by_number.get_mut(&port)?;
         if state.unread < UNREAD_LOW && !state.held.is_empty() {

@@ -35,7 +35,7 @@ pub(crate) mod upcall;
 mod watching;
 
 pub use communicator::Communicator;
-pub use dispatcher::Arrived;
+pub use dispatcher::{Arrived, Probed};
 pub(crate) use engine::WaitsFor;
 pub use group::Group;
 pub use port::Port;

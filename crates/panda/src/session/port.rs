@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::core::Core;
-use super::dispatcher::{Arrived, fits};
+use super::dispatcher::{Arrived, Probed, fits};
 use super::engine::{Awaited, Interest, Request, WaitsFor};
 use super::{Session, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
@@ -64,6 +64,64 @@ impl Awaited for FirstThatFits<'_> {
     }
 }
 
+/// A look for an unread message, repeated whenever something may have changed.
+struct Look<'a, T> {
+    waits_for: WaitsFor,
+    look: &'a mut dyn FnMut() -> Result<Option<T>, Error>,
+    /// Whether there is something else to be told of first.
+    has_news: &'a dyn Fn() -> bool,
+    /// There was. Another thread may have been told of it since.
+    had_news: bool,
+    found: Option<Result<T, Error>>,
+}
+
+impl<T> Awaited for Look<'_, T> {
+    fn holds(&mut self) -> bool {
+        if self.found.is_none() {
+            self.found = (self.look)().transpose();
+        }
+        self.had_news = self.found.is_none() && (self.has_news)();
+        self.found.is_some() || self.had_news
+    }
+
+    fn what(&self) -> WaitsFor {
+        self.waits_for
+    }
+}
+
+/// A wait for a message, and what it has found.
+trait Search: Awaited {
+    type Found;
+
+    fn found(&mut self) -> Option<Result<Self::Found, Error>>;
+
+    fn had_news(&self) -> bool;
+}
+
+impl Search for FirstThatFits<'_> {
+    type Found = Arrived;
+
+    fn found(&mut self) -> Option<Result<Arrived, Error>> {
+        self.found.take().map(Ok)
+    }
+
+    fn had_news(&self) -> bool {
+        self.had_news
+    }
+}
+
+impl<T> Search for Look<'_, T> {
+    type Found = T;
+
+    fn found(&mut self) -> Option<Result<T, Error>> {
+        self.found.take()
+    }
+
+    fn had_news(&self) -> bool {
+        self.had_news
+    }
+}
+
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
@@ -114,6 +172,10 @@ impl Port {
         let mailbox = &core.dispatcher.mailbox;
         mailbox.on_message(self.number, place, Box::new(upcall), core.rank);
         mailbox.let_go(&*core.engine);
+        // A thread that waits for a message of this port learns that none will come.
+        if core.engine.is_awaited() {
+            core.engine.nudge();
+        }
         core.engine.ensure_progress_fiber();
         Ok(())
     }
@@ -234,8 +296,6 @@ impl Port {
             return Ok(arrived);
         }
         let has_news = || from.is_none() && dispatcher.mailbox.has_news();
-        // Longer than the clock can tell is for ever.
-        let until = time.and_then(|time| core.engine.now().checked_add(time));
         let mut first_that_fits = FirstThatFits {
             port: self.number,
             from,
@@ -245,10 +305,207 @@ impl Port {
             had_news: false,
             found: None,
         };
+        self.wait_for_message(core, from, time, &mut first_that_fits)
+    }
+
+    /// Takes the first unread message that a predicate accepts; `None` if there is none.
+    ///
+    /// The predicate is shown the messages in the order of their arrival, each without being taken.
+    /// It runs under the rules of upcalls: it may send, and it must not wait.
+    ///
+    /// # Errors
+    /// The port has an upcall, or the session is over.
+    #[track_caller]
+    pub fn poll_where(
+        &self,
+        mut accepts: impl FnMut(&Arrived) -> bool,
+    ) -> Result<Option<Arrived>, Error> {
+        let place = Location::caller();
+        let mut accepts = |arrived: &Arrived| upcall::run_predicate(place, || accepts(arrived));
+        let core = self.core()?;
+        core.poll();
+        let engine = &*core.engine;
+        let mut next = 0;
+        let first =
+            (core.dispatcher.mailbox).first_where(self.number, &mut next, &mut accepts, engine);
+        self.unless_upcall(core, first)
+    }
+
+    /// Waits for the first message that a predicate accepts, and takes it.
+    ///
+    /// The predicate is shown the unread messages in the order of their arrival, then each that
+    /// comes, every message once. A message that it refuses stays. The predicate runs on this
+    /// thread, under the rules of upcalls: it may send, and it must not wait. Threads that wait at
+    /// one port, each by its own predicate, are each shown every message that nobody took before.
+    ///
+    /// # Errors
+    /// The last of the other processes is lost; one has left too much unread
+    /// ([`Session::limit_unread`]); the port has an upcall; or this is an upcall.
+    #[track_caller]
+    pub fn receive_where(&self, accepts: impl FnMut(&Arrived) -> bool) -> Result<Arrived, Error> {
+        upcall::must_not_wait()?;
+        self.receive_where_until(accepts, None)
+    }
+
+    /// Does the same as [`receive_where`](Self::receive_where), for a time at most.
+    ///
+    /// # Errors
+    /// As [`receive_where`](Self::receive_where), or the time has passed.
+    #[track_caller]
+    pub fn receive_where_within(
+        &self,
+        accepts: impl FnMut(&Arrived) -> bool,
+        time: Duration,
+    ) -> Result<Arrived, Error> {
+        upcall::must_not_wait()?;
+        self.receive_where_until(accepts, Some(time))
+    }
+
+    #[track_caller]
+    fn receive_where_until(
+        &self,
+        mut accepts: impl FnMut(&Arrived) -> bool,
+        time: Option<Duration>,
+    ) -> Result<Arrived, Error> {
+        let place = Location::caller();
+        let mut accepts = |arrived: &Arrived| upcall::run_predicate(place, || accepts(arrived));
+        let core = self.core()?;
+        let mut next = 0;
+        let mut look = || {
+            let (mailbox, engine) = (&core.dispatcher.mailbox, &*core.engine);
+            let first = mailbox.first_where(self.number, &mut next, &mut accepts, engine);
+            self.unless_upcall(core, first)
+        };
+        let waits_for = WaitsFor::Accepted { port: self.number };
+        self.look_until(core, None, time, waits_for, &mut look)
+    }
+
+    /// Says what the first unread message that fits is, and leaves it there; `None` if there is
+    /// none. Another thread may take the message meanwhile.
+    ///
+    /// # Errors
+    /// The port has an upcall, or the session is over.
+    pub fn peek(&self, from: Option<Rank>, tag: Option<u32>) -> Result<Option<Probed>, Error> {
+        let core = self.core()?;
+        core.poll();
+        self.unless_upcall(core, core.dispatcher.mailbox.peek(self.number, from, tag))
+    }
+
+    /// Says what the first unread message is that a predicate accepts, and leaves it there; `None`
+    /// if there is none. The predicate runs as in [`poll_where`](Self::poll_where).
+    ///
+    /// # Errors
+    /// The port has an upcall, or the session is over.
+    #[track_caller]
+    pub fn peek_where(
+        &self,
+        mut accepts: impl FnMut(&Arrived) -> bool,
+    ) -> Result<Option<Probed>, Error> {
+        let place = Location::caller();
+        let mut accepts = |arrived: &Arrived| upcall::run_predicate(place, || accepts(arrived));
+        let core = self.core()?;
+        core.poll();
+        self.unless_upcall(
+            core,
+            core.dispatcher
+                .mailbox
+                .peek_where(self.number, &mut accepts),
+        )
+    }
+
+    /// Waits for a message that fits, says what the first one is, and leaves it there. A later
+    /// [`receive`](Self::receive) of this sender and tag takes it, unless another thread has.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive), or the port has an upcall.
+    #[track_caller]
+    pub fn probe(&self, from: Option<Rank>, tag: Option<u32>) -> Result<Probed, Error> {
+        upcall::must_not_wait()?;
+        self.probe_until(from, tag, None)
+    }
+
+    /// Does the same as [`probe`](Self::probe), for a time at most.
+    ///
+    /// # Errors
+    /// As [`probe`](Self::probe), or the time has passed.
+    #[track_caller]
+    pub fn probe_within(
+        &self,
+        from: Option<Rank>,
+        tag: Option<u32>,
+        time: Duration,
+    ) -> Result<Probed, Error> {
+        upcall::must_not_wait()?;
+        self.probe_until(from, tag, Some(time))
+    }
+
+    fn probe_until(
+        &self,
+        from: Option<Rank>,
+        tag: Option<u32>,
+        time: Option<Duration>,
+    ) -> Result<Probed, Error> {
+        let core = self.core()?;
+        let port = self.number;
+        let mut look = || self.unless_upcall(core, core.dispatcher.mailbox.peek(port, from, tag));
+        let waits_for = WaitsFor::Message { port, from, tag };
+        self.look_until(core, from, time, waits_for, &mut look)
+    }
+
+    /// Returns what a look has found. Where it has found nothing, lets the senders go that are held,
+    /// since the wanted message may come after what lies unread.
+    ///
+    /// # Errors
+    /// The port has an upcall: nothing will ever lie unread.
+    fn unless_upcall<T>(&self, core: &Core, found: Option<T>) -> Result<Option<T>, Error> {
+        if found.is_none() {
+            if core.dispatcher.mailbox.has_upcall(self.number) {
+                let name = core.dispatcher.names.of(Named::Port, self.number);
+                return Err(Error::HasUpcall(name.unwrap_or_default().to_string()));
+            }
+            core.dispatcher.mailbox.let_go(&*core.engine);
+        }
+        Ok(found)
+    }
+
+    /// Looks until something is found, a time has passed, or nobody is left to wait for.
+    fn look_until<T>(
+        &self,
+        core: &Core,
+        from: Option<Rank>,
+        time: Option<Duration>,
+        waits_for: WaitsFor,
+        look: &mut dyn FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        if let Some(found) = look()? {
+            return Ok(found);
+        }
+        let has_news = || from.is_none() && core.dispatcher.mailbox.has_news();
+        let mut look = Look {
+            waits_for,
+            look,
+            has_news: &has_news,
+            had_news: false,
+            found: None,
+        };
+        self.wait_for_message(core, from, time, &mut look)
+    }
+
+    /// Waits for what a search finds, for a time at most.
+    fn wait_for_message<S: Search>(
+        &self,
+        core: &Core,
+        from: Option<Rank>,
+        time: Option<Duration>,
+        search: &mut S,
+    ) -> Result<S::Found, Error> {
+        let dispatcher = &core.dispatcher;
+        // Longer than the clock can tell is for ever.
+        let until = time.and_then(|time| core.engine.now().checked_add(time));
         loop {
-            let outcome = core.wait_for_sender(from, &mut first_that_fits, until);
-            if let Some(arrived) = first_that_fits.found.take() {
-                return Ok(arrived);
+            let outcome = core.wait_for_sender(from, search, until);
+            if let Some(found) = search.found() {
+                return found;
             }
             let barred = from
                 .is_none()
@@ -264,7 +521,7 @@ impl Port {
                 break;
             }
             // Unless another thread has been told what this one was woken for.
-            if !first_that_fits.had_news {
+            if !search.had_news() {
                 return Err(Error::Over);
             }
         }

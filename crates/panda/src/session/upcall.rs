@@ -88,6 +88,19 @@ pub fn run(place: Place, upcall: impl FnOnce()) -> Result<(), String> {
     outcome.map_err(words_of)
 }
 
+/// Runs a predicate of the program's while its thread drives the session: an operation that waits is
+/// refused in it, as in an upcall. What it panics with goes on to the caller.
+pub fn run_predicate<R>(place: Place, predicate: impl FnOnce() -> R) -> R {
+    struct Restores(Option<Place>);
+    impl Drop for Restores {
+        fn drop(&mut self) {
+            set(self.0);
+        }
+    }
+    let _restores = Restores(set(Some(place)));
+    predicate()
+}
+
 /// What something panicked with.
 pub fn words_of(panic: Panic) -> String {
     match panic.downcast::<String>() {

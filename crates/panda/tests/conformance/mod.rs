@@ -15,6 +15,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub mod choosing;
 mod communicators;
 pub mod flow;
 mod groups;
@@ -373,6 +374,13 @@ macro_rules! conformance_tests {
             an_upcall_that_sends_to_its_own_process_leaves_others_their_turn
             a_wait_may_be_of_any_length
             two_who_send_much_before_they_receive_go_on
+        );
+        $crate::conformance_tests!($make => choosing:
+            a_predicate_chooses_among_what_lies_there_and_what_comes
+            the_last_of_many_messages_is_taken_first
+            a_probe_leaves_its_message
+            threads_choose_at_one_port
+            a_port_with_an_upcall_is_not_searched
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once

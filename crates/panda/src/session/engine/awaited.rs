@@ -69,6 +69,11 @@ pub enum WaitsFor {
         /// The tag.
         tag: Option<u32>,
     },
+    /// A message at a port that the program's predicate accepts.
+    Accepted {
+        /// The port's number.
+        port: u64,
+    },
     /// The end of a request.
     Request(RequestId),
     /// Something else that the session brings about, in words.

@@ -1,18 +1,18 @@
 //! What lies at ports, by numbers: how much that is, and of whom.
 
-use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::unread::{Numbered, Unread};
 use super::{Barred, News, PortUpcall};
 use crate::platform::Rank;
 use crate::session::Arrived;
 use crate::session::upcall::Registered;
 
 /// What a port takes at which something lies, besides that, in bytes: its place in the table, and room for four messages that comes with the first.
-const PORT_ROOM: usize = 2 * size_of::<(u64, PortState)>() + 4 * size_of::<Arrived>();
+const PORT_ROOM: usize = 2 * size_of::<(u64, PortState)>() + 4 * size_of::<Numbered>();
 
 /// A sender that has gone too far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Flood {
 /// A port.
 #[derive(Default)]
 pub struct PortState {
-    waiting: VecDeque<Arrived>,
+    pub messages: Unread,
     /// The room that those take, in bytes.
     pub unread: usize,
     /// Who was told to send no more.
@@ -43,6 +43,8 @@ pub struct Ports {
     pub by_number: FxHashMap<u64, PortState>,
     /// What lies at all of them of other processes takes so much, in bytes. Nothing lies anywhere if it is 0: a port at which anything does takes some.
     pub unread: usize,
+    /// The messages that were kept so far: the last one's number.
+    kept: u64,
 }
 
 /// What an own message takes of what others may is nothing.
@@ -56,44 +58,43 @@ fn room(arrived: &Arrived, own: Rank) -> usize {
 impl Ports {
     /// Keeps a message; how much lies at its port then.
     pub fn keep(&mut self, port: u64, arrived: Arrived, own: Rank) -> usize {
+        self.kept += 1;
         let state = self.by_number.entry(port).or_default();
-        if state.waiting.is_empty() {
+        if state.messages.is_empty() {
             self.unread += PORT_ROOM;
         }
         self.unread += room(&arrived, own);
         state.unread += arrived.room();
-        state.waiting.push_back(arrived);
+        state.messages.push(self.kept, arrived);
         state.unread
     }
 
-    /// Takes the first message that fits.
+    /// Returns the unread messages of a port that has, or had, some.
+    pub fn unread(&mut self, port: u64) -> Option<&mut Unread> {
+        Some(&mut self.by_number.get_mut(&port)?.messages)
+    }
+
+    /// Takes a message that `take` chooses.
     pub fn take(
         &mut self,
         port: u64,
         own: Rank,
-        fits: impl Fn(&Arrived) -> bool,
+        take: impl FnOnce(&mut Unread) -> Option<Arrived>,
     ) -> Option<Arrived> {
         let state = self.by_number.get_mut(&port)?;
-        // Mostly the first one fits.
-        let arrived = match state.waiting.front().is_some_and(&fits) {
-            true => state.waiting.pop_front()?,
-            false => {
-                let at = state.waiting.iter().position(fits)?;
-                state.waiting.remove(at)?
-            }
-        };
+        let arrived = take(&mut state.messages)?;
         state.unread -= arrived.room();
         self.unread -= room(&arrived, own);
-        if state.waiting.is_empty() {
+        if state.messages.is_empty() {
             self.unread -= PORT_ROOM;
         }
         Some(arrived)
     }
 
     /// Takes all that lies at a port.
-    pub fn empty(&mut self, port: u64, own: Rank) -> VecDeque<Arrived> {
+    pub fn empty(&mut self, port: u64, own: Rank) -> Unread {
         let state = self.by_number.entry(port).or_default();
-        let all = std::mem::take(&mut state.waiting);
+        let all = std::mem::take(&mut state.messages);
         state.unread = 0;
         if !all.is_empty() {
             let rooms = all.iter().map(|arrived| room(arrived, own));
@@ -106,7 +107,7 @@ impl Ports {
     fn foremost(&self, own: Rank, most: usize, barred: &Barred) -> Option<Flood> {
         let mut by_sender: FxHashMap<Rank, FxHashMap<u64, usize>> = FxHashMap::default();
         for (port, state) in &self.by_number {
-            for arrived in state.waiting.iter().filter(|arrived| arrived.from != own) {
+            for arrived in state.messages.iter().filter(|arrived| arrived.from != own) {
                 let of_port = by_sender.entry(arrived.from).or_default();
                 *of_port.entry(*port).or_default() += arrived.room();
             }
@@ -125,20 +126,17 @@ impl Ports {
     }
 
     /// Forgets what lies here of a sender, and ports at which nothing is left.
-    fn forget(&mut self, from: Rank, own: Rank) -> Vec<VecDeque<Arrived>> {
+    fn forget(&mut self, from: Rank, own: Rank) -> Vec<Arrived> {
         let (mut gone, mut left) = (Vec::new(), 0);
         self.by_number.retain(|_, state| {
-            let all = std::mem::take(&mut state.waiting);
-            let (its, others): (VecDeque<_>, VecDeque<_>) =
-                all.into_iter().partition(|arrived| arrived.from == from);
+            let its = state.messages.remove_from(from);
             state.unread -= its.iter().map(Arrived::room).sum::<usize>();
-            state.waiting = others;
-            gone.push(its);
-            if !state.waiting.is_empty() {
-                let rooms = state.waiting.iter().map(|arrived| room(arrived, own));
+            gone.extend(its);
+            if !state.messages.is_empty() {
+                let rooms = state.messages.iter().map(|arrived| room(arrived, own));
                 left += PORT_ROOM + rooms.sum::<usize>();
             }
-            !state.waiting.is_empty() || !state.held.is_empty() || state.upcall.is_some()
+            !state.messages.is_empty() || !state.held.is_empty() || state.upcall.is_some()
         });
         self.unread = left;
         gone
@@ -150,7 +148,7 @@ impl Ports {
         own: Rank,
         most: usize,
         barred: &mut Barred,
-    ) -> (Option<Flood>, Vec<VecDeque<Arrived>>) {
+    ) -> (Option<Flood>, Vec<Arrived>) {
         let mut gone = Vec::new();
         while self.unread > most
             && let Some(flood) = self.foremost(own, most, barred)
@@ -180,13 +178,12 @@ mod tests {
     }
 
     fn lies(ports: &Ports) -> usize {
-        let lies = |state: &PortState| state.waiting.iter().map(|arrived| room(arrived, OWN)).sum();
-        let with_ports = |lies: usize| lies + PORT_ROOM;
-        let used = ports
-            .by_number
-            .values()
-            .filter(|state| !state.waiting.is_empty());
-        used.map(|state| with_ports(lies(state))).sum()
+        let rooms = |state: &PortState| -> usize {
+            let rooms = state.messages.iter().map(|arrived| room(arrived, OWN));
+            rooms.sum()
+        };
+        let used = (ports.by_number.values()).filter(|state| !state.messages.is_empty());
+        used.map(|state| rooms(state) + PORT_ROOM).sum()
     }
 
     #[test]
@@ -196,14 +193,20 @@ mod tests {
             ports.keep(number % 3, letter(number as Rank % 4, 100), OWN);
             assert_eq!(ports.unread, lies(&ports));
         }
-        while ports.take(1, OWN, |arrived| arrived.from == 2).is_some() {
+        while ports
+            .take(1, OWN, |unread| unread.take(Some(2), None))
+            .is_some()
+        {
             assert_eq!(ports.unread, lies(&ports));
         }
         ports.forget(3, OWN);
         assert_eq!(ports.unread, lies(&ports));
         ports.empty(0, OWN);
         ports.empty(2, OWN);
-        while ports.take(1, OWN, |_| true).is_some() {}
+        while ports
+            .take(1, OWN, |unread| unread.take(None, None))
+            .is_some()
+        {}
         assert_eq!((ports.unread, lies(&ports)), (0, 0));
     }
 
@@ -225,7 +228,7 @@ mod tests {
         ports.keep(7, letter(1, 10_000), OWN);
         let (flood, gone) = ports.bar(OWN, most, &mut barred);
         assert_eq!(flood, None);
-        assert_eq!(gone.iter().map(VecDeque::len).sum::<usize>(), 2);
+        assert_eq!(gone.len(), 2);
         assert!(!ports.by_number.contains_key(&9));
         assert_eq!(ports.unread, lies(&ports));
     }
@@ -240,7 +243,7 @@ mod tests {
             ports.keep(ports_named, letter(1, 0), OWN);
             ports_named += 1;
         }
-        let of_messages = |state: &PortState| state.waiting.capacity() * size_of::<Arrived>();
+        let of_messages = |state: &PortState| state.messages.capacity() * size_of::<Numbered>();
         let taken: usize = ports.by_number.values().map(of_messages).sum();
         let taken = taken + ports.by_number.capacity() * size_of::<(u64, PortState)>();
         assert!(taken < 2 * most, "{taken} bytes for {ports_named} ports");

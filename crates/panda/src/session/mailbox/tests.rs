@@ -80,10 +80,14 @@ impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for S
 }
 
 fn letter(from: Rank, length: usize) -> Delivery {
+    tagged(from, 0, length)
+}
+
+fn tagged(from: Rank, tag: u32, length: usize) -> Delivery {
     Delivery::Port {
         from,
         port: PORT,
-        tag: 0,
+        tag,
         receipt: None,
         payload: vec![0; length].into(),
     }
@@ -157,5 +161,53 @@ fn there_is_news_of_a_loss_only_when_it_is_known() {
         assert!(dispatcher.why_lost(from).is_some());
         assert_eq!(dispatcher.mailbox.take_news(), None, "it is told once");
         assert!(!dispatcher.mailbox.has_news());
+    }
+}
+
+/// Senders are told to go on when so much was taken, wherever it lay.
+#[test]
+fn senders_go_on_when_the_last_messages_are_taken_first() {
+    const PARTS: usize = 8;
+    const PART: usize = UNREAD_MAX / PARTS;
+    let dispatcher = Dispatcher::default();
+    let (says, said) = mpsc::channel();
+    let says = std::sync::Mutex::new(says);
+    let post = move |_, envelope| {
+        if let Envelope::Hold { is_held, .. } = envelope {
+            let says = says.lock().expect("no test panics here");
+            says.send(is_held).expect("the test goes on");
+        }
+    };
+    let engine = Scripted { post, ask: |_| () };
+    for round in 0..2 {
+        for tag in 0..=PARTS {
+            deliver(&dispatcher, tagged(1, tag as u32, PART), &engine);
+        }
+        assert_eq!(said.try_iter().collect::<Vec<_>>(), [true]);
+        let mut left = PARTS + 1;
+        while said.try_iter().next().is_none() {
+            assert!(left * PART >= UNREAD_LOW, "it is not let go");
+            left -= 1;
+            let (tag, mut next) = (left as u32, 0);
+            let taken = match round {
+                0 => dispatcher.mailbox.first(PORT, None, Some(tag), &engine),
+                _ => {
+                    let mut accepts = |arrived: &Arrived| arrived.tag == tag;
+                    (dispatcher.mailbox).first_where(PORT, &mut next, &mut accepts, &engine)
+                }
+            };
+            assert_eq!(taken.map(|taken| taken.tag), Some(tag));
+        }
+        assert!(left * PART < UNREAD_LOW);
+        let first = dispatcher
+            .mailbox
+            .peek(PORT, Some(1), None)
+            .expect("others are left");
+        assert_eq!((first.tag, first.length), (0, PART));
+        for tag in 0..left {
+            let taken = dispatcher.mailbox.first(PORT, None, None, &engine);
+            assert_eq!(taken.map(|taken| taken.tag), Some(tag as u32));
+        }
+        assert!(dispatcher.mailbox.peek(PORT, None, None).is_none());
     }
 }
