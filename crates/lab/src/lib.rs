@@ -7,9 +7,9 @@ pub mod conformance;
 mod document;
 mod environment;
 pub mod instructions;
-mod leftovers;
 mod live;
 pub mod machine;
+mod orphan_cleanup;
 mod patterns;
 pub mod profile;
 pub mod protocol;
@@ -28,8 +28,8 @@ pub use agreement::{
 };
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
-pub use leftovers::clear_leftovers;
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
+pub use orphan_cleanup::clear_leftovers;
 pub use patterns::{PatternError, Patterns};
 pub use record::{
     Absence, Apart, ClosedLoop, ContextSwitches, CoreToCore, CostRound, Costs, Foreign, Freeze,

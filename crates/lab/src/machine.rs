@@ -1,17 +1,17 @@
 //! The machine that a run is on, as it tells of itself in /proc and /sys, and what would make its figures steadier.
 
 mod advice;
-mod apart;
 mod chosen;
 mod clocks;
+mod core_distance;
 mod core_to_core;
 mod counters;
 pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
-pub use apart::{apart_over, typical_core_to_core_ns};
 pub use chosen::chosen_processors;
 pub use clocks::{ClockReport, clock_reports, interference};
+pub use core_distance::{apart_over, typical_core_to_core_ns};
 use core_to_core::core_to_core_ns;
 
 use crate::record::{Apart, Machine};

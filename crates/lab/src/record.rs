@@ -1,12 +1,12 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
-pub(crate) mod apart;
 pub(crate) mod calm;
+pub(crate) mod core_distance;
 mod costs;
 mod load;
 mod ratio;
 
-pub use apart::{Apart, CoreToCore};
+pub use core_distance::{Apart, CoreToCore};
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
 pub use load::{
     ClosedLoop, ContextSwitches, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask,

@@ -6,7 +6,6 @@
 mod account;
 mod analysis;
 mod attempts;
-mod awake;
 mod budget;
 mod busy;
 mod compilers;
@@ -20,24 +19,25 @@ mod first;
 mod foreign;
 mod frames;
 mod gate;
+mod idle_prevention;
+mod instruction_counts;
 mod load;
 mod measured;
-mod opinion;
+mod placement_check;
 mod plan;
 #[cfg(test)]
 #[path = "../tests/common/powers.rs"]
 mod powers;
 mod prepare;
+mod process_pool;
 mod programs;
-mod promise;
 mod readings;
 pub(crate) mod realtime;
-mod resting;
-mod seats;
 mod selection;
 mod sequence;
 mod shown;
 mod starts;
+mod suspend;
 mod tasks;
 mod tree;
 #[cfg(test)]
@@ -51,8 +51,8 @@ pub use plan::{Item, Task};
 
 pub(crate) use analysis::clock_facts;
 pub(crate) use load::sweep_servers;
-pub(crate) use promise::broken;
-pub(crate) use seats::{Processors, launch, program_launch};
+pub(crate) use placement_check::broken;
+pub(crate) use process_pool::{Processors, launch, program_launch};
 
 use crate::build::Cache;
 use crate::patterns::PatternError;

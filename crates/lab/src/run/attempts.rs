@@ -33,8 +33,11 @@ pub(super) fn measure(
     // Where time is short, each item's share of it is spent once.
     let repeats = item.task == Task::Frame && !engine.quick && share >= 1.0;
     let most = if repeats { ATTEMPTS } else { 1 };
-    engine.seats.place_server(&item.identity);
-    let placement = engine.seats.processors.placement(&item.identity.placement);
+    engine.processes.place_server(&item.identity);
+    let placement = engine
+        .processes
+        .processors
+        .placement(&item.identity.placement);
     let is_frame = item.task == Task::Frame;
     let distance = || is_frame.then(|| distance_ns(placement)).flatten();
     let attempt = |tried: u32| {

@@ -4,31 +4,31 @@
 //! test, control; the clocks are read between them, and each is timed by the subject's own clock. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
-mod again;
+mod adaptive_starts;
 mod calm;
 mod clocks;
-mod gauge;
 mod length;
 mod loops;
 mod member;
+mod processor_speed;
 mod time;
+mod touched_buffers;
 mod turn;
-mod walked;
 
-use super::awake::Awake;
 use super::conditions::Raised;
 use super::engine::Engine;
 use super::foreign::{self, Seen, Watch};
+use super::idle_prevention::IdlePrevention;
 use super::tree::Parents;
 use super::{Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
-pub(super) use again::go_on;
+pub(super) use adaptive_starts::go_on;
 pub(super) use calm::{Gauged, tell_how_slow};
 use clocks::Roots;
 pub(super) use clocks::Servers;
-pub(super) use gauge::Gauge;
 use length::{fit, stretch};
 use member::Member;
+pub(super) use processor_speed::Gauge;
 use std::collections::BTreeSet;
 use time::{Rounds, Time};
 use turn::visit;
@@ -89,7 +89,7 @@ fn take_turns(
         .filter_map(|position| member(engine, *position, start, &time, &raised))
         .collect();
     let placement = &engine.items[positions[0]].identity.placement;
-    let mut watch = Watch::in_turns(engine.seats.processors.placement(placement));
+    let mut watch = Watch::in_turns(engine.processes.processors.placement(placement));
     let mut rounds = Rounds::default();
     while time.wants_round(rounds) {
         visit_all(
@@ -126,18 +126,21 @@ fn take_turns(
 
 /// The time that the suite gives to the turns of an item in one start, s.
 pub(super) fn nominal(engine: &Engine<'_, '_>, position: usize) -> f64 {
-    let slice_ms = engine.seats.slice_ms(&engine.items[position].identity);
+    let slice_ms = engine.processes.slice_ms(&engine.items[position].identity);
     PART * engine.sizes.seconds_per_row + slice_ms.map_or(0.0, time::of_long_slices)
 }
 
 /// Keeps the processors of these items awake, and says, once, if that cannot be; not where the system places threads, which it would do otherwise.
-fn awake(engine: &mut Engine<'_, '_>, positions: &[usize]) -> Result<Option<Awake>, RunError> {
+fn awake(
+    engine: &mut Engine<'_, '_>,
+    positions: &[usize],
+) -> Result<Option<IdlePrevention>, RunError> {
     let placement = &engine.items[positions[0]].identity.placement;
     if placement == "free" {
         return Ok(None);
     }
-    let processors = foreign::processors(engine.seats.processors.placement(placement));
-    match Awake::keep(&processors) {
+    let processors = foreign::processors(engine.processes.processors.placement(placement));
+    match IdlePrevention::keep(&processors) {
         Ok(awake) => Ok(Some(awake)),
         Err(_) if std::mem::replace(&mut engine.told_of_sleep, true) => Ok(None),
         Err(error) => {
@@ -201,7 +204,7 @@ fn visit_all(
         let visited = watch.through(|watch| {
             visit(engine, member, start, time.until(), watch).map_err(|error| {
                 let identity = engine.items[member.position].identity.clone();
-                engine.seats.failed(&identity, start, &error)
+                engine.processes.failed(&identity, start, &error)
             })
         });
         match visited {
@@ -240,8 +243,8 @@ fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) -> Result<(), R
 fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roots> {
     let identity = &engine.items[position].identity;
     Some(Roots {
-        subject: engine.seats.process(identity, start)?,
-        server: engine.seats.server(identity),
+        subject: engine.processes.process(identity, start)?,
+        server: engine.processes.server(identity),
     })
 }
 
@@ -261,7 +264,7 @@ fn member(
     let most = engine
         .test(&engine.items[position])
         .and_then(|test| test.most);
-    let slice_ms = engine.seats.slice_ms(&engine.items[position].identity);
+    let slice_ms = engine.processes.slice_ms(&engine.items[position].identity);
     let mut member = Member {
         position,
         roots,
@@ -274,7 +277,7 @@ fn member(
         stood_aside: None,
         seen: Seen::default(),
         is_ordinary: raised.is_real_time() && wants_ordinary_turns(engine, position),
-        is_watched: !engine.seats.warms(&engine.items[position].identity),
+        is_watched: !engine.processes.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
     };
@@ -295,7 +298,7 @@ fn member(
         }
         Err(error) => {
             let identity = engine.items[position].identity.clone();
-            engine.seats.failed(&identity, start, &error);
+            engine.processes.failed(&identity, start, &error);
             None
         }
     }
@@ -305,7 +308,7 @@ fn member(
 /// any case, and needs its processor at once when the disk has answered.
 fn wants_ordinary_turns(engine: &Engine<'_, '_>, position: usize) -> bool {
     let item = &engine.items[position];
-    engine.seats.looks_for_work(&item.identity)
+    engine.processes.looks_for_work(&item.identity)
         && !engine.waits_for_disk.contains(&item.identity.test)
 }
 

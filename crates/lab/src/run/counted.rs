@@ -25,7 +25,7 @@ pub(super) fn add(
     }
     // Other processes may do what is measured, and the counters see one.
     let subject = &engine.items[position].identity.subject;
-    if engine.seats.counts_switches(subject) {
+    if engine.processes.counts_switches(subject) {
         return;
     }
     match count(engine, position, start, estimate, limit) {
@@ -62,7 +62,7 @@ fn count(
         limit,
     };
     // It was alive a moment ago; if it cannot be had now, the next item will say so.
-    let Ok(live) = engine.seats.live(&item.identity, start) else {
+    let Ok(live) = engine.processes.live(&item.identity, start) else {
         return Ok(None);
     };
     let mut counters = ProcessorCounters::open(live.session.process())?;
@@ -70,7 +70,7 @@ fn count(
         Ok(counted) => Ok(Some(counted)),
         Err(NoCount::Session(error)) => {
             // A subject that fails at a slice has its figure by batches; its process is started anew for the next item.
-            engine.seats.failed(&item.identity, start, &error);
+            engine.processes.failed(&item.identity, start, &error);
             Ok(None)
         }
         Err(error) => Err(error),

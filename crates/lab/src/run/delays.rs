@@ -1,7 +1,7 @@
 //! Delay curves: single delays of each requested length, and one length started at random times (the paper's second experiment).
 
 use super::engine::{Engine, Failure};
-use super::{frames, promise};
+use super::{frames, placement_check};
 use crate::record::Outcome;
 use crate::store::Raw;
 use crate::suite::DelaySweep;
@@ -147,16 +147,16 @@ fn batch(
         purpose: Purpose::Sample,
     };
     let block = Duration::from_nanos(2 * (requested_ns + OVERHEAD_NS) + 100 * reference);
-    let limit = engine.seats.hang_limit + 20 * blocks * block;
+    let limit = engine.processes.hang_limit + 20 * blocks * block;
     let live = engine
-        .seats
+        .processes
         .live(&item.identity, START)
         .map_err(Failure::Absent)?;
     let answer = live
         .session
         .batch(&item.identity.test, item.identity.arg, &request, limit);
     let batch = engine.took(position, START, answer)?;
-    promise::hold(engine, position, &batch.threads)?;
+    placement_check::hold(engine, position, &batch.threads)?;
     engine.append(position, START, &frames::raw(&item, &request, &batch))?;
     Ok(batch)
 }

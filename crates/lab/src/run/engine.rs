@@ -7,9 +7,9 @@ mod unneeded;
 use super::attempts::Around;
 use super::budget::{Budget, nominal};
 use super::measured::Measured;
+use super::placement_check::Told;
 use super::prepare::Prepared;
-use super::promise::Told;
-use super::seats::Seats;
+use super::process_pool::ProcessPool;
 use super::shown::Shown;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task};
@@ -49,7 +49,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) items: Vec<Item>,
     /// By subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
-    pub(super) seats: Seats,
+    pub(super) processes: ProcessPool,
     /// Share of the time that the system took, by subject and policy.
     pub(super) betas: HashMap<(String, String), f64>,
     pub(super) claims: Claims,
@@ -142,7 +142,7 @@ pub(super) fn execute(
             engine.tell_warnings()?;
         }
         super::costs::tell_how_slow(&mut engine)?;
-        engine.seats.end(start);
+        engine.processes.end(start);
     }
     if engine.costs {
         super::costs::go_on(&mut engine)?;
@@ -151,7 +151,7 @@ pub(super) fn execute(
     drop(first);
     super::work::check(&mut engine)?;
     if options.count_instructions {
-        super::opinion::ask(&mut engine, options)?;
+        super::instruction_counts::ask(&mut engine, options)?;
     }
     let interrupted = engine.interrupted();
     if !interrupted && engine.tell_left_out() {
@@ -196,7 +196,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             compare: suite.compare,
             shown: Shown::of(suite),
             tests: prepared.tests,
-            seats: Seats::new(prepared.builds, hang_limit),
+            processes: ProcessPool::new(prepared.builds, hang_limit),
             betas: HashMap::new(),
             claims: Claims::default(),
             told: Told::default(),
@@ -230,7 +230,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             items: prepared.items,
             lab,
         };
-        engine.seats.starts_first = engine.costs;
+        engine.processes.starts_first = engine.costs;
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
         if options.time_budget_s.is_some() && engine.goes_on_for_all_its_time() {
             engine.budget.fill();
@@ -319,11 +319,11 @@ impl<'e, 'l> Engine<'e, 'l> {
             return Ok(());
         }
         if let Task::Program { .. } = &self.items[position].task {
-            self.seats.rest();
+            self.processes.rest();
             return super::programs::take_turns(self, position);
         }
         if let Task::Load(_) = &self.items[position].task {
-            self.seats.rest();
+            self.processes.rest();
             return super::load::take_turns(self, position);
         }
         // An item that failed in an earlier start of this run would fail again.
@@ -436,10 +436,12 @@ impl<'e, 'l> Engine<'e, 'l> {
         let identity = &self.items[position].identity;
         match answer {
             Ok(value) => {
-                self.seats.went_well(identity, start);
+                self.processes.went_well(identity, start);
                 Ok(value)
             }
-            Err(error) => Err(Failure::Absent(self.seats.failed(identity, start, &error))),
+            Err(error) => Err(Failure::Absent(
+                self.processes.failed(identity, start, &error),
+            )),
         }
     }
 
@@ -465,12 +467,12 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     /// Tells which subjects could not be stopped.
     fn tell_warnings(&mut self) -> Result<(), RunError> {
-        let warnings = self.seats.take_warnings();
+        let warnings = self.processes.take_warnings();
         warnings.iter().try_for_each(|text| self.warn(text))
     }
 
     fn tell_own_output(&mut self) {
-        for (subject, line) in self.seats.take_own_output() {
+        for (subject, line) in self.processes.take_own_output() {
             self.tell(Event::OwnOutput {
                 subject: &subject,
                 line: &line,

@@ -46,14 +46,14 @@ pub(super) fn measure(
     let mut plan = begin(engine, position, start, share, &item)?;
     // The whole budget may go into one batch of an operation that takes that long.
     let limit =
-        engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
+        engine.processes.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
     while let Step::Run(request) = plan.next() {
         if engine.interrupted() {
             plan.interrupt();
             break;
         }
         let live = engine
-            .seats
+            .processes
             .live(&item.identity, start)
             .map_err(Failure::Absent)?;
         let answer = live
@@ -125,7 +125,7 @@ fn conditions(
 ) -> Result<Conditions, Failure> {
     let identity = &item.identity;
     let clock = engine
-        .seats
+        .processes
         .live(identity, start)
         .map_err(Failure::Absent)?
         .clock;
@@ -152,7 +152,7 @@ pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
     Expected {
         switches_per_operation: switches,
         policy: identity.policy.clone(),
-        placement: engine.seats.processors.placement(&identity.placement),
+        placement: engine.processes.processors.placement(&identity.placement),
         blocking: switches.is_some_and(|switches| switches > 0.0)
             || test.is_some_and(|test| test.threads > 1 || test.arg.as_deref() == Some("ns"))
             || waits_for_others(engine, identity),
@@ -163,7 +163,7 @@ pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
 
 /// Whether an operation waits for the answer of its database's server, or for the disk.
 fn waits_for_others(engine: &Engine<'_, '_>, identity: &Identity) -> bool {
-    engine.seats.server(identity).is_some() || engine.waits_for_disk.contains(&identity.test)
+    engine.processes.server(identity).is_some() || engine.waits_for_disk.contains(&identity.test)
 }
 
 /// A batch as it is stored.

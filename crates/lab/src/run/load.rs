@@ -5,8 +5,8 @@
 //! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
 
 mod cell;
-mod leftover;
 mod member;
+mod orphan_server;
 mod processors;
 mod rival;
 mod rounds;
@@ -14,7 +14,7 @@ mod server;
 mod starting;
 pub(super) mod warm;
 
-pub(crate) use leftover::sweep as sweep_servers;
+pub(crate) use orphan_server::sweep as sweep_servers;
 
 use super::RunError;
 use super::budget::nominal;
@@ -35,7 +35,7 @@ const OF_EPOCH_FULL: u32 = 3;
 
 /// Measures the servers of the same policy, and on the same processor, as that of the item at `position`, under all their loads.
 pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result<(), RunError> {
-    leftover::sweep(engine.lab.cache.folder());
+    orphan_server::sweep(engine.lab.cache.folder());
     let _first = OwnSession::put_first();
     let mut members = members(engine, position);
     let loads: BTreeSet<usize> = members.iter().flat_map(Member::loads).collect();

@@ -1,7 +1,7 @@
 //! From what came out of an item in one process start to its result, with what came out in the starts before it.
 
 use super::starts;
-use crate::record::{CoreToCore, Foreign, Identity, Outcome, ResultRecord, WarmUp, apart};
+use crate::record::{CoreToCore, Foreign, Identity, Outcome, ResultRecord, WarmUp, core_distance};
 use antiphon_measure::{Estimate, Finding, FindingKind};
 
 /// What came out of an item.
@@ -69,7 +69,7 @@ pub(super) fn result(
 fn processors_moved(starts: &[CoreToCore]) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::ProcessorsMoved,
-        text: apart::told(starts)?,
+        text: core_distance::told(starts)?,
     })
 }
 

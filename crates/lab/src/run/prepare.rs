@@ -1,7 +1,7 @@
 //! Before the first item: subjects are chosen, built, and asked what they can do; the plan is made and stored.
 
 use super::plan::{self, Item, Known, Permitted, Plan};
-use super::seats::{Processors, launch};
+use super::process_pool::{Processors, launch};
 use super::selection::Selection;
 use super::{Event, Laboratory, Options, RunError};
 use crate::build::{BuildError, Built};

@@ -167,7 +167,7 @@ fn attempt(
     round: u32,
 ) -> Result<Option<Attempt<(WholeRun, Seen)>>, Failure> {
     let placement = &engine.items[member.position].identity.placement;
-    let watch = Watch::begin(engine.seats.processors.placement(placement));
+    let watch = Watch::begin(engine.processes.processors.placement(placement));
     let (account, run) = run(engine, member.position, Some(round))?;
     let seen = watch.end();
     let foreign = seen.foreign(1);
@@ -201,7 +201,7 @@ fn keep_run(
 fn count(engine: &Engine<'_, '_>, member: &mut Member) -> Result<(), RunError> {
     let identity = &engine.items[member.position].identity;
     let build = (identity.subject.clone(), identity.policy.clone());
-    let counts = engine.seats.builds.get(&build);
+    let counts = engine.processes.builds.get(&build);
     let counts = counts.is_some_and(|built| !built.counting.is_empty());
     if !counts || member.absence.is_some() || engine.interrupted() {
         return Ok(());

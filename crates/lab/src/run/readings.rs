@@ -2,7 +2,7 @@
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
-use super::promise;
+use super::placement_check;
 use crate::protocol::{ClockUnit, GAPS_TIME_NS, READINGS_MAX};
 use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
@@ -47,14 +47,14 @@ fn read(
     count: u64,
 ) -> Result<Vec<i64>, Failure> {
     let identity = engine.items[position].identity.clone();
-    let limit = engine.seats.hang_limit + Duration::from_micros(20 * count);
+    let limit = engine.processes.hang_limit + Duration::from_micros(20 * count);
     let live = engine
-        .seats
+        .processes
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
     let reported = engine.took(position, START, answer)?;
-    let readings = promise::kept(engine, position, START, reported)?;
+    let readings = placement_check::kept(engine, position, START, reported)?;
     let raw = Raw::Readings {
         clock: clock.to_owned(),
         readings: readings.clone(),
@@ -122,7 +122,7 @@ pub(super) fn interference(
 ) -> Result<Outcome, Failure> {
     let identity = engine.items[position].identity.clone();
     let live = engine
-        .seats
+        .processes
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let clock = live.session.hello().clock.clone();
@@ -168,9 +168,9 @@ fn gap_loop(
 ) -> Result<Option<GapLoop>, Failure> {
     let identity = engine.items[position].identity.clone();
     // The loop ends by the clock, however little of the processor it gets; then it prints, and must get some for that.
-    let limit = engine.seats.hang_limit + 2 * time;
+    let limit = engine.processes.hang_limit + 2 * time;
     let live = engine
-        .seats
+        .processes
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.gaps(clock, time, over, limit);
@@ -178,7 +178,7 @@ fn gap_loop(
         return Ok(None);
     }
     let reported = engine.took(position, START, answer)?;
-    let seen = promise::kept(engine, position, START, reported)?;
+    let seen = placement_check::kept(engine, position, START, reported)?;
     let raw = Raw::Gaps {
         clock: clock.to_owned(),
         over_ns: over,
@@ -231,9 +231,9 @@ pub(super) fn latency(
 ) -> Result<Outcome, Failure> {
     let identity = engine.items[position].identity.clone();
     let meant = Duration::from_nanos(count.saturating_mul(interval_ns));
-    let limit = engine.seats.hang_limit + 4 * meant + Duration::from_millis(count);
+    let limit = engine.processes.hang_limit + 4 * meant + Duration::from_millis(count);
     let live = engine
-        .seats
+        .processes
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let overhead_ns = match live.clock {
@@ -244,7 +244,7 @@ pub(super) fn latency(
         .session
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
     let reported = engine.took(position, START, answer)?;
-    let samples = promise::kept(engine, position, START, reported)?;
+    let samples = placement_check::kept(engine, position, START, reported)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
     let estimate =
         LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
@@ -263,10 +263,10 @@ pub(super) fn series(
         address_space_bytes: memory_limit_mib.map(|mib| mib << 20),
         ..Limits::default()
     };
-    let limit = engine.seats.hang_limit + Duration::from_micros(100 * count);
+    let limit = engine.processes.hang_limit + Duration::from_micros(100 * count);
     let own = |error| Engine::own_failed(&error);
-    engine.seats.rest();
-    let mut live = engine.seats.begin(&identity, limits).map_err(own)?;
+    engine.processes.rest();
+    let mut live = engine.processes.begin(&identity, limits).map_err(own)?;
     let answer = live
         .session
         .series(&identity.test, identity.arg, count, limit)
@@ -276,7 +276,7 @@ pub(super) fn series(
         readings,
         completed,
         exhausted,
-    } = promise::kept(engine, position, START, answer)?;
+    } = placement_check::kept(engine, position, START, answer)?;
     let raw = Raw::Series {
         readings: readings.clone(),
         completed,

@@ -54,21 +54,21 @@ pub(super) fn up(
     start: u32,
 ) -> Result<Option<WarmUp>, Failure> {
     let identity = engine.items[position].identity.clone();
-    if !engine.seats.warms(&identity) || engine.interrupted() {
+    if !engine.processes.warms(&identity) || engine.interrupted() {
         return Ok(None);
     }
     let most_iterations = engine
         .test(&engine.items[position])
         .and_then(|test| test.most);
     let length = if engine.quick { QUICK } else { FULL };
-    let limit = engine.seats.hang_limit + length.most.0;
-    let server = engine.seats.server(&identity).map(|(_, server)| server);
+    let limit = engine.processes.hang_limit + length.most.0;
+    let server = engine.processes.server(&identity).map(|(_, server)| server);
     let due = match engine.quick {
         true => engine.budget.allowance(engine.sizes.seconds_per_row),
         false => None,
     };
     let live = engine
-        .seats
+        .processes
         .live(&identity, start)
         .map_err(Failure::Absent)?;
     let (process, session) = (live.session.process(), &mut live.session);

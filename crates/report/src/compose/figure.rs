@@ -22,7 +22,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         instructions: shown_instructions(estimate).map(rounded),
         marks: marks(by_turns, estimate)
             .into_iter()
-            .chain(super::spent::marks(result))
+            .chain(super::processor_time::marks(result))
             .collect(),
         detail: detail(result, estimate),
     }
@@ -212,7 +212,7 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
     facts.extend(paper_facts(estimate));
     facts.extend(effort_facts(estimate));
     facts.extend(resource_facts(estimate));
-    facts.extend(super::spent::facts(result));
+    facts.extend(super::processor_time::facts(result));
     facts.extend(
         result
             .apart()

@@ -50,8 +50,8 @@ pub fn summary(view: &View) -> Vec<Note> {
         );
         notes.push(Note::new(Weight::Error, "Figures withheld", text));
     }
-    notes.extend(super::spent::summary(view));
-    notes.extend(super::disagreement::summary(view));
+    notes.extend(super::processor_time::summary(view));
+    notes.extend(super::start_variance::summary(view));
     let warnings = view.run.warnings.iter();
     notes.extend(warnings.map(|text| Note::new(Weight::Warning, "Conditions", text)));
     if view.run.ended.is_none() {

@@ -8,7 +8,6 @@ mod comparison;
 mod costs;
 mod curves;
 mod delay;
-mod disagreement;
 pub(crate) mod figure;
 mod findings;
 mod growth;
@@ -20,12 +19,13 @@ mod load;
 mod memory;
 mod method;
 mod models;
+mod processor_time;
 mod profile;
 mod programs;
 mod published;
 mod savings;
 mod slope;
-mod spent;
+mod start_variance;
 mod storage;
 mod together;
 mod trends;
@@ -79,9 +79,9 @@ fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
     sections.extend(profile::sections(view));
     sections.extend(load::sections(view));
-    sections.extend(spent::sections(view));
+    sections.extend(processor_time::sections(view));
     sections.extend(typical::section(view));
-    sections.extend(disagreement::section(view));
+    sections.extend(start_variance::section(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {
@@ -119,7 +119,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
         });
     }
     blocks.extend(costs::blocks(view, group, results));
-    blocks.extend(spent::blocks(view, group, results));
+    blocks.extend(processor_time::blocks(view, group, results));
     blocks.extend(programs::blocks(view, group, results));
     blocks.extend(load::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));

@@ -3,7 +3,7 @@
 mod counted;
 
 use super::view::{RunColumn, View};
-use super::{Kind, of_kind, spent};
+use super::{Kind, of_kind, processor_time};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
@@ -147,8 +147,8 @@ fn system_cells(result: &ResultRecord) -> Vec<Cell> {
     let mut figure = figure(time, Unit::Nanoseconds, runs);
     let first = answer.lines().next().unwrap_or_default();
     figure.detail.push(Fact::new("Answer", first));
-    figure.detail.extend(spent::facts(result));
-    figure.marks.extend(spent::mark(result));
+    figure.detail.extend(processor_time::facts(result));
+    figure.marks.extend(processor_time::mark(result));
     vec![
         Cell::Figure(Box::new(figure)),
         Cell::ns(median(|run| run.user_ns)),

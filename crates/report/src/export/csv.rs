@@ -5,9 +5,9 @@
 mod comparison;
 mod frames;
 mod load;
+mod processor_time;
 mod program;
 mod record;
-mod spent;
 
 use crate::compose::view::View;
 use crate::layout::Layout;
@@ -157,7 +157,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
             ]
         }
     };
-    records.extend(spent::records(result, &start));
+    records.extend(processor_time::records(result, &start));
     records
 }
 

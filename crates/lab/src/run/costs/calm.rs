@@ -1,7 +1,7 @@
 //! Calm moments, in which nothing slows the processors: rounds wait for them, and are held against how fast the processors turned out to be.
 
-use super::gauge::{Gauge, Moment};
 use super::member::{Member, Turn, slowed};
+use super::processor_speed::{Gauge, Moment};
 use super::turn::probe;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
@@ -21,7 +21,7 @@ const SHORT_PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until the processors of an item are calm, but no longer than until then. Nothing of ours runs meanwhile.
 pub(super) fn wait(engine: &mut Engine<'_, '_>, position: usize, until: Instant) {
-    engine.seats.rest();
+    engine.processes.rest();
     let mut calm = 0;
     while calm < PROBES && Instant::now() < until && !engine.interrupted() {
         std::thread::sleep(PAUSE);
@@ -41,7 +41,7 @@ pub(super) fn wait_for_turn(engine: &mut Engine<'_, '_>, position: usize, until:
             break;
         }
         if !std::mem::replace(&mut waited, true) {
-            engine.seats.rest();
+            engine.processes.rest();
         }
         std::thread::sleep(SHORT_PAUSE);
     }
@@ -119,7 +119,7 @@ pub(in crate::run) fn tell_how_slow(engine: &mut Engine<'_, '_>) -> Result<(), R
 
 #[cfg(test)]
 mod tests {
-    use super::super::gauge::PROCESSOR_0;
+    use super::super::processor_speed::PROCESSOR_0;
     use super::*;
 
     /// What a turn costs of two subjects in turn, where something comes and goes that slows the one more than the other, with and without time to

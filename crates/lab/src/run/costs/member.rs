@@ -1,9 +1,9 @@
 //! A subject that takes turns, and what its turns come to.
 
 use super::clocks::{Clock, Reading, Roots};
-use super::gauge::{Gauge, Moment};
+use super::processor_speed::{Gauge, Moment};
 use super::time::ROUNDS_EVER;
-use super::walked::walked;
+use super::touched_buffers::touched_buffers;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
@@ -162,8 +162,13 @@ impl Member {
         };
         let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
         let mappings = self.turns.iter().map(|(_, turn)| turn.mappings.as_slice());
-        let walked = walked(&mappings.collect::<Vec<_>>());
-        let rounds = self.turns.iter().zip(subject).zip(server).zip(walked);
+        let touched_buffers = touched_buffers(&mappings.collect::<Vec<_>>());
+        let rounds = self
+            .turns
+            .iter()
+            .zip(subject)
+            .zip(server)
+            .zip(touched_buffers);
         rounds
             .map(
                 |((((round, turn), subject_ns), server_ns), walked_bytes)| CostRound {
@@ -187,7 +192,7 @@ impl Member {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gauge::PROCESSOR_0;
+    use super::super::processor_speed::PROCESSOR_0;
     use super::*;
     use antiphon_service::Kind;
 

@@ -93,7 +93,7 @@ impl Time {
                 .budget
                 .allowance(DUE * nominal)
                 .map(|due| due.max(least_due(positions.len()))),
-            enough: match super::again::may_differ_by_starts(engine, positions[0]) {
+            enough: match super::adaptive_starts::may_differ_by_starts(engine, positions[0]) {
                 true => CALM_OF_A_START,
                 false => CALM_OF_ALL,
             },

@@ -1,11 +1,11 @@
 //! One turn of a subject: its slices, and what is read around them.
 
 use super::calm;
-use super::gauge::Moment;
 use super::member::{Member, Turn};
+use super::processor_speed::Moment;
 use crate::run::engine::Engine;
 use crate::run::foreign::{self, Seen, Watch};
-use crate::run::seats::Live;
+use crate::run::process_pool::Live;
 use crate::session::SessionError;
 use antiphon_measure::Role;
 use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ pub(super) fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
     if identity.policy == "fifo" {
         return Moment::new();
     }
-    let placement = engine.seats.processors.placement(&identity.placement);
+    let placement = engine.processes.processors.placement(&identity.placement);
     let processors = foreign::processors(placement);
     let some = processors.into_iter().take(GAUGED);
     let processors: Vec<u32> = some.map(|cpu| cpu as u32).collect();
@@ -114,7 +114,7 @@ pub(super) fn slice(
 ) -> Result<f64, SessionError> {
     let identity = engine.items[member.position].identity.clone();
     let limit =
-        engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
+        engine.processes.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
     let session = &mut live(engine, member, start)?.session;
     let slice = session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
     Ok(slice.elapsed_ns as f64)
@@ -132,8 +132,8 @@ fn live<'l>(
         subject: identity.subject.clone(),
         cause: "it was given up".to_owned(),
     };
-    if engine.seats.process(&identity, start).is_none() {
+    if engine.processes.process(&identity, start).is_none() {
         return Err(over());
     }
-    engine.seats.live(&identity, start).map_err(|_| over())
+    engine.processes.live(&identity, start).map_err(|_| over())
 }

@@ -10,7 +10,7 @@ impl Engine<'_, '_> {
     /// Ends those of a start that were needed up to this item.
     pub(super) fn end_whom_nothing_needs(&mut self, position: usize, start: u32) {
         if let Some(over) = self.needed_last.get(&position) {
-            self.seats.end_of(over, start);
+            self.processes.end_of(over, start);
         }
     }
 }

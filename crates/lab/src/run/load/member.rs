@@ -35,8 +35,9 @@ pub(super) struct Member {
 /// starting and warming it once more would take is better spent on rounds.
 pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
     let own = &engine.items[position].identity;
-    let places =
-        |identity: &Identity| Places::of(engine.seats.processors.placement(&identity.placement));
+    let places = |identity: &Identity| {
+        Places::of(engine.processes.processors.placement(&identity.placement))
+    };
     let mut members: Vec<Member> = Vec::new();
     for (position, item) in engine.items.iter().enumerate() {
         let identity = &item.identity;

@@ -1,11 +1,11 @@
 //! A running server: started with a port of loopback, ended with all that it started.
 
-use super::leftover::Note;
 use super::of_generator;
+use super::orphan_server::Note;
 use super::processors::Places;
 use crate::build::Built;
 use crate::record::Absence;
-use crate::run::seats;
+use crate::run::process_pool;
 use antiphon_load::Error as LoadError;
 use antiphon_runner::{End, Signaller, free_port};
 use rustix::process::Signal;
@@ -72,7 +72,7 @@ impl Server {
                 "end what uses them",
             )
         })?;
-        let mut launch = seats::launch(built, policy, places.server);
+        let mut launch = process_pool::launch(built, policy, places.server);
         for word in &mut launch.argv {
             *word = word.replace("{port}", &port.to_string());
         }

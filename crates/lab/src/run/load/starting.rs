@@ -52,7 +52,7 @@ pub(super) fn start_all(
 /// Starts a server, and holds its first answer against what the suite expects.
 fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), Absence> {
     let build = (member.subject.clone(), member.policy.clone());
-    let Some(built) = engine.seats.builds.get(&build) else {
+    let Some(built) = engine.processes.builds.get(&build) else {
         let reason = format!("there is no build of {} for this policy", member.subject);
         return Err(Absence::new(reason, "see why its build failed"));
     };

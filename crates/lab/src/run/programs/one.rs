@@ -4,7 +4,7 @@ use crate::record::Absence;
 use crate::run::Task;
 use crate::run::account::Account;
 use crate::run::engine::{Engine, Failure};
-use crate::run::seats::program_launch;
+use crate::run::process_pool::program_launch;
 use antiphon_measure::WholeRun;
 use antiphon_runner::{End, Error as RunnerError, Output, Program};
 use std::path::Path;
@@ -28,11 +28,11 @@ pub(super) fn run(
     };
     let identity = &item.identity;
     let build = (identity.subject.clone(), identity.policy.clone());
-    let Some(built) = engine.seats.builds.get(&build) else {
+    let Some(built) = engine.processes.builds.get(&build) else {
         let reason = format!("there is no build of {} for this policy", identity.subject);
         return badly(Absence::new(reason, "see why its build failed"));
     };
-    let placement = engine.seats.processors.placement(&identity.placement);
+    let placement = engine.processes.processors.placement(&identity.placement);
     let launch = program_launch(built, &identity.policy, placement, program, arguments);
     let mut launch = match launch {
         Ok(launch) => launch,

@@ -14,7 +14,7 @@ mod warm;
 pub use claims::{Trial, needs_warmth, table as claims_table};
 pub use warm::plot as warm_plot;
 
-use super::spent::DISTURBED;
+use super::processor_time::DISTURBED;
 use super::view::{RunColumn, View};
 use super::{Kind, cold, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};

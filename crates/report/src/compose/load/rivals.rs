@@ -1,7 +1,7 @@
 //! Whether other generators agree with ours, which measured the same load on the same server beside them.
 
 use super::{in_most_rounds, is_disturbed};
-use crate::compose::spent::DISTURBED;
+use crate::compose::processor_time::DISTURBED;
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::View;
 use crate::document::{Block, Row, Section, Unit};

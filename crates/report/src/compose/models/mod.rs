@@ -6,7 +6,7 @@ mod tables;
 
 use super::programs::{self, runs};
 use super::view::{RunColumn, View};
-use super::{slug, spent};
+use super::{processor_time, slug};
 use crate::document::{Block, Mark, Section};
 use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Model, ModelColumn, Models};
@@ -108,7 +108,7 @@ impl<'a> Compared<'a> {
 
     /// What weakens the figure of a column in a row.
     fn mark(&self, column: &ModelColumn, row: &str) -> Option<Mark> {
-        spent::mark(self.result(column, row)?)
+        processor_time::mark(self.result(column, row)?)
     }
 
     /// What weakens the share of a column: what weakens its figure, or the one that it is a share of.

@@ -1,8 +1,8 @@
 //! The table: times in the columns of the published one, each cooperative column with its ratio, published rows beneath today's.
 
 use super::{Compared, place, runs};
+use crate::compose::processor_time;
 use crate::compose::programs::figure;
-use crate::compose::spent;
 use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
 use crate::number;
 use antiphon_lab::Outcome;
@@ -140,8 +140,8 @@ fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
     match compared.figure(column, row) {
         Some(found) => {
             let mut figure = figure(found, unit(compared), runs);
-            figure.detail.extend(spent::facts(result));
-            figure.marks.extend(spent::mark(result));
+            figure.detail.extend(processor_time::facts(result));
+            figure.marks.extend(processor_time::mark(result));
             Cell::Figure(Box::new(figure))
         }
         None if runs.is_empty() => Cell::Empty,

@@ -3,7 +3,7 @@
 
 use super::{is_cold, pairs, sides};
 use crate::compose::view::{RunColumn, View};
-use crate::compose::{cold, spent};
+use crate::compose::{cold, processor_time};
 use crate::document::{Cell, Column, Figure, Table, Unit};
 use antiphon_lab::{Compared, Identity};
 
@@ -49,7 +49,7 @@ fn heading(view: &View, operation: &Identity) -> Column {
 
 fn cell(view: &View, of: &Compared) -> Cell {
     let mut figure = Figure::resolved(of.ratio, Unit::Ratio);
-    let of_sides = sides(view, &of.identity, &of.base).flat_map(spent::marks_of_turns);
+    let of_sides = sides(view, &of.identity, &of.base).flat_map(processor_time::marks_of_turns);
     let cold = cold::mark(is_cold(view, &of.identity, &of.base));
     for mark in of_sides.chain(cold) {
         if !figure.marks.contains(&mark) {

@@ -48,7 +48,7 @@ pub(super) fn records(
     let medians = FIGURES
         .iter()
         .filter_map(|(name, unit, of)| Some(record(name, unit).with_interval(&outcome.told(of)?)));
-    let cold = super::spent::cold_starts(&outcome.warm_ups, start);
+    let cold = super::processor_time::cold_starts(&outcome.warm_ups, start);
     medians
         .chain(latencies(outcome, &record))
         .chain(cold)

@@ -16,17 +16,17 @@ const LEAST: i32 = 19;
 const ORDINARY: i32 = 0;
 
 /// Processors that are kept awake until this is dropped.
-pub(super) struct Awake(Vec<Process>);
+pub(super) struct IdlePrevention(Vec<Process>);
 
-impl Awake {
+impl IdlePrevention {
     /// Keeps all of these awake.
-    pub(super) fn keep(processors: &[usize]) -> Result<Awake, antiphon_runner::Error> {
+    pub(super) fn keep(processors: &[usize]) -> Result<IdlePrevention, antiphon_runner::Error> {
         let busy = processors.iter().map(|processor| busy_on(*processor));
-        busy.collect::<Result<_, _>>().map(Awake)
+        busy.collect::<Result<_, _>>().map(IdlePrevention)
     }
 }
 
-impl Drop for Awake {
+impl Drop for IdlePrevention {
     /// Who is behind all others is so in ending, too.
     fn drop(&mut self) {
         self.0.iter().for_each(|busy| put(busy, ORDINARY));
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_processor_with_nothing_to_do_is_busy_until_it_is_let_go() {
         let last = *allowed_processors().last().unwrap();
-        let awake = Awake::keep(&[last]).expect("there is a shell");
+        let awake = IdlePrevention::keep(&[last]).expect("there is a shell");
         let busy = awake.0[0].id();
         let stat = || ProcessStat::of(busy);
         let policy = stat().unwrap().number(41);
@@ -74,7 +74,9 @@ mod tests {
 
     #[test]
     fn a_processor_that_is_not_there_is_told() {
-        let told = Awake::keep(&[1000]).err().expect("there are none so many");
+        let told = IdlePrevention::keep(&[1000])
+            .err()
+            .expect("there are none so many");
         assert!(told.to_string().contains("[1000]"), "{told}");
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::run) fn go_on(engine: &mut Engine<'_, '_>) -> Result<(), RunError>
             }
         }
         tell_how_slow(engine)?;
-        engine.seats.end(start);
+        engine.processes.end(start);
         if next_start(engine) == start {
             break; // Nothing came of it, and nothing would of another one.
         }
@@ -169,8 +169,8 @@ fn make_ready(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Resul
     let item = engine.items[position].clone();
     engine.tell_started_again(&item);
     let identity = item.identity;
-    engine.seats.place_server(&identity);
-    if engine.seats.live(&identity, start).is_err() {
+    engine.processes.place_server(&identity);
+    if engine.processes.live(&identity, start).is_err() {
         return Ok(false);
     }
     match crate::run::warm::up(engine, position, start) {

@@ -7,7 +7,7 @@ const BUFFER_MOST: u64 = 16 << 20;
 
 /// What a subject holds more at each reading than at the first one in mappings that were there at the first reading and are as they were at the last: memory that was
 /// reserved before. It is little, as each of them can be filled but once and is a buffer in size.
-pub(super) fn walked(readings: &[&[Mapping]]) -> Vec<u64> {
+pub(super) fn touched_buffers(readings: &[&[Mapping]]) -> Vec<u64> {
     let (Some(first), Some(last)) = (readings.first(), readings.last()) else {
         return Vec::new();
     };
@@ -50,7 +50,7 @@ mod tests {
 
     fn of(readings: &[Vec<Mapping>]) -> Vec<u64> {
         let readings: Vec<&[Mapping]> = readings.iter().map(Vec::as_slice).collect();
-        walked(&readings)
+        touched_buffers(&readings)
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod callgrind;
 
 use super::engine::Engine;
-use super::seats::launch;
+use super::process_pool::launch;
 use super::{Event, Options, RunError};
 use crate::instructions::NoCount;
 use crate::record::{Identity, Outcome, ResultRecord};
@@ -145,13 +145,13 @@ fn job(
 ) -> Result<Option<Job>, SessionError> {
     let identity = &result.identity;
     let build = (identity.subject.clone(), identity.policy.clone());
-    let built = engine.seats.builds.get(&build);
+    let built = engine.processes.builds.get(&build);
     let (Outcome::Frame(estimate), Some(built)) = (&result.outcome, built) else {
         return Ok(None);
     };
     // A virtual machine takes up to a minute to start under callgrind, which would be all that a quick run has for its counts.
     let takes_long = engine.quick && built.warms;
-    if takes_long || engine.seats.counts_switches(&identity.subject) {
+    if takes_long || engine.processes.counts_switches(&identity.subject) {
         return Ok(None);
     }
     let name = (identity.subject.clone(), identity.test.clone());
@@ -161,8 +161,12 @@ fn job(
     let Some(iterations) = iterations else {
         return Ok(None);
     };
-    let mut launch = launch(built, "other", engine.seats.processors.placement("free"));
-    let environment = engine.seats.services.environment(built)?;
+    let mut launch = launch(
+        built,
+        "other",
+        engine.processes.processors.placement("free"),
+    );
+    let environment = engine.processes.services.environment(built)?;
     launch.env.extend(environment);
     Ok(Some(Job {
         launch,

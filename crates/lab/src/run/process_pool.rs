@@ -2,7 +2,7 @@
 //! after a failure, and given up on after three in a row. One of them runs at a time: the others rest. Only to end, when nothing is
 //! measured any more, do those of a start run side by side.
 
-use super::resting::Resting;
+use super::suspend::Suspended;
 use super::{analysis, conditions};
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, chosen_processors};
@@ -107,7 +107,7 @@ struct Key {
 
 /// What is known of one process.
 #[derive(Default)]
-struct Seat {
+struct PooledProcess {
     live: Option<Live>,
     failures: u32,
     /// Why it was given up.
@@ -120,7 +120,7 @@ pub(super) struct Live {
     /// The facts of its clock.
     pub(super) clock: ClockFacts,
     /// While it is not in its turn.
-    resting: Option<Resting>,
+    resting: Option<Suspended>,
 }
 
 impl Live {
@@ -133,7 +133,7 @@ impl Live {
 }
 
 /// All processes of a run.
-pub(super) struct Seats {
+pub(super) struct ProcessPool {
     /// By subject and policy.
     pub(super) builds: HashMap<(String, String), Built>,
     pub(super) processors: Processors,
@@ -141,7 +141,7 @@ pub(super) struct Seats {
     pub(super) hang_limit: Duration,
     /// Whether a process comes before others of the machine while it starts: in suites in which it does so in its turns, too.
     pub(super) starts_first: bool,
-    seats: HashMap<Key, Seat>,
+    processes: HashMap<Key, PooledProcess>,
     /// Whose turn it is: all other processes rest.
     in_turn: Option<Key>,
     /// Subjects that count context switches themselves.
@@ -155,14 +155,17 @@ pub(super) struct Seats {
     warnings: Vec<String>,
 }
 
-impl Seats {
-    pub(super) fn new(builds: HashMap<(String, String), Built>, hang_limit: Duration) -> Seats {
-        Seats {
+impl ProcessPool {
+    pub(super) fn new(
+        builds: HashMap<(String, String), Built>,
+        hang_limit: Duration,
+    ) -> ProcessPool {
+        ProcessPool {
             builds,
             processors: Processors::choose(),
             hang_limit,
             starts_first: false,
-            seats: HashMap::new(),
+            processes: HashMap::new(),
             in_turn: None,
             counting: HashSet::new(),
             services: Services::default(),
@@ -179,26 +182,29 @@ impl Seats {
             self.rest();
             self.in_turn = Some(key.clone());
         }
-        let seat = self.seats.entry(key.clone()).or_default();
-        if let Some(live) = &mut seat.live {
+        let process = self.processes.entry(key.clone()).or_default();
+        if let Some(live) = &mut process.live {
             live.resting = None;
         }
-        if let Some(why) = &seat.given_up {
+        if let Some(why) = &process.given_up {
             return Err(given_up(identity, why));
         }
-        if seat.live.is_none() {
+        if process.live.is_none() {
             match self.begin(identity, Limits::default()) {
                 Ok(live) => {
                     self.place_server(identity);
                     if live.session.hello().counts_switches {
                         self.counting.insert(identity.subject.clone());
                     }
-                    self.seats.entry(key.clone()).or_default().live = Some(live);
+                    self.processes.entry(key.clone()).or_default().live = Some(live);
                 }
                 Err(error) => return Err(self.failed(identity, start, &error)),
             }
         }
-        let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
+        let live = self
+            .processes
+            .get_mut(&key)
+            .and_then(|process| process.live.as_mut());
         live.ok_or_else(|| given_up(identity, "it could not be started"))
     }
 
@@ -207,10 +213,10 @@ impl Seats {
         let Some(key) = self.in_turn.take() else {
             return;
         };
-        if let Some(seat) = self.seats.get_mut(&key)
-            && let Some(live) = &mut seat.live
+        if let Some(process) = self.processes.get_mut(&key)
+            && let Some(live) = &mut process.live
         {
-            let resting = Resting::of(live.session.process());
+            let resting = Suspended::of(live.session.process());
             if let Some(restless) = &resting.restless
                 && self.restless.insert(key.subject.clone())
             {
@@ -229,8 +235,8 @@ impl Seats {
 
     /// The process for an item, if it is there.
     pub(super) fn process(&self, identity: &Identity, start: u32) -> Option<u32> {
-        let seat = self.seats.get(&key(identity, start))?;
-        Some(seat.live.as_ref()?.session.process())
+        let process = self.processes.get(&key(identity, start))?;
+        Some(process.live.as_ref()?.session.process())
     }
 
     /// Whether the subject of an item compiles while it runs.
@@ -300,9 +306,9 @@ impl Seats {
 
     /// Notes that an item went well: failures before it no longer count.
     pub(super) fn went_well(&mut self, identity: &Identity, start: u32) {
-        let seat = self.seats.entry(key(identity, start)).or_default();
-        seat.failures = 0;
-        if let Some(live) = &mut seat.live {
+        let process = self.processes.entry(key(identity, start)).or_default();
+        process.failures = 0;
+        if let Some(live) = &mut process.live {
             let lines = live.session.take_own_output();
             let subject = &identity.subject;
             self.own_output
@@ -324,13 +330,13 @@ impl Seats {
         if error.lives_on() {
             return absent;
         }
-        let seat = self.seats.entry(key(identity, start)).or_default();
-        if let Some(live) = seat.live.take() {
+        let process = self.processes.entry(key(identity, start)).or_default();
+        if let Some(live) = process.live.take() {
             conditions::make_ordinary(live.session.process());
         }
-        seat.failures += 1;
-        if seat.failures >= FAILURES {
-            seat.given_up = Some(error.reason());
+        process.failures += 1;
+        if process.failures >= FAILURES {
+            process.given_up = Some(error.reason());
         }
         absent
     }
@@ -341,9 +347,13 @@ impl Seats {
         let kind = self.kind(&identity.subject, &identity.policy)?;
         let source = self.services.lost(kind)?;
         let its = |key: &&Key| self.kind(&key.subject, &key.policy) == Some(kind);
-        let its: Vec<Key> = self.seats.keys().filter(its).cloned().collect();
+        let its: Vec<Key> = self.processes.keys().filter(its).cloned().collect();
         for key in its {
-            if let Some(live) = self.seats.get_mut(&key).and_then(|seat| seat.live.take()) {
+            if let Some(live) = self
+                .processes
+                .get_mut(&key)
+                .and_then(|process| process.live.take())
+            {
                 conditions::make_ordinary(live.session.process());
             }
         }
@@ -378,7 +388,7 @@ impl Seats {
     /// Ends all processes of a start.
     pub(super) fn end(&mut self, start: u32) {
         let of_start = |key: &&Key| key.start == start;
-        let keys = self.seats.keys().filter(of_start).cloned().collect();
+        let keys = self.processes.keys().filter(of_start).cloned().collect();
         self.end_all(keys);
     }
 
@@ -389,8 +399,8 @@ impl Seats {
 
     /// Ends processes side by side: each mostly waits.
     fn end_all(&mut self, keys: Vec<Key>) {
-        let seats = keys.iter().filter_map(|key| self.seats.remove(key));
-        let live: Vec<Live> = seats.filter_map(|seat| seat.live).collect();
+        let processes = keys.iter().filter_map(|key| self.processes.remove(key));
+        let live: Vec<Live> = processes.filter_map(|process| process.live).collect();
         side_by_side(live, Live::end);
     }
 }

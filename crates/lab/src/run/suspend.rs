@@ -8,17 +8,17 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 
 /// A subject's processes, stopped until this is dropped. Its keeper is not: it ends them should we end, and the stopped are killed as others are.
-pub(super) struct Resting {
+pub(super) struct Suspended {
     /// In the order in which they were stopped. A number may be given to another process, what is held here is not.
     stopped: Vec<OwnedFd>,
     /// The first that could not be stopped: it runs on.
-    pub(super) restless: Option<Restless>,
+    pub(super) restless: Option<Unsuspended>,
 }
 
-impl Resting {
+impl Suspended {
     /// Stops a subject and all that it started, a daemon that left it included.
-    pub(super) fn of(subject: u32) -> Resting {
-        let mut resting = Resting {
+    pub(super) fn of(subject: u32) -> Suspended {
+        let mut resting = Suspended {
             stopped: Vec::new(),
             restless: None,
         };
@@ -32,13 +32,13 @@ impl Resting {
             Ok(stopped) => self.stopped.extend(stopped),
             Err(error) => {
                 self.restless
-                    .get_or_insert_with(|| Restless::new(process, error));
+                    .get_or_insert_with(|| Unsuspended::new(process, error));
             }
         }
     }
 }
 
-impl Drop for Resting {
+impl Drop for Suspended {
     fn drop(&mut self) {
         for process in self.stopped.iter().rev() {
             // One that was killed meanwhile has nothing to go on with.
@@ -62,16 +62,16 @@ fn stop(process: u32) -> Result<Option<OwnedFd>, Errno> {
 }
 
 /// A process that could not be stopped, and why.
-pub(super) struct Restless {
+pub(super) struct Unsuspended {
     process: u32,
     name: String,
     error: Errno,
 }
 
-impl Restless {
-    fn new(process: u32, error: Errno) -> Restless {
+impl Unsuspended {
+    fn new(process: u32, error: Errno) -> Unsuspended {
         let name = std::fs::read_to_string(format!("/proc/{process}/comm"));
-        Restless {
+        Unsuspended {
             process,
             name: name.unwrap_or_default().trim_end().to_owned(),
             error,
@@ -80,7 +80,7 @@ impl Restless {
 }
 
 /// As the user is told, after the name of the subject.
-impl fmt::Display for Restless {
+impl fmt::Display for Unsuspended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (why, mend) = reason(self.error);
         write!(
@@ -142,7 +142,7 @@ mod tests {
             !Tree::of(subject.id()).processes().contains(&daemon)
         });
 
-        let resting = Resting::of(subject.id());
+        let resting = Suspended::of(subject.id());
         wait_until("all rest", || {
             all.iter().all(|process| state(*process) == Some('T'))
         });
@@ -155,7 +155,7 @@ mod tests {
         assert!(all.iter().all(|process| state(*process) != Some('T')));
 
         // The keeper ends those that rest, too.
-        let resting = Resting::of(subject.id());
+        let resting = Suspended::of(subject.id());
         drop(subject);
         wait_until("all have ended", || {
             all.iter()
@@ -178,7 +178,7 @@ mod tests {
         let name = || std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
         wait_until("it sleeps", || name().trim() == "sleep");
 
-        let resting = without(CapabilitySet::KILL, || Resting::of(subject.id()));
+        let resting = without(CapabilitySet::KILL, || Suspended::of(subject.id()));
         let told = resting.restless.as_ref().expect("it runs on").to_string();
         assert!(told.contains(&format!("process {child} (sleep)")), "{told}");
         assert!(
@@ -189,7 +189,7 @@ mod tests {
         assert_ne!(state(child), Some('T'));
         drop(resting);
         // With the power, all rest and nobody is told of.
-        let resting = Resting::of(subject.id());
+        let resting = Suspended::of(subject.id());
         assert!(resting.restless.is_none());
         wait_until("its child rests", || state(child) == Some('T'));
     }
@@ -203,7 +203,7 @@ mod tests {
             (Errno::NFILE, "fs.file-max"),
             (Errno::INVAL, "without this subject"),
         ] {
-            let told = Restless::new(std::process::id(), error).to_string();
+            let told = Unsuspended::new(std::process::id(), error).to_string();
             assert!(told.contains(part_of_mend), "{told}");
         }
         let mut child = std::process::Command::new("true").spawn().unwrap();
@@ -218,10 +218,10 @@ mod tests {
             .arg("600")
             .spawn()
             .unwrap();
-        assert!(Resting::of(child.id()).stopped.is_empty());
-        assert!(Resting::of(std::process::id()).stopped.is_empty());
+        assert!(Suspended::of(child.id()).stopped.is_empty());
+        assert!(Suspended::of(std::process::id()).stopped.is_empty());
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(Resting::of(child.id()).stopped.is_empty());
+        assert!(Suspended::of(child.id()).stopped.is_empty());
     }
 }
