@@ -1,4 +1,4 @@
-//! Collective operations over a list of processes: contributions go up a [tree](place), results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
+//! Collective operations over a list of processes: contributions go up a tree, results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
 //!
 //! Places in the list, counted from the root's, form the tree, in which each process handles at most 3 ⌈log₄ n⌉ messages each way.
 //! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its

@@ -124,7 +124,7 @@ impl Envelope {
         message.push(&self.header());
     }
 
-    /// The one that bytes begin with, and what follows it, the [family](FAMILY) as well.
+    /// The one that bytes begin with, and what follows it, the family as well.
     ///
     /// # Errors
     /// There is none.

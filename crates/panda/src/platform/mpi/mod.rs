@@ -1,10 +1,10 @@
-//! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time ([`library`]).
+//! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time (`library`).
 //!
 //! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, where that is in nobody's way, then ever more gently. It ends all processes when one of them
-//! dies. A session ends when all that it began with have left it; where one is stopped or cut off, so that it never will, who waits for that says so and ends it ([`leaving`]).
+//! dies. A session ends when all that it began with have left it; where one is stopped or cut off, so that it never will, who waits for that says so and ends it (`leaving`).
 //!
 //! Open MPI's own way to more processes is not robust (ARCHITECTURE.md), so those that are spawned are none of MPI's: they, and what they and the others say to each other, go over [`tcp`](super::tcp),
-//! of which nothing is there before the first is asked for ([`later`]).
+//! of which nothing is there before the first is asked for (`later`).
 
 use std::ffi::OsStr;
 use std::time::{Duration, Instant};

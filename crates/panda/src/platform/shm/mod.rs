@@ -1,6 +1,6 @@
 //! `shm`: processes of one host, over shared memory.
 //!
-//! A ring for each ordered pair of processes (see [`ring`]) rather than one for each receiver: a sender that is killed amid a frame then holds up nobody, senders never
+//! A ring for each ordered pair of processes (see `ring`) rather than one for each receiver: a sender that is killed amid a frame then holds up nobody, senders never
 //! contend, and whatever one writes, only its own ring is corrupt. Rings that are not used cost no memory. A receiver spins while there are processors for all who are
 //! awake, and otherwise sleeps on its bell, a futex that senders ring only if it is asleep. The end of a peer's process is heard of from the system at once.
 

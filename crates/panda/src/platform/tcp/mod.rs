@@ -1,6 +1,6 @@
 //! `tcp`: processes of one host or several, a connection for each two of them.
 //!
-//! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [bootstrap](super::bootstrap) is
+//! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [`bootstrap`] is
 //! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Who was called says
 //! when it has entered the caller, which waits for that: a process that has joined can be sent to by all. Frames are neither sealed nor encrypted.
 

@@ -1,7 +1,7 @@
 //! `udp`: datagrams. They may be lost, doubled or overtaken; the interface layer makes up for it.
 //!
-//! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a bootstrap, where the processes
-//! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see [`multicast`]).
+//! Each datagram is sealed with the session's secret (see `wire`), so strangers are neither heard nor answered. Addresses are learnt at a bootstrap, where the processes
+//! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see `multicast`).
 
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
