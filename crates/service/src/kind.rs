@@ -90,7 +90,7 @@ impl Kind {
     }
 
     /// How subjects send statements, each by its driver: as text, or prepared once and executed by the protocol that is for that. Nobody has a
-    /// transaction open that the test did not ask for. What a server tells of it is held against this (`crates/lab/tests/statements.rs`).
+    /// transaction open that the test did not ask for. What a server tells of it is held against this (`crates/lab/tests/subjects/statements.rs`).
     pub fn statements(self) -> &'static [Setting] {
         match self {
             Kind::Sqlite => &STATEMENTS_OF_SQLITE,

@@ -1,0 +1,164 @@
+//! A home, a store and the command, in a folder of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A suite of the tests that every kit has, and of one that none has.
+pub const SUITE: &str = r#"
+name = "small"
+title = "Small"
+subjects = ["c/O2"]
+[quick]
+seconds_per_row = 0.05
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.2
+relative_half_width = 0.0001
+runs = 2
+[[group]]
+id = "frames"
+title = "Frames"
+runs = ["other.same"]
+[[group.row]]
+test = "self.{what}"
+label = "{what}"
+each = { what = ["same", "dearer", "handoff"] }
+[[group.row]]
+test = "nobody.has.this"
+label = "unlisted"
+"#;
+
+/// The C subject of the project.
+pub fn c_subject() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects/c")
+}
+
+/// Whether a command is here, which a package of Debian brings. Says what is missing.
+pub fn has(command: &str, package: &str) -> bool {
+    let asked = Command::new(command)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let found = asked.is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("skipped: `{command}` is needed (apt-get install {package})");
+    }
+    found
+}
+
+/// Whether the C subject can be built here. Says what is missing.
+pub fn has_cc() -> bool {
+    has("cc", "gcc") && has("make", "make")
+}
+
+/// A temporary home with the small suite, and a store.
+pub struct Place {
+    folder: TempDir,
+}
+
+/// What a command did.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Place {
+    /// Without subjects.
+    pub fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("suites")).unwrap();
+        fs::create_dir(folder.path().join("subjects")).unwrap();
+        fs::write(folder.path().join("suites/small.toml"), SUITE).unwrap();
+        Place { folder }
+    }
+
+    /// With the project's C subject.
+    pub fn with_c() -> Place {
+        let place = Place::new();
+        std::os::unix::fs::symlink(
+            c_subject().canonicalize().unwrap(),
+            place.path("subjects/c"),
+        )
+        .unwrap();
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A subject that a shell script plays.
+    pub fn script(&self, name: &str, script: &str) {
+        self.write(
+            &format!("subjects/{name}/subject.toml"),
+            &format!(
+                "name = '{name}'\nlanguage = 'Shell'\nversion = ['echo', '1']\nsources = []\nbuild = []\n\
+                 run = ['/bin/sh', '-c', '''{script}''']\n[[variant]]\nname = 'v'\n"
+            ),
+        );
+    }
+
+    /// The command, in the home's folder, with this place's home and store, and a cache that all tests share.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_antiphon"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("ANTIPHON_HOME", self.folder.path())
+            .env("ANTIPHON_STORE", self.path("runs.db"))
+            .env(
+                "ANTIPHON_CACHE",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+            )
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let ran = Ran {
+            code: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+
+    /// Checks the exit code and that each of these is said on standard error.
+    #[track_caller]
+    pub fn fails(&self, code: i32, says: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        for words in says {
+            assert!(
+                self.err.contains(words),
+                "{words:?} is not in:\n{}",
+                self.err
+            );
+        }
+    }
+
+    /// Checks that it is done, and gives its standard output.
+    #[track_caller]
+    pub fn done(&self) -> &str {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        &self.out
+    }
+}

@@ -1,0 +1,20 @@
+//! Reports: documents composed of runs, and what each format makes of them.
+
+mod browser;
+mod charts;
+mod claims;
+mod cold;
+mod curves;
+mod document;
+mod edges;
+mod exporters;
+mod lines;
+mod load;
+mod models;
+mod pages;
+mod programs;
+mod sample;
+mod savings;
+mod together;
+mod typical;
+mod workbook;
