@@ -42,6 +42,8 @@ SEEDS ?= 100000
 soak:
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test seeds -- --nocapture
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test simulation -- --nocapture whatever_the_seed
+	ANTIPHON_GENERATED=2000 cargo test -p antiphon-ada --release --test it generated -- --nocapture
+	ANTIPHON_DAMAGED=50000 cargo test -p antiphon-ada --release --test it hostile::damaged
 
 # What to run while at work: formatting, clippy and unit tests of the crates that changed.
 check:

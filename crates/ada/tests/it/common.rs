@@ -4,6 +4,14 @@ use std::path::{Path, PathBuf};
 
 use antiphon_ada::Program;
 
+/// Returns the number that a variable of the environment sets, or the default.
+pub fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text} is not a number"))
+    })
+}
+
 /// Returns a folder of these tests.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::common::number;
 use crate::generator::{Rng, caller, calling_program, program, script, server};
 use antiphon_ada::edit;
 use antiphon_ada::translate::{Scheme, Selector};
@@ -19,13 +20,6 @@ const PER_PROGRAM: u64 = 50;
 /// Returns how many servers are drawn.
 fn count() -> u64 {
     number("ANTIPHON_GENERATED", 200)
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |text| {
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is not a number"))
-    })
 }
 
 /// Does a piece of work for every program's worth of seeds, on all processors; the sum of the results.

@@ -1,7 +1,8 @@
 //! Sources that are not as they should be: no panic, no hang, and an answer that names a place.
 //!
 //! Some changes damage text at random. Others keep the syntax in most cases, so that they reach
-//! names, graphs and translations too; their seed repeats them.
+//! names, graphs and translations too; their seed repeats them. `ANTIPHON_DAMAGED` sets how many
+//! programs are damaged so (1000 by default; `make soak` has more).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -11,11 +12,8 @@ use antiphon_ada::translate::context::is_reserved;
 use antiphon_ada::{Analysis, Error, Program, explain, sarif, translate};
 use proptest::prelude::*;
 
-use crate::common::folder;
+use crate::common::{folder, number};
 use crate::generator::Rng;
-
-/// How many damaged programs are drawn.
-const CASES: u64 = 2_000;
 
 /// Does all that the front end can with a source, and returns whether it could be read.
 fn chew(source: Vec<u8>, all_options: &[translate::Options]) -> bool {
@@ -170,9 +168,10 @@ fn pick<'a, T>(from: &'a [T], rng: &mut Rng) -> Option<&'a T> {
 
 #[test]
 fn damaged_programs_are_answered() {
+    let count = number("ANTIPHON_DAMAGED", 1000);
     let all = sources(&["programs"]);
     let mut read = 0;
-    for seed in 0..CASES {
+    for seed in 0..count {
         let mut rng = Rng::new(seed);
         let (Some(source), Some(other)) = (pick(&all, &mut rng), pick(&all, &mut rng)) else {
             panic!("no programs")
@@ -193,7 +192,7 @@ fn damaged_programs_are_answered() {
         }
     }
     // Damage that always ends at the parser would try nothing behind it.
-    assert!(read > CASES / 5, "only {read} of {CASES} could be read");
+    assert!(read > count / 5, "only {read} of {count} could be read");
 }
 
 #[test]
