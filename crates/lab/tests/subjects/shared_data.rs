@@ -15,10 +15,11 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The build of a subject's variant in a cache of its own; `None` where the language is not installed, which is said.
-fn built(subject: &Subject, variant: &Variant, cache: &Path) -> Option<Built> {
+/// Returns the build of a subject's variant. Where the language is not installed, says so.
+fn built(subject: &Subject, variant: &Variant) -> Option<Built> {
     let never = AtomicBool::new(false);
-    match Cache::at(cache).build(subject, variant, "other", &never) {
+    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared-data"));
+    match cache.build(subject, variant, "other", &never) {
         Ok(built) => Some(built),
         Err(missing @ BuildError::Missing { .. }) => {
             eprintln!("skipped: {missing} ({})", missing.mend());
@@ -125,8 +126,7 @@ fn busy(built: &Built, program: &str, kind: &str) -> Told {
 fn examine(name: &str) {
     let subject = Subject::load(&home().join("subjects").join(name)).expect("the file is right");
     for variant in &subject.variants {
-        let cache = tempfile::tempdir().expect("there is room for a build");
-        if let Some(built) = built(&subject, variant, cache.path()) {
+        if let Some(built) = built(&subject, variant) {
             examine_built(&built);
         }
     }
@@ -186,8 +186,7 @@ fn in_ada_a_write_copies_the_map_once() {
     const BESIDE: u64 = 4_000;
     const WRITES_LEAST: u64 = 64; // a task looks at the time once in so many
     let subject = Subject::load(&home().join("subjects/shared-data-ada")).expect("it is right");
-    let cache = tempfile::tempdir().expect("there is room for a build");
-    let Some(built) = built(&subject, &subject.variants[0], cache.path()) else {
+    let Some(built) = built(&subject, &subject.variants[0]) else {
         return;
     };
     if find_command("valgrind").is_none() {
