@@ -18,7 +18,7 @@ use crate::session::{Session, WeakSession};
 pub use crate::platform::linger::Linger;
 pub use crate::session::dispatcher::{Dispatcher, LastUpcalls};
 pub use crate::session::engine::{
-    Ask, Awaited, Engine, Handoff, Interest, Nobody, Request, Waiting, WaitsFor,
+    Ask, Awaited, Engine, Interest, Nobody, Request, Waiting, WaitsFor,
 };
 pub use crate::session::upcall::words_of;
 pub use crate::thread::start::caught;

@@ -14,7 +14,7 @@ mod stack;
 pub mod wire;
 
 pub use stack::{Action, Answer, Delivery, GroupId, Stack};
-pub use stack::{Envelope, Plain};
+pub use stack::{Content, Envelope, Incoming};
 
 /// A time, from some moment before the session began.
 pub type Time = Duration;

@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 use super::{Command, INSTANT, Incoming, Machine, NAME, Node, What};
 use crate::medium::{Timer, Travel};
 use antiphon_panda::hook::{
-    self, Ask, Awaited, Dispatcher, Engine, Handoff, Interest, LastUpcalls, Linger, Nobody,
-    Request, Runtime as _, Waiting, WaitsFor,
+    self, Ask, Awaited, Dispatcher, Engine, Interest, LastUpcalls, Linger, Nobody, Request,
+    Runtime as _, Waiting, WaitsFor,
 };
 use antiphon_panda::platform::{JoinError, LaunchInfo, Rank};
 use antiphon_panda::session::SILENCE;
@@ -26,7 +26,9 @@ use antiphon_panda_core::message::Message;
 use antiphon_panda_core::protocol::group::{Myself, Order};
 use antiphon_panda_core::protocol::link::Links;
 use antiphon_panda_core::protocol::requests::RequestId;
-use antiphon_panda_core::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
+use antiphon_panda_core::protocol::{
+    self, Action, Content, Delivery, Envelope, GroupId, Stack, Time,
+};
 
 /// Opens the session of a simulated process, over these protocols.
 pub fn open<L: Links, O: Order>(node: &Arc<Node>, info: &LaunchInfo) -> Session {
@@ -56,8 +58,6 @@ pub struct Process<L: Links, O> {
     dispatcher: Arc<Dispatcher>,
     inside: Mutex<Inside<L, O>>,
     waiting: Waiting,
-    /// Threads do not want the receiving end: nobody does.
-    handoff: Handoff,
     /// Whether a fiber takes what comes, or will go on with that.
     is_driven: AtomicBool,
     is_over: AtomicBool,
@@ -102,7 +102,6 @@ impl<L: Links, O: Order> Process<L, O> {
             dispatcher,
             inside: Mutex::new(Inside::new(myself, largest)),
             waiting: Waiting::default(),
-            handoff: Handoff::default(),
             is_driven: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             linger: Mutex::new(Linger::new(Duration::ZERO, node.now())),
@@ -232,9 +231,10 @@ impl<L: Links, O: Order> Process<L, O> {
     }
 
     /// An answer to a request that the protocols do not know of.
-    fn answered(&self, from: Rank, frame: Message) {
-        if let Some(Plain::Answer(id, outcome)) = Stack::<L, O>::plain(from, frame)
-            && (self.dispatcher.pending).answered(from, id, outcome, &mut Nobody)
+    fn answered(&self, from: Rank, mut frame: Message) {
+        if let Some(mut answer) = protocol::Incoming::in_frame(from, &mut frame)
+            && let Content::Answer { id, .. } = answer.content
+            && self.dispatcher.pending.answered(&mut answer, &mut Nobody)
         {
             self.requests.lock().remove(&id);
             self.waiting.ended(id);
@@ -310,7 +310,7 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
             "a thread of the system's waits by a simulated session: start threads by antiphon_panda::thread::spawn"
         );
         let is_held = loop {
-            let stay = self.waiting.enter(interest, &self.handoff);
+            let stay = self.waiting.enter(interest);
             self.dispatcher.mailbox.let_go(self);
             if awaited.holds() {
                 break true;

@@ -20,7 +20,6 @@ pub(crate) mod acceptor;
 mod alarm;
 pub mod bootstrap;
 mod clock;
-pub(crate) mod fence;
 mod futex;
 mod given;
 pub(crate) mod handshake;
@@ -294,8 +293,6 @@ impl JoinError {
 /// # Errors
 /// There is no such platform, or it could not be joined.
 pub fn join(info: &LaunchInfo) -> Result<Session, Error> {
-    // Before the platform has threads, when it costs little.
-    fence::is_asymmetric();
     match info.platform.as_str() {
         Shm::NAME => join_over::<Shm>(info),
         Tcp::NAME => join_over::<Tcp>(info),

@@ -20,7 +20,7 @@ use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
-use crate::protocol::{Answer, Delivery, Envelope, GroupId};
+use crate::protocol::{Answer, Content, Delivery, Envelope, GroupId, Incoming};
 
 /// A message that came to a port.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) ->
     from.is_none_or(|from| from == of.0) && tag.is_none_or(|tag| tag == of.1)
 }
 
-pub type ServiceUpcall = Box<dyn FnMut(Incoming) + Send>;
+pub type ServiceUpcall = Box<dyn FnMut(UnansweredCall) + Send>;
 pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 
 /// Those that ran last for who drives.
@@ -84,7 +84,7 @@ pub struct LastUpcalls {
 }
 
 /// A call that came, without the means to answer it.
-pub struct Incoming {
+pub struct UnansweredCall {
     pub from: Rank,
     pub id: RequestId,
     pub payload: Message,
@@ -298,12 +298,14 @@ impl Dispatcher {
                 port,
                 tag,
                 receipt,
-                payload,
+                mut payload,
             } => {
-                let arrived = Arrived { from, tag, payload };
-                let left = self.mailbox.offer(port, arrived, awaited);
+                let content = Content::Message { port, tag, receipt };
+                let incoming = &mut Incoming::with(from, content, &mut payload);
+                let is_taken = self.mailbox.offer(incoming, awaited);
                 let last = &mut last.of_port;
-                let put = left.map(|arrived| self.mailbox.put(port, arrived, engine, last));
+                let arrived = Arrived { from, tag, payload };
+                let put = (!is_taken).then(|| self.mailbox.put(port, arrived, engine, last));
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
                     let kind = Answer::NoReply;
@@ -327,7 +329,7 @@ impl Dispatcher {
                 match self.service(service, &mut last.of_service) {
                     // Its reply is dropped as it unwinds: the caller is told.
                     Some(upcall) => {
-                        let call = Incoming { from, id, payload };
+                        let call = UnansweredCall { from, id, payload };
                         let _ = upcall.run(|upcall| upcall(call));
                     }
                     None => {

@@ -20,7 +20,7 @@ use super::memory;
 use super::upcall::{self, Changes, Last, Place, Registered};
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Envelope;
+use crate::protocol::{Envelope, Incoming};
 use ports::Ports;
 use unread::Unread;
 
@@ -225,18 +225,15 @@ impl Mailbox {
         Some(arrived)
     }
 
-    /// Offers a message to who waits, unless it is to be looked up first, and gives it back if nobody takes it.
+    /// Offers a message to the caller, who waits, unless it is to be looked up first; whether the
+    /// caller takes it.
     #[inline]
-    pub fn offer(&self, port: u64, arrived: Arrived, awaited: &mut dyn Awaited) -> Option<Arrived> {
-        match self.looks_up_first() {
-            true => Some(arrived),
-            false => awaited.take(port, arrived),
-        }
+    pub fn offer(&self, incoming: &mut Incoming<'_>, awaited: &mut dyn Awaited) -> bool {
+        !self.looks_up_first() && awaited.take(incoming)
     }
 
-    /// Whether what comes is looked up among the ports before anybody who waits gets it.
     #[inline]
-    pub fn looks_up_first(&self) -> bool {
+    fn looks_up_first(&self) -> bool {
         self.looks_up_first.load(Acquire)
     }
 

@@ -15,8 +15,8 @@ use super::engine::{Awaited, Interest, Request, WaitsFor};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Answer;
 use crate::protocol::requests::{self, Failure, RequestId, Requests};
+use crate::protocol::{Content, Incoming};
 
 /// How a request ended.
 pub enum Ended {
@@ -61,16 +61,15 @@ impl PendingRequests {
     }
 
     /// An answer to a plain request, for the caller if it waits for that; whether it ended one that another waits for.
-    pub fn answered(
-        &self,
-        from: Rank,
-        id: RequestId,
-        outcome: Result<Message, Failure>,
-        awaited: &mut dyn Awaited,
-    ) -> bool {
-        let Some(outcome) = awaited.take_answer(from, id, outcome) else {
+    pub fn answered(&self, incoming: &mut Incoming<'_>, awaited: &mut dyn Awaited) -> bool {
+        let Content::Answer { id, kind } = incoming.content else {
             return false;
         };
+        if awaited.take(incoming) {
+            return false;
+        }
+        let from = incoming.from;
+        let outcome = kind.outcome(from, incoming.take_payload());
         let mut plain = self.plain.lock();
         let Some((id, _, outcome)) = plain.answered(from, id, outcome) else {
             return false;
@@ -195,11 +194,6 @@ impl<'a> End<'a> {
     pub fn has_come(&self) -> bool {
         self.ended.is_some()
     }
-
-    /// Whether an answer is the first to what was asked.
-    fn is_answer(&self, from: Rank, id: RequestId) -> bool {
-        id == self.of && from == self.peer && self.ended.is_none()
-    }
 }
 
 impl Awaited for End<'_> {
@@ -215,29 +209,14 @@ impl Awaited for End<'_> {
         WaitsFor::Request(self.of)
     }
 
-    fn take_answer(
-        &mut self,
-        from: Rank,
-        id: RequestId,
-        outcome: Result<Message, Failure>,
-    ) -> Option<Result<Message, Failure>> {
-        if !self.is_answer(from, id) {
-            return Some(outcome);
-        }
-        self.ended = Some(Ended::Reply(outcome));
-        None
-    }
-
-    fn take_short_answer(
-        &mut self,
-        from: Rank,
-        id: RequestId,
-        kind: Answer,
-        payload: &[u8],
-    ) -> bool {
-        let is_it = self.is_answer(from, id);
+    fn take(&mut self, incoming: &mut Incoming<'_>) -> bool {
+        let Content::Answer { id, kind } = incoming.content else {
+            return false;
+        };
+        let from = incoming.from;
+        let is_it = id == self.of && from == self.peer && self.ended.is_none();
         if is_it {
-            let outcome = kind.outcome(from, Message::copy_of(payload));
+            let outcome = kind.outcome(from, incoming.take_payload());
             self.ended = Some(Ended::Reply(outcome));
         }
         is_it
@@ -248,13 +227,26 @@ impl Awaited for End<'_> {
 mod tests {
     use super::super::engine::Nobody;
     use super::*;
+    use crate::protocol::Answer;
+
+    /// Whether an empty answer ends a request that another waits for.
+    fn answered(
+        asked: &PendingRequests,
+        from: Rank,
+        id: RequestId,
+        awaited: &mut dyn Awaited,
+    ) -> bool {
+        let (kind, mut payload) = (Answer::Value, Message::new());
+        let content = Content::Answer { id, kind };
+        asked.answered(&mut Incoming::with(from, content, &mut payload), awaited)
+    }
 
     #[test]
     fn a_plain_request_ends_once_by_its_peer_alone() {
         let pending = PendingRequests::default();
         let (one, other) = (pending.begin(1), pending.begin(2));
         assert!(requests::is_plain(one) && one != other);
-        let answered = |from, id| pending.answered(from, id, Ok(Message::new()), &mut Nobody);
+        let answered = |from, id| answered(&pending, from, id, &mut Nobody);
         assert!(!answered(2, one), "another peer");
         assert!(answered(1, one));
         assert!(!answered(1, one), "it has ended");
@@ -276,9 +268,9 @@ mod tests {
         let (one, other) = (pending.begin(1), pending.begin(1));
         let mut end = End::from(1, &pending);
         end.begins(one);
-        assert!(pending.answered(1, other, Ok(Message::new()), &mut end));
+        assert!(answered(&pending, 1, other, &mut end));
         assert!(!end.holds(), "another's");
-        assert!(!pending.answered(1, one, Ok(Message::new()), &mut end));
+        assert!(!answered(&pending, 1, one, &mut end));
         assert!(end.holds() && pending.take(one).is_none());
         assert!(pending.take(other).is_some());
     }

@@ -11,7 +11,7 @@ use super::{Session, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Envelope;
+use crate::protocol::{Content, Envelope, Incoming};
 
 /// The first message at a port that fits, as somebody waits for it.
 struct FirstThatFits<'a> {
@@ -45,19 +45,14 @@ impl Awaited for FirstThatFits<'_> {
         }
     }
 
-    fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
-        let is_it = self.found.is_none() && port == self.port && arrived.fits(self.from, self.tag);
-        match is_it {
-            true => self.found.replace(arrived),
-            false => Some(arrived),
-        }
-    }
-
-    fn take_short(&mut self, port: u64, from: Rank, tag: u32, payload: &[u8]) -> bool {
-        let is_it =
-            self.found.is_none() && port == self.port && fits((from, tag), (self.from, self.tag));
+    fn take(&mut self, incoming: &mut Incoming<'_>) -> bool {
+        let Content::Message { port, tag, .. } = incoming.content else {
+            return false;
+        };
+        let (from, wanted) = (incoming.from, (self.from, self.tag));
+        let is_it = self.found.is_none() && port == self.port && fits((from, tag), wanted);
         if is_it {
-            let payload = Message::copy_of(payload);
+            let payload = incoming.take_payload();
             self.found = Some(Arrived { from, tag, payload });
         }
         is_it
@@ -562,10 +557,10 @@ mod tests {
 
     #[test]
     fn who_waits_takes_the_first_that_fits_and_no_other() {
-        let arrived = |from, tag| Arrived {
-            from,
+        let content = |port, tag| Content::Message {
+            port,
             tag,
-            payload: Message::new(),
+            receipt: None,
         };
         let mut wanted = FirstThatFits {
             port: 7,
@@ -578,20 +573,18 @@ mod tests {
         };
         assert!(!wanted.holds());
         for (port, from, tag) in [(8, 1, 2), (7, 3, 2), (7, 1, 4)] {
-            let left = wanted.take(port, arrived(from, tag));
-            assert_eq!(left.map(|left| (left.from, left.tag)), Some((from, tag)));
+            let mut payload = Message::copy_of(b"other");
+            let mut other = Incoming::with(from, content(port, tag), &mut payload);
+            assert!(!wanted.take(&mut other));
+            assert_eq!(payload.to_bytes(), b"other".as_slice());
         }
         assert!(!wanted.holds());
-        assert!(wanted.take(7, arrived(1, 2)).is_none());
+        let mut short = Message::copy_of(b"short");
+        assert!(wanted.take(&mut Incoming::with(1, content(7, 2), &mut short)));
         assert!(wanted.holds());
-        assert!(wanted.take(7, arrived(1, 2)).is_some(), "it has one");
-        assert!(!wanted.take_short(7, 1, 2, b"later"), "it has one");
-        let mut wanted = FirstThatFits {
-            found: None,
-            ..wanted
-        };
-        assert!(!wanted.take_short(8, 1, 2, b"elsewhere") && !wanted.take_short(7, 1, 4, b"other"));
-        assert!(wanted.take_short(7, 1, 2, b"short"));
+        let mut later = Message::copy_of(b"later");
+        let mut second = Incoming::with(1, content(7, 2), &mut later);
+        assert!(!wanted.take(&mut second), "it has one");
         let found = wanted.found.expect("it was taken");
         assert_eq!(found.payload.to_bytes(), b"short".as_slice());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::core::Core;
-use super::dispatcher::Incoming;
+use super::dispatcher::UnansweredCall;
 use super::engine::Request;
 use super::{Session, number_of, upcall};
 use crate::error::{Error, Named};
@@ -76,7 +76,7 @@ impl Session {
         let (core, place) = (self.keeper.core.clone(), Location::caller());
         // A reply's hold of the session is taken after the one before it, when nobody waits for that.
         let mut next = Some(core.clone());
-        let upcall = move |Incoming { from, id, payload }| {
+        let upcall = move |UnansweredCall { from, id, payload }| {
             let reply = Reply {
                 core: next.take().unwrap_or_else(|| core.clone()),
                 is_given: false,

@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 use super::core::Core;
 use super::engine::{Ask, Awaited, Interest, Until, WaitsFor};
 use super::flow_control::FlowControl;
-use super::{Arrived, Session, upcall};
+use super::{Session, upcall};
 use crate::error::Error;
-use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Answer;
-use crate::protocol::requests::{Failure, RequestId};
+use crate::protocol::Incoming;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
 pub const UNWATCHED: Duration = Duration::from_millis(8);
@@ -56,31 +54,8 @@ impl<F: Fn() -> bool> Awaited for Watched<'_, F> {
         self.awaited.what()
     }
 
-    fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
-        self.awaited.take(port, arrived)
-    }
-
-    fn take_short(&mut self, port: u64, from: Rank, tag: u32, payload: &[u8]) -> bool {
-        self.awaited.take_short(port, from, tag, payload)
-    }
-
-    fn take_answer(
-        &mut self,
-        from: Rank,
-        id: RequestId,
-        outcome: Result<Message, Failure>,
-    ) -> Option<Result<Message, Failure>> {
-        self.awaited.take_answer(from, id, outcome)
-    }
-
-    fn take_short_answer(
-        &mut self,
-        from: Rank,
-        id: RequestId,
-        kind: Answer,
-        payload: &[u8],
-    ) -> bool {
-        self.awaited.take_short_answer(from, id, kind, payload)
+    fn take(&mut self, incoming: &mut Incoming<'_>) -> bool {
+        self.awaited.take(incoming)
     }
 }
 

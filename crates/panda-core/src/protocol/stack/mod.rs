@@ -20,6 +20,7 @@ use crate::message::Message;
 
 mod envelope;
 mod groups;
+mod incoming;
 mod links;
 mod outcomes;
 mod reports;
@@ -27,6 +28,7 @@ mod timers;
 
 pub use envelope::Envelope;
 use groups::Groups;
+pub use incoming::{Content, Incoming};
 use timers::Timers;
 
 /// A group's name as a number, the same at all processes.
@@ -101,15 +103,6 @@ pub enum Delivery {
     Group(GroupId, GroupEvent),
     /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
     Combine(Combining),
-}
-
-/// What comes of a frame that no protocol has to know of.
-#[derive(Debug)]
-pub enum Plain {
-    /// Something for the program.
-    Deliver(Delivery),
-    /// The end of a request.
-    Answer(RequestId, Result<Message, Failure>),
 }
 
 /// Why nothing more goes to a peer.

@@ -1,7 +1,7 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
-use super::{Action, Delivery, Gone, Plain, Stack};
+use super::{Action, Delivery, Gone, Stack};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
@@ -183,8 +183,9 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Whether there are frames that no protocol has to know of.
     pub const HAS_PLAIN: bool = L::ADDS_NOTHING;
 
-    /// Whether a frame is for the program alone, and no protocol has to know of it: [`plain`](Self::plain) does instead of [`frame`](Self::frame), but for the
-    /// sign of life that it is.
+    /// Whether a frame is for the program alone, and no protocol has to know of it. It is read as
+    /// [`Incoming`](super::Incoming) instead of by [`frame`](Self::frame), but for the sign of life
+    /// that it is.
     #[inline]
     #[must_use]
     pub fn is_plain(frame: &Message) -> bool {
@@ -210,30 +211,6 @@ impl<L: Links, O: Order> Stack<L, O> {
     #[inline]
     pub fn awaits_return(&self) -> bool {
         !self.away.is_empty()
-    }
-
-    /// What such a frame brings; nothing if it is cut.
-    #[inline]
-    #[must_use]
-    pub fn plain(from: Rank, mut payload: Message) -> Option<Plain> {
-        Some(match Envelope::take_off(&mut payload).ok()? {
-            Envelope::Port { port, tag, receipt } => Plain::Deliver(Delivery::Port {
-                from,
-                port,
-                tag,
-                receipt,
-                payload,
-            }),
-            Envelope::Call { service, id } => Plain::Deliver(Delivery::Call {
-                from,
-                service,
-                id,
-                payload,
-            }),
-            Envelope::Receipt { id } => Plain::Answer(id, Ok(payload)),
-            Envelope::Reply { id, kind } => Plain::Answer(id, kind.outcome(from, payload)),
-            _ => return None,
-        })
     }
 
     pub(super) fn message(

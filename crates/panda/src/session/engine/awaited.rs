@@ -2,11 +2,9 @@
 
 use antiphon_fiber::Wait;
 
-use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Answer;
-use crate::protocol::requests::{Failure, RequestId};
-use crate::session::Arrived;
+use crate::protocol::Incoming;
+use crate::protocol::requests::RequestId;
 
 /// Something that comes to hold. Whoever waits for a message, or for the end of a request, may take it as it comes, so that it lies nowhere in between.
 pub trait Awaited {
@@ -18,35 +16,10 @@ pub trait Awaited {
         WaitsFor::Change("what upcalls bring about")
     }
 
-    /// Takes a message that came to a port if it is what is waited for, and gives it back else. Asked only if it did not hold before, and nothing that it looks at has
-    /// changed since but by what it took.
-    fn take(&mut self, _port: u64, arrived: Arrived) -> Option<Arrived> {
-        Some(arrived)
-    }
-
-    /// The same for a short message, of which only the bytes are there; false if it is not what is waited for.
-    fn take_short(&mut self, _port: u64, _from: Rank, _tag: u32, _payload: &[u8]) -> bool {
-        false
-    }
-
-    /// Takes the answer to a request if it is what is waited for, and gives it back else.
-    fn take_answer(
-        &mut self,
-        _from: Rank,
-        _id: RequestId,
-        outcome: Result<Message, Failure>,
-    ) -> Option<Result<Message, Failure>> {
-        Some(outcome)
-    }
-
-    /// The same for a short one, of which only the bytes are there; false if it is not what is waited for.
-    fn take_short_answer(
-        &mut self,
-        _from: Rank,
-        _id: RequestId,
-        _kind: Answer,
-        _payload: &[u8],
-    ) -> bool {
+    /// Takes a message that came, or the answer to a request, if it is what is waited for; whether
+    /// it is. Asked only if that did not hold before, and nothing that it looks at has changed since
+    /// but by what it took.
+    fn take(&mut self, _incoming: &mut Incoming<'_>) -> bool {
         false
     }
 }

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use antiphon_fiber::ManyServers;
 
-use super::node::{End, Node, StackOf, told_once};
+use super::driver::Driving;
+use super::driver_state::{Role, Work};
+use super::node::{End, Node, StackOf};
 use super::progress_thread::{ASIDE_MAX, Aside};
 use super::{Awaited, Nobody};
-use crate::message::Message;
 use crate::platform::linger::Linger;
 use crate::platform::{Event, Inbox, Platform, Rank, Taker};
-use crate::protocol::requests::{self, Failure, RequestId};
-use crate::protocol::{Delivery, Envelope, Plain};
+use crate::protocol::{Content, Delivery, Incoming};
 use crate::thread;
 
 /// Waits that end while the session's progress thread stands aside, from which on threads drive often enough without it.
@@ -41,44 +41,11 @@ impl<P: Platform> Taker for Waiter<'_, P> {
         if !self.node.hands_over_at_once() || self.taken.is_some() {
             return false;
         }
-        match Envelope::split_off(frame) {
-            // What `Stack::plain` says of it, too, but made where it is to lie: moved once more, a call takes a tenth longer.
-            Ok((Envelope::Port { port, tag, receipt }, payload)) => {
-                let is_offered =
-                    receipt.is_none() && !self.node.dispatcher.mailbox.looks_up_first();
-                if is_offered && self.awaited.take_short(port, from, tag, payload) {
-                    return true;
-                }
-                let payload = Message::copy_of(payload);
-                self.taken = Some(Delivery::Port {
-                    from,
-                    port,
-                    tag,
-                    receipt,
-                    payload,
-                });
-                true
-            }
-            Ok((Envelope::Call { service, id }, payload)) => {
-                let payload = Message::copy_of(payload);
-                self.taken = Some(Delivery::Call {
-                    from,
-                    service,
-                    id,
-                    payload,
-                });
-                true
-            }
-            Ok((Envelope::Reply { id, kind }, payload)) if requests::is_plain(id) => {
-                if self.awaited.take_short_answer(from, id, kind, payload) {
-                    return true;
-                }
-                let outcome = kind.outcome(from, Message::copy_of(payload));
-                self.node.end_plain(from, id, outcome, self.awaited);
-                true
-            }
-            _ => false,
-        }
+        let Some(incoming) = Incoming::in_bytes(from, frame) else {
+            return false;
+        };
+        self.taken = self.node.receive(incoming, true, self.awaited);
+        true
     }
 }
 
@@ -98,16 +65,19 @@ impl<P: Platform> Node<P> {
     pub(super) fn drive_always(&self) {
         let (mut rounds, mut is_called, mut aside) = (0, false, Aside::default());
         while !self.is_over() {
-            let seen = self.handoff.rounds();
+            let seen = self.driver.state().waits_ended();
             let is_idle = is_called || seen == rounds;
             let is_often = seen.wrapping_sub(rounds) >= OFTEN;
             let for_so_long = aside.next(is_often, self.stack.lock().led());
             rounds = seen;
-            if is_idle && !self.handoff.are() && self.drive_until_wanted() {
+            if is_idle && !self.driver.state().is_wanted() && self.drive_until_wanted() {
                 is_called = false;
                 continue;
             }
-            let waits = || self.handoff.are() && self.handoff.rounds() == rounds && !self.is_over();
+            let waits = || {
+                let state = self.driver.state();
+                state.is_wanted() && state.waits_ended() == rounds && !state.is_stopped()
+            };
             is_called = match is_idle && waits() {
                 true => self.leave_to_who_waits(waits),
                 false => self.progress_thread.stand_aside(for_so_long),
@@ -122,7 +92,7 @@ impl<P: Platform> Node<P> {
     /// Stands aside for who has waited since we last looked, and so waits for long. True if it was called.
     fn leave_to_who_waits(&self, waits: impl Fn() -> bool) -> bool {
         // Who has the receiving end drives until its wait is over. A fiber only looks now and then: behind others that compute it has no turn.
-        let at_most = match self.end.is_locked() {
+        let at_most = match self.driver.state().is_taken() {
             true => self.silence / FAR_IN_A_SILENCE,
             false => ASIDE_MAX,
         };
@@ -135,32 +105,30 @@ impl<P: Platform> Node<P> {
 
     /// Drives while nobody else wants to; takes what is there if somebody does. False if somebody drove already.
     fn drive_until_wanted(&self) -> bool {
-        let Some(mut end) = self.end.try_lock() else {
+        let Some(mut end) = self.driver.try_drive(Role::ProgressThread) else {
             return false;
         };
-        self.progress_thread.drives.store(true, Ordering::SeqCst);
         loop {
-            let is_wanted = self.handoff.are();
+            let is_wanted = self.driver.state().is_wanted();
             let until = is_wanted.then_some(self.start);
             self.drive(&mut end, until, &mut Nobody);
             if is_wanted || self.is_over() {
                 break;
             }
         }
-        self.progress_thread.drives.store(false, Ordering::SeqCst);
         drop(end);
         self.pass_on();
         true
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
+        self.driver.state().is_stopped()
     }
 
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
     fn linger(&self, patience: Duration) {
         let mut end = loop {
-            match self.end.try_lock() {
+            match self.driver.try_drive(Role::ProgressThread) {
                 Some(end) => break end,
                 // Who has it finds the session over.
                 None => std::thread::sleep(Duration::from_micros(100)),
@@ -171,12 +139,13 @@ impl<P: Platform> Node<P> {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
         }
+        end.end();
     }
 
     /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
     pub(super) fn drive(
         &self,
-        end: &mut End<P::Inbox>,
+        end: &mut Driving<'_, End<P::Inbox>>,
         until: Option<Instant>,
         awaited: &mut dyn Awaited,
     ) {
@@ -186,13 +155,14 @@ impl<P: Platform> Node<P> {
     /// The same by a fiber that sleeps for its server. False if that has something else to run: then this was a look.
     pub(super) fn drive_for_server(
         &self,
-        end: &mut End<P::Inbox>,
+        end: &mut Driving<'_, End<P::Inbox>>,
         until: Option<Instant>,
         awaited: &mut dyn Awaited,
     ) -> bool {
         let until = self.about_to_take(end, self.unless_over(until));
         let mut taker = Waiter::new(self, awaited);
-        let mut receive = |until| (end.inbox).receive_for(until, &mut end.events, &mut taker);
+        let End { inbox, events, .. } = &mut **end;
+        let mut receive = |until| inbox.receive_for(until, events, &mut taker);
         let slept = match until == Some(self.start) {
             true => Some(receive(until)),
             false => {
@@ -214,57 +184,63 @@ impl<P: Platform> Node<P> {
     }
 
     /// The same, whether the session is over or not.
-    fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>, awaited: &mut dyn Awaited) {
+    fn turn(
+        &self,
+        end: &mut Driving<'_, End<P::Inbox>>,
+        until: Option<Instant>,
+        awaited: &mut dyn Awaited,
+    ) {
         let until = self.about_to_take(end, until);
         let mut taker = Waiter::new(self, awaited);
-        let seen = (end.inbox).receive_for(until, &mut end.events, &mut taker);
+        let End { inbox, events, .. } = &mut **end;
+        let seen = inbox.receive_for(until, events, &mut taker);
         let taken = taker.taken;
         self.have_taken(end, seen, taken, awaited);
     }
 
     /// The caller takes what comes: until when it may wait for that.
-    fn about_to_take(&self, end: &mut End<P::Inbox>, until: Option<Instant>) -> Option<Instant> {
+    fn about_to_take(
+        &self,
+        end: &mut Driving<'_, End<P::Inbox>>,
+        until: Option<Instant>,
+    ) -> Option<Instant> {
         thread::has_woken_one();
-        // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
-        self.sleeps.store(true, Ordering::SeqCst);
-        let until = earlier(until, self.due());
-        // Whoever drives may wait for a request that has ended.
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !told_once(&self.has_ended);
-        let until = if may_sleep { until } else { Some(self.start) };
-        if until != Some(self.start) {
-            // Nothing hangs on one that is missed.
-            let has_sent = self.has_sent.load(Ordering::Relaxed);
-            if has_sent {
-                self.has_sent.store(false, Ordering::Relaxed);
-            }
-            end.inbox.begin_wait(has_sent);
+        let is_look = until == Some(self.start);
+        if is_look || end.fall_asleep().forbids_sleep() {
+            return Some(self.start);
         }
-        until
+        let has_sent = self.has_sent.load(Ordering::Relaxed);
+        if has_sent {
+            self.has_sent.store(false, Ordering::Relaxed);
+        }
+        end.inbox.begin_wait(has_sent);
+        // Read only after the sleep was announced: see `due_ns`.
+        earlier(until, self.due())
     }
 
     /// It has, and something with it for the program, which came before what is taken now.
     pub(super) fn have_taken(
         &self,
-        end: &mut End<P::Inbox>,
+        end: &mut Driving<'_, End<P::Inbox>>,
         seen: Option<Instant>,
         taken: Option<Delivery>,
         awaited: &mut dyn Awaited,
     ) {
-        self.sleeps.store(false, Ordering::Relaxed);
-        let mut is_changed = false;
-        match taken {
-            Some(taken) if end.events.is_empty() => {
-                let last = &mut end.last_upcalls;
-                is_changed = self.dispatcher.deliver(taken, self, awaited, last);
+        if taken.is_some() || self.has_something(end) {
+            end.wake_up();
+            let mut is_changed = false;
+            match taken {
+                Some(taken) if end.events.is_empty() => {
+                    let last = &mut end.last_upcalls;
+                    is_changed = self.dispatcher.deliver(taken, self, awaited, last);
+                }
+                // Who has joined is known first: it may tell of that.
+                taken => end.deliveries.extend(taken),
             }
-            // Who has joined is known first: it may tell of that.
-            taken => end.deliveries.extend(taken),
-        }
-        is_changed |= self.take(end, seen, awaited) | self.hand_over(end, awaited);
-        // Whoever drives looks now whether its own has.
-        told_once(&self.has_ended);
-        if is_changed {
-            self.waiting.changed();
+            is_changed |= self.take(end, seen, awaited) | self.hand_over(end, awaited);
+            if is_changed {
+                self.waiting.changed();
+            }
         }
         // Who was woken and shares this processor would have to wait for a spin in vain.
         if thread::has_woken_one() {
@@ -272,18 +248,26 @@ impl<P: Platform> Node<P> {
         }
     }
 
+    /// Whether anything came, or is noted, or may be due.
+    #[inline]
+    fn has_something(&self, end: &End<P::Inbox>) -> bool {
+        !(end.events.is_empty() && end.deliveries.is_empty())
+            || self.due_ns.load(Ordering::Acquire) != u64::MAX
+            || self.driver.state().has(Work::DELIVERIES | Work::ENDS)
+    }
+
     /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
     #[inline]
     fn hands_over_at_once(&self) -> bool {
         StackOf::<P>::HAS_PLAIN
             && self.due_ns.load(Ordering::Acquire) == u64::MAX
-            && !self.has_deliveries.load(Ordering::SeqCst)
+            && !self.driver.state().has(Work::DELIVERIES)
     }
 
     /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed. The clock was `seen` a moment ago, if at all.
     fn take(
         &self,
-        end: &mut End<P::Inbox>,
+        end: &mut Driving<'_, End<P::Inbox>>,
         seen: Option<Instant>,
         awaited: &mut dyn Awaited,
     ) -> bool {
@@ -307,10 +291,11 @@ impl<P: Platform> Node<P> {
         self.fetch(end);
         for event in end.events.drain(..) {
             match event {
-                Event::Frame { from, frame } if StackOf::<P>::is_plain_answer(&frame) => {
+                Event::Frame { from, mut frame } if StackOf::<P>::is_plain_answer(&frame) => {
                     stack.heard(now, from);
-                    let delivery = self.understand(from, frame, awaited);
-                    end.deliveries.extend(delivery);
+                    if let Some(answer) = Incoming::in_frame(from, &mut frame) {
+                        self.receive(answer, false, awaited);
+                    }
                 }
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
@@ -344,71 +329,81 @@ impl<P: Platform> Node<P> {
     }
 
     /// Takes frames that no protocol has to know of, up to the first that is another. If that was all, whether others than the caller may wait for them.
-    fn take_plain(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> Option<bool> {
+    fn take_plain(
+        &self,
+        end: &mut Driving<'_, End<P::Inbox>>,
+        awaited: &mut dyn Awaited,
+    ) -> Option<bool> {
         let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
         let plain = end.events.iter().take_while(|event| is_plain(event));
         let count = plain.count();
         // What came before is handed over first, and after what else came: mostly there is nothing.
         let is_alone = end.deliveries.is_empty() && count == end.events.len();
         let mut is_for_all = false;
-        for event in end.events.drain(..count) {
-            let Event::Frame { from, frame } = event else {
+        let End {
+            events,
+            deliveries,
+            last_upcalls,
+            ..
+        } = &mut **end;
+        for event in events.drain(..count) {
+            let Event::Frame { from, mut frame } = event else {
                 continue;
             };
-            match self.understand(from, frame, awaited) {
+            // One that is cut is dropped: only a faulty peer sends it.
+            let Some(incoming) = Incoming::in_frame(from, &mut frame) else {
+                continue;
+            };
+            match self.receive(incoming, is_alone, awaited) {
                 Some(delivery) if is_alone => {
-                    let last = &mut end.last_upcalls;
-                    is_for_all |= self.dispatcher.deliver(delivery, self, awaited, last);
+                    is_for_all |= self
+                        .dispatcher
+                        .deliver(delivery, self, awaited, last_upcalls);
                 }
-                later => end.deliveries.extend(later),
+                later => deliveries.extend(later),
             }
         }
-        end.events.is_empty().then_some(is_for_all)
+        events.is_empty().then_some(is_for_all)
     }
 
-    /// What a plain frame brings the program; an answer is given to who asked. One that is cut is dropped: only a faulty peer sends it.
+    /// Decides for whom a plain message is. An answer ends its request. A message goes to the
+    /// caller, if that waits for it and no earlier message is still to be handed over (`is_next`);
+    /// one whose sender wants a receipt goes there only when it is handed over. What is left is for
+    /// the program.
     #[inline]
-    fn understand(
+    fn receive(
         &self,
-        from: Rank,
-        frame: Message,
+        mut incoming: Incoming<'_>,
+        is_next: bool,
         awaited: &mut dyn Awaited,
     ) -> Option<Delivery> {
-        match StackOf::<P>::plain(from, frame)? {
-            Plain::Deliver(delivery) => Some(delivery),
-            Plain::Answer(id, outcome) => {
-                self.end_plain(from, id, outcome, awaited);
+        match incoming.content {
+            Content::Answer { id, .. } => {
+                if self.dispatcher.pending.answered(&mut incoming, awaited) {
+                    self.waiting.ended(id);
+                }
                 None
             }
-        }
-    }
-
-    /// An answer to a plain request came.
-    fn end_plain(
-        &self,
-        from: Rank,
-        id: RequestId,
-        outcome: Result<Message, Failure>,
-        awaited: &mut dyn Awaited,
-    ) {
-        if self.dispatcher.pending.answered(from, id, outcome, awaited) {
-            self.waiting.ended(id);
+            Content::Message { receipt: None, .. } if is_next => {
+                match self.dispatcher.mailbox.offer(&mut incoming, awaited) {
+                    true => None,
+                    false => incoming.into_delivery(),
+                }
+            }
+            _ => incoming.into_delivery(),
         }
     }
 
     /// Takes what other threads, or upcalls, have brought about.
-    fn fetch(&self, end: &mut End<P::Inbox>) {
-        // Pairs with `change`, which stores it with the deliveries' lock held.
-        if !self.has_deliveries.load(Ordering::SeqCst) {
-            return;
+    fn fetch(&self, end: &mut Driving<'_, End<P::Inbox>>) {
+        // Cleared first: what comes later is noted again.
+        if self.driver.clear(Work::DELIVERIES) {
+            end.deliveries.append(&mut self.deliveries.lock());
         }
-        let mut deliveries = self.deliveries.lock();
-        end.deliveries.append(&mut deliveries);
-        self.has_deliveries.store(false, Ordering::SeqCst);
     }
 
     /// Hands over what is there; whether others than the caller may wait for any of it. Only who has the receiving end does this, so upcalls run one at a time.
-    fn hand_over(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> bool {
+    fn hand_over(&self, end: &mut Driving<'_, End<P::Inbox>>, awaited: &mut dyn Awaited) -> bool {
         // What upcalls bring about meanwhile is the next round's: else one that sends to its own process would keep everything else from its turn.
         self.fetch(end);
         let mut is_for_all = false;

@@ -21,11 +21,11 @@ use crate::session::pending_requests::End;
 
 mod awaited;
 mod drive;
-mod handoff;
+mod driver;
+mod driver_state;
 mod node;
 mod progress_fiber;
 mod progress_thread;
-mod try_lock;
 mod wait;
 mod waiting;
 
@@ -33,7 +33,6 @@ mod waiting;
 mod tests;
 
 pub use awaited::{Awaited, Nobody, Until, WaitsFor};
-pub use handoff::Handoff;
 pub use node::Node;
 pub use waiting::{Interest, Waiting};
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::ManyServers;
 use parking_lot::Mutex;
 
-use super::handoff::Handoff;
+use super::driver::Driver;
+use super::driver_state::Work;
 use super::progress_thread::ProgressThread;
-use super::try_lock::TryLock;
 use super::waiting::Waiting;
 use super::{Ask, Awaited, Engine, Interest, Request};
 use crate::error::Error;
@@ -37,34 +37,33 @@ pub struct Node<P: Platform> {
     pub(super) rank: Rank,
     /// How long a peer may be silent before it is taken for lost.
     pub(super) silence: Duration,
-    /// The receiving end; who holds it drives.
-    pub(super) end: TryLock<End<P::Inbox>>,
+    /// The receiving end, who drives it, and what is noted for the driver.
+    pub(super) driver: Driver<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
     pub(super) dispatcher: Arc<Dispatcher>,
-    /// What is to be handed to the program besides what the driver has, in order.
+    /// Deliveries for the program besides those that the driver has, in order. Whoever adds some
+    /// notes [`Work::DELIVERIES`] afterwards.
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
-    /// Whether something is.
-    pub(super) has_deliveries: AtomicBool,
-    /// Whether another thread had a request end, and nobody has driven since.
-    pub(super) has_ended: AtomicBool,
-    /// Whether the end of a long message waits that was sent while somebody drove.
-    pub(super) has_rest: AtomicBool,
-    /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never, and as long as it is that, plain frames go past them.
+    /// The time at which the protocols have something to do, in nanoseconds of [`Node::now`];
+    /// `u64::MAX` for never. Plain frames go past the protocols as long as it is that.
+    ///
+    /// Set with the protocols locked. A thread that does not drive and sets a sooner time calls
+    /// [`Driver::note`] afterwards: either the driver reads that time before it sleeps, or the
+    /// thread learns that the driver sleeps and wakes it.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
-    pub(super) handoff: Handoff,
     pub(super) waiting: Waiting,
-    pub(super) is_over: AtomicBool,
-    /// Whether somebody is, or will be, asleep in the inbox.
-    pub(super) sleeps: AtomicBool,
-    /// Whether anything was sent since a wait began last.
+    /// Whether anything was sent since a wait last began. A hint for how long to spin, so its order
+    /// does not matter. Set by each sender; cleared by the driver as its wait begins.
     pub(super) has_sent: AtomicBool,
     pub(super) progress_thread: ProgressThread,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
-    /// Ends the sleep of who is, or will be, asleep in the inbox.
+    /// Ends the driver's sleep in the inbox.
     pub(super) waker: Waker,
-    /// Whether a fiber drives while all others wait for something else.
+    /// Whether a fiber attends to the session while all others wait for something else. Set by the
+    /// thread that starts the fiber, which alone publishes anything to it; cleared by the fiber as
+    /// its run ends.
     pub(super) has_progress_fiber: AtomicBool,
 }
 
@@ -84,11 +83,6 @@ const FAR: u64 = u64::MAX - 1;
 
 /// So long before the start times are counted from, so that there are times before now.
 const BEFORE_START: Duration = Duration::from_secs(1);
-
-/// Whether that is so; told once. Mostly it is not, and then nothing is written.
-pub(super) fn told_once(is: &AtomicBool) -> bool {
-    is.load(Ordering::SeqCst) && is.swap(false, Ordering::SeqCst)
-}
 
 impl<P: Platform> Node<P> {
     /// Begins; the returned engine's progress thread runs until [`Engine::stop`].
@@ -146,7 +140,7 @@ impl<P: Platform> Node<P> {
             platform,
             itself: itself.clone(),
             waker: Waker::from(Arc::new(Wakes(itself.clone()))),
-            end: TryLock::new(End {
+            driver: Driver::new(End {
                 inbox,
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
@@ -158,15 +152,9 @@ impl<P: Platform> Node<P> {
             stack: Mutex::new(stack),
             dispatcher,
             deliveries: Mutex::default(),
-            has_deliveries: AtomicBool::new(false),
-            has_ended: AtomicBool::new(false),
-            has_rest: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
-            handoff: Handoff::default(),
-            waiting: Waiting::new(),
-            is_over: AtomicBool::new(false),
-            sleeps: AtomicBool::new(false),
+            waiting: Waiting::default(),
             has_sent: AtomicBool::new(false),
             progress_thread: ProgressThread::default(),
             patience: Mutex::default(),
@@ -184,12 +172,12 @@ impl<P: Platform> Node<P> {
 
     /// When the protocols have something to do.
     pub(super) fn due(&self) -> Option<Instant> {
-        let due_ns = self.due_ns.load(Ordering::SeqCst);
+        let due_ns = self.due_ns.load(Ordering::Acquire);
         let since_start = || Duration::from_nanos(due_ns).saturating_sub(BEFORE_START);
         (due_ns < FAR).then(|| self.start + since_start())
     }
 
-    /// Follows what the protocols wait for; whether that is sooner than before: who does not drive then looks whether the driver [sleeps](Self::sleeps), after a fence.
+    /// Follows what the protocols wait for; whether that is sooner than before.
     pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
         let never = || match stack.awaits_return() {
             true => FAR,
@@ -198,7 +186,7 @@ impl<P: Platform> Node<P> {
         let due_ns = stack
             .deadline()
             .map_or_else(never, |at| at.as_nanos() as u64);
-        // Whoever sets it holds the protocols' lock.
+        // The protocols' lock orders this with other stores.
         let before = self.due_ns.load(Ordering::Relaxed);
         if due_ns != before {
             self.due_ns.store(due_ns, Ordering::Release);
@@ -251,8 +239,7 @@ impl<P: Platform> Node<P> {
     /// The end of a long message must not wait until the progress thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls the progress
     /// thread when it leaves.
     pub(super) fn see_to_the_rest(&self) {
-        self.has_rest.store(true, Ordering::SeqCst);
-        if !self.end.is_locked() && told_once(&self.has_rest) {
+        if !self.driver.leave_to_driver(Work::REST) {
             self.progress_thread.call();
         }
     }
@@ -343,25 +330,23 @@ impl<P: Platform> Node<P> {
         let now = self.now();
         let result = act(&mut stack, now);
         stack.flush(now);
+        let mut work = Work::NONE;
         let has_ended = self.perform(&mut stack, now, |delivery| {
-            let mut deliveries = self.deliveries.lock();
-            deliveries.push_back(delivery);
-            self.has_deliveries.store(true, Ordering::SeqCst);
+            self.deliveries.lock().push_back(delivery);
+            work |= Work::DELIVERIES;
         });
+        if has_ended {
+            work |= Work::ENDS;
+        }
         let is_sooner = self.set_due(&stack);
+        // Noted with the protocols locked: a driver that has them next takes these deliveries first.
+        let wakes = (is_sooner || work != Work::NONE) && self.driver.note(work).is_asleep();
         let has_kept = stack.has_kept();
         drop(stack);
         if has_kept {
             self.see_to_the_rest();
         }
-        if has_ended {
-            self.has_ended.store(true, Ordering::SeqCst);
-        }
-        if is_sooner {
-            fence(Ordering::SeqCst);
-        }
-        let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
-        if has_work && self.sleeps.load(Ordering::SeqCst) {
+        if wakes {
             self.platform.wake();
         }
         result
@@ -445,7 +430,7 @@ impl<P: Platform> Engine for Node<P> {
     }
 
     fn is_awaited(&self) -> bool {
-        self.handoff.are() || !self.waiting.is_empty()
+        self.driver.state().is_wanted() || !self.waiting.is_empty()
     }
 
     fn poll(&self) {
@@ -490,7 +475,7 @@ impl<P: Platform> Engine for Node<P> {
     }
 
     fn stop(&self) {
-        self.is_over.store(true, Ordering::SeqCst);
+        self.driver.stop();
         self.nudge();
         self.progress_thread.call();
         // It takes leave of the peers at last, which must be before the process ends. If this is an upcall, that waits until who drives here has returned from it.

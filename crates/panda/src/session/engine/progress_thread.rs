@@ -7,8 +7,6 @@ use std::time::Duration;
 use antiphon_fiber::ManyServers;
 use parking_lot::{Condvar, Mutex};
 
-use crate::platform::fence;
-
 /// How long it leaves the receiving end to threads that wait, after the last of them had it.
 const ASIDE: Duration = Duration::from_millis(1);
 /// How long at most while they have it again and again: whenever it looks, it is in their way.
@@ -40,11 +38,10 @@ impl Aside {
 /// Where it stands aside, and how it is called.
 #[derive(Debug, Default)]
 pub struct ProgressThread {
-    /// Whether it has the receiving end.
-    pub drives: AtomicBool,
     is_called: Mutex<bool>,
     changed: Condvar,
-    /// Whether it stands aside until it is called, since one thread waits for long.
+    /// Whether it stands aside until it is called, since one thread waits for long. Set and cleared
+    /// by the progress thread, with `is_called` locked.
     is_far: AtomicBool,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
@@ -68,8 +65,8 @@ impl ProgressThread {
     pub fn stand_far(&self, waits: impl Fn() -> bool, at_most: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         self.is_far.store(true, Ordering::SeqCst);
-        fence::heavy();
-        // Who ends its wait sees that we are far, or we see that it has.
+        // A thread that ends its wait sees that we are far, or we see that it has: each side stores
+        // and then loads, sequentially consistent.
         if !*is_called && waits() {
             self.changed.wait_for(&mut is_called, at_most);
         }

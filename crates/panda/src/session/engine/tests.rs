@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::driver_state::Role;
 use super::*;
 use crate::platform::bootstrap::Bootstrap;
 use crate::platform::local::LocalInbox;
@@ -94,7 +95,7 @@ fn of_fibers(
 
 /// Whether a thread or fiber other than the session's own has the receiving end, and leaves that one alone.
 fn is_driven_by_who_waits(node: &Node<Local>) -> bool {
-    comes_to_hold(|| node.progress_thread.is_far() && node.end.is_locked())
+    comes_to_hold(|| node.progress_thread.is_far() && node.driver.state().is_taken())
 }
 
 #[test]
@@ -162,8 +163,8 @@ fn a_session_that_ends_lets_its_attendant_go() {
 #[test]
 fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
     let node = alone();
-    let first = node.waiting.enter(Interest::Change, &node.handoff);
-    let second = node.waiting.enter(Interest::Change, &node.handoff);
+    let first = node.waiting.enter(Interest::Change);
+    let second = node.waiting.enter(Interest::Change);
     node.pass_on();
     assert!(first.is_woken() && !second.is_woken());
     drop(first);
@@ -174,13 +175,11 @@ fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
 #[test]
 fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
     let node = alone();
-    let stay = node.waiting.enter(Interest::Change, &node.handoff);
+    let stay = node.waiting.enter(Interest::Change);
+    let is_wanted = || node.driver.state().is_wanted();
     thread::scope(|scope| {
-        node.handoff.begin();
-        let own = scope.spawn(|| {
-            node.progress_thread
-                .stand_far(|| node.handoff.are(), 2 * LIMIT)
-        });
+        node.driver.want();
+        let own = scope.spawn(|| node.progress_thread.stand_far(&is_wanted, 2 * LIMIT));
         assert!(comes_to_hold(|| node.progress_thread.is_far()));
         node.stop_wanting();
         assert!(comes_to_hold(|| !node.progress_thread.is_far()));
@@ -214,7 +213,10 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     for (frame, taken) in [(Some(frame), None), (None, Some(taken))] {
         let node = alone();
         let knows = call(&node);
-        let mut end = node.end.try_lock().expect("nobody has it");
+        let mut end = node
+            .driver
+            .try_drive(Role::ProgressThread)
+            .expect("nobody has it");
         let frame = frame.map(|frame| Event::Frame { from, frame });
         end.events.extend(frame);
         end.events.push(joins.clone());
@@ -350,9 +352,9 @@ fn who_comes_to_wait_as_another_lets_go_does_not_wait_for_ever() {
         let node = alone();
         let turn = node.take_turn().expect("nobody has it");
         let waits = || {
-            let stay = node.waiting.enter(Interest::Change, &node.handoff);
+            let stay = node.waiting.enter(Interest::Change);
             let since = Instant::now();
-            if node.end.is_locked() {
+            if node.driver.state().is_taken() {
                 stay.sleep(Some(since + LIMIT));
             }
             since.elapsed()

@@ -1,12 +1,12 @@
 //! Waiting: a thread of the system drives while it waits, and so does a fiber whose server has nothing else to run; where it has, the fiber looks for a while, giving way to others, and then parks.
 
-use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use antiphon_fiber::{ManyServers, Threads as _};
 
+use super::driver::Driving;
+use super::driver_state::{Role, Work};
 use super::node::{self, Node};
-use super::try_lock::TryLockGuard;
 use super::{Awaited, Engine as _, Interest, Nobody, Request};
 use crate::message::Message;
 use crate::platform::Platform;
@@ -23,11 +23,16 @@ pub(super) struct Wait<'a> {
     pub until: Option<Instant>,
 }
 
-/// Who has the receiving end and had not to ask for it, until it is dropped: then it has let go of it, also if what it waited for panicked.
+/// A wait of a thread that found the receiving end free. Dropping it lets go, also if what the
+/// thread waits for panics, and then passes on.
 pub(super) struct Turn<'a, P: Platform> {
-    node: &'a Node<P>,
-    end: Option<TryLockGuard<'a, node::End<P::Inbox>>>,
+    // Fields are dropped in this order.
+    end: Driving<'a, node::End<P::Inbox>>,
+    node: PassesOn<'a, P>,
 }
+
+/// Has another thread drive when it is dropped.
+struct PassesOn<'a, P: Platform>(&'a Node<P>);
 
 /// How a fiber's drive ended.
 pub(super) enum Driven {
@@ -41,24 +46,22 @@ pub(super) enum Driven {
 
 impl<P: Platform> Turn<'_, P> {
     fn drive(&mut self, until: Option<Instant>, awaited: &mut dyn Awaited) {
-        let Some(end) = &mut self.end else { return };
+        let (end, node) = (&mut self.end, self.node.0);
         match ManyServers::is_caller() {
-            true => drop(self.node.drive_for_server(end, until, awaited)),
-            false => self.node.drive(end, until, awaited),
+            true => drop(node.drive_for_server(end, until, awaited)),
+            false => node.drive(end, until, awaited),
         }
     }
 }
 
-impl<P: Platform> Drop for Turn<'_, P> {
+impl<P: Platform> Drop for PassesOn<'_, P> {
     fn drop(&mut self) {
-        self.node.handoff.end_turn();
-        self.end = None;
-        let nobody_waits = self.node.waiting.is_empty_now();
-        self.node.pass_on_unless(nobody_waits);
+        self.0.pass_on();
     }
 }
 
-/// Who wants the receiving end, until it is dropped: then it has let go of it, also if what it waited for panicked.
+/// A wait of a thread that wants the receiving end. Dropping it ends that, also if what the thread
+/// waits for panics, and passes on; the thread has let go before.
 pub(super) struct Wanted<'a, P: Platform>(&'a Node<P>);
 
 impl<P: Platform> Drop for Wanted<'_, P> {
@@ -127,7 +130,7 @@ impl<P: Platform> Node<P> {
     fn wait_for_turn(&self, wait: &mut Wait<'_>) -> bool {
         let _wanted = self.want();
         loop {
-            match self.end.try_lock() {
+            match self.driver.try_drive(Role::Wanter) {
                 // As above.
                 Some(_) if wait.awaited.holds() => return true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
@@ -181,13 +184,13 @@ impl<P: Platform> Node<P> {
     }
 
     /// The receiving end, which the caller wants, when the session's progress thread has let go of it; nothing if it does not soon, or another has it.
-    fn take_from_own(&self) -> Option<TryLockGuard<'_, node::End<P::Inbox>>> {
+    fn take_from_own(&self) -> Option<Driving<'_, node::End<P::Inbox>>> {
         let until = Instant::now() + LETS_GO;
         loop {
-            if let Some(end) = self.end.try_lock() {
+            if let Some(end) = self.driver.try_drive(Role::Wanter) {
                 return Some(end);
             }
-            if !self.progress_thread.drives.load(Ordering::SeqCst) || Instant::now() > until {
+            if !self.driver.state().is_of_progress_thread() || Instant::now() > until {
                 return None;
             }
             std::thread::yield_now();
@@ -196,9 +199,9 @@ impl<P: Platform> Node<P> {
 
     /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
     fn sleep(&self, wait: &mut Wait<'_>) {
-        let stay = self.waiting.enter(wait.interest, &self.handoff);
+        let stay = self.waiting.enter(wait.interest);
         // It may have been done, or the other may have let go, before anybody could see that we wait.
-        if self.ended(wait).is_none() && self.end.is_locked() {
+        if self.ended(wait).is_none() && self.driver.state().is_taken() {
             stay.sleep(wait.until);
         }
     }
@@ -222,7 +225,7 @@ impl<P: Platform> Node<P> {
         let began = Instant::now();
         let mut spin = Duration::ZERO;
         // Of several that wait one looks, and drives when the others have parked.
-        if !gives_way || !self.handoff.are() {
+        if !gives_way || !self.driver.state().is_wanted() {
             spin = self.patience.lock().spin();
             let looks = gives_way || !spin.is_zero();
             if looks && let Some(is_held) = self.look_for(wait, began + spin, gives_way) {
@@ -249,10 +252,7 @@ impl<P: Platform> Node<P> {
             return Driven::GivesWay;
         }
         if let Some(mut turn) = self.take_turn() {
-            return match &mut turn.end {
-                Some(end) => self.drive_alone(end, wait),
-                None => Driven::Taken,
-            };
+            return self.drive_alone(&mut turn.end, wait);
         }
         let _wanted = self.want();
         match self.take_from_own() {
@@ -261,7 +261,11 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    fn drive_alone(&self, end: &mut node::End<P::Inbox>, wait: &mut Wait<'_>) -> Driven {
+    fn drive_alone(
+        &self,
+        end: &mut Driving<'_, node::End<P::Inbox>>,
+        wait: &mut Wait<'_>,
+    ) -> Driven {
         // Another may have brought it about until it let go.
         if wait.awaited.holds() {
             return Driven::Ended(true);
@@ -281,12 +285,10 @@ impl<P: Platform> Node<P> {
         let _wanted = self.want();
         let mut has_given_way = !gives_way;
         loop {
-            match self.end.try_lock() {
+            match self.driver.try_drive(Role::Wanter) {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
                 // It lets go as soon as it runs, which may be on this processor.
-                None if self.progress_thread.drives.load(Ordering::SeqCst) => {
-                    std::thread::yield_now()
-                }
+                None if self.driver.state().is_of_progress_thread() => std::thread::yield_now(),
                 None => {}
             }
             match self.ended(wait) {
@@ -302,12 +304,13 @@ impl<P: Platform> Node<P> {
 
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
-        let stay = self.waiting.enter(wait.interest, &self.handoff);
+        let stay = self.waiting.enter(wait.interest);
         self.dispatcher.mailbox.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
             // Whoever drives now passes on when it lets go, and who looks when it no longer does.
-            if !self.end.is_locked() && !self.handoff.are() && !self.waiting.wake_thread() {
+            let state = self.driver.state();
+            if !state.is_taken() && !state.is_wanted() && !self.waiting.wake_thread() {
                 self.progress_thread.call();
             }
             stay.sleep(wait.until);
@@ -317,9 +320,9 @@ impl<P: Platform> Node<P> {
 
     /// The caller has left the waiting room and goes on. Somebody may have woken it to drive before: then others who wait count on it.
     pub(super) fn decline(&self) {
-        // Who wants the receiving end passes it on; and finds us no longer in the waiting room, or we find that it wants it no longer.
-        fence(Ordering::SeqCst);
-        if !self.handoff.are() {
+        // A thread that wants to drive passes on later. It finds us no longer in the waiting room, or
+        // we find that it wants no longer.
+        if !self.driver.state().is_wanted() {
             self.pass_on();
         }
     }
@@ -327,19 +330,20 @@ impl<P: Platform> Node<P> {
     /// The receiving end, if nobody has it: then nobody need be told that it is wanted.
     #[inline]
     pub(super) fn take_turn(&self) -> Option<Turn<'_, P>> {
-        let end = Some(self.end.try_lock()?);
-        self.handoff.begin_turn();
-        let turn = Turn { node: self, end };
+        let end = self.driver.try_drive(Role::Waiter)?;
+        let node = PassesOn(self);
+        let turn = Turn { end, node };
         self.dispatcher.mailbox.let_go(self);
         Some(turn)
     }
 
     /// The caller wants the receiving end: the session's progress thread lets go of it.
     pub(super) fn want(&self) -> Wanted<'_, P> {
-        self.handoff.begin();
+        let before = self.driver.want();
         let wanted = Wanted(self);
         self.dispatcher.mailbox.let_go(self);
-        if self.progress_thread.drives.load(Ordering::SeqCst) {
+        // If it does not sleep it finds before it does that it is wanted no longer.
+        if before.is_of_progress_thread() && before.is_asleep() {
             self.platform.wake();
         }
         wanted
@@ -347,24 +351,24 @@ impl<P: Platform> Node<P> {
 
     /// The caller wants the receiving end no longer, and has let go of it.
     pub(super) fn stop_wanting(&self) {
-        self.handoff.end();
-        self.pass_on_unless(self.waiting.was_empty());
+        self.driver.want_no_more();
+        self.pass_on();
     }
 
     /// The caller has let go of the receiving end: somebody else who waits takes it.
-    pub(super) fn pass_on(&self) {
-        self.pass_on_unless(self.waiting.is_empty());
-    }
-
     #[inline]
-    fn pass_on_unless(&self, nobody_waits: bool) {
-        if nobody_waits {
-            // What upcalls brought about at last is left for the next round, and so is the end of what was sent meanwhile.
-            match self.has_deliveries.load(Ordering::SeqCst) || node::told_once(&self.has_rest) {
-                true => self.progress_thread.call(),
+    pub(super) fn pass_on(&self) {
+        if self.waiting.is_empty() {
+            // What upcalls brought about at last is left for the next round, and so is the end of
+            // what was sent meanwhile.
+            match self.driver.state().has(Work::DELIVERIES | Work::REST) {
+                true => {
+                    self.driver.clear(Work::REST);
+                    self.progress_thread.call();
+                }
                 false => self.progress_thread.rouse(),
             }
-        } else if !self.end.is_locked() {
+        } else if !self.driver.state().is_taken() {
             self.waiting.wake_driver();
             // Nobody may be left there, or only a fiber that has its turn after others that compute.
             self.progress_thread.rouse();

@@ -1,15 +1,13 @@
 //! Threads that wait while another one drives.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::WaitsFor;
-use super::handoff::Handoff;
-use crate::platform::fence as asymmetric;
 use crate::protocol::requests::RequestId;
 use crate::thread::Parker;
 
@@ -25,9 +23,8 @@ pub enum Interest {
 /// The waiting room.
 #[derive(Debug, Default)]
 pub struct Waiting {
+    /// How many wait. Changed with the state locked.
     count: AtomicUsize,
-    /// Nobody has ever been here, and whoever comes first can have everybody pass a fence: until then nobody needs one to see that nobody waits.
-    is_new: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -77,16 +74,9 @@ impl Drop for Stay<'_> {
 }
 
 impl Waiting {
-    /// One that nobody has been in.
-    pub fn new() -> Self {
-        Self {
-            is_new: AtomicBool::new(asymmetric::is_asymmetric()),
-            ..Self::default()
-        }
-    }
-
-    /// Lets the caller in. It looks once more at what it waits for, and sleeps; it is let out when what this returns is dropped.
-    pub fn enter(&self, interest: Interest, handoff: &Handoff) -> Stay<'_> {
+    /// Lets the caller in. It looks once more at what it waits for, and whether anybody drives, and
+    /// sleeps. Dropping the stay lets it out.
+    pub fn enter(&self, interest: Interest) -> Stay<'_> {
         let parker = Parker::new(None);
         let mut state = self.state.lock();
         match interest {
@@ -94,15 +84,10 @@ impl Waiting {
             Interest::Change => state.for_changes.push(parker.clone()),
         }
         self.count.fetch_add(1, Ordering::SeqCst);
-        if self.is_new.load(Ordering::Relaxed) {
-            self.is_new.store(false, Ordering::SeqCst);
-            // Whoever found it new has let go of the receiving end before, as we see now; or finds us, or that it is not new. The next one to come waits for that, by the lock.
-            asymmetric::heavy();
-        }
         drop(state);
-        // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
+        // Pairs with the fence in `somebody_may_wait`: a thread that changes something sees us, or we
+        // see the change.
         fence(Ordering::SeqCst);
-        handoff.meet();
         Stay {
             waiting: self,
             interest,
@@ -110,35 +95,24 @@ impl Waiting {
         }
     }
 
-    /// Whether nobody waits. Who has changed something, or let go of the receiving end, before it asks misses nobody.
+    /// Whether nobody waits. A thread that asks after a step of the [driver](super::driver) or
+    /// another sequentially consistent store misses nobody.
     #[inline]
     pub fn is_empty(&self) -> bool {
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
+    /// Whether somebody may wait for what the caller has changed, by whatever stores.
+    #[inline]
+    fn somebody_may_wait(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.count.load(Ordering::Relaxed) == 0
-    }
-
-    /// Whether nobody waited when the caller last [ended](Handoff::end) its wait. Who has let go of the receiving end before that misses nobody.
-    #[inline]
-    pub fn was_empty(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 0
-    }
-
-    /// Whether nobody waits. Who has just let go of the receiving end misses nobody.
-    #[inline]
-    pub fn is_empty_now(&self) -> bool {
-        // Asked after the caller let go, and not before: see `enter`.
-        compiler_fence(Ordering::SeqCst);
-        match self.is_new.load(Ordering::Relaxed) {
-            true => compiler_fence(Ordering::SeqCst),
-            false => fence(Ordering::SeqCst),
-        }
-        self.count.load(Ordering::Relaxed) == 0
+        !self.is_empty()
     }
 
     /// A request has ended.
     #[inline]
     pub fn ended(&self, id: RequestId) {
-        if !self.is_empty() {
+        if self.somebody_may_wait() {
             let parker = self.state.lock().for_requests.get(&id).cloned();
             parker.inspect(|parker| parker.wake());
         }
@@ -147,7 +121,7 @@ impl Waiting {
     /// Something has changed.
     #[inline]
     pub fn changed(&self) {
-        if !self.is_empty() {
+        if self.somebody_may_wait() {
             let parkers = self.state.lock().for_changes.clone();
             parkers.iter().for_each(|parker| parker.wake());
         }
