@@ -3,31 +3,12 @@
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
+use antiphon_lang::{Diagnostic, ReadError, Sources, Span, decode, has_errors, read, report};
+
 use crate::check::{Checked, check};
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::notation::Notation;
-use crate::parser::parse;
-use crate::source::{Sources, Span, decoded};
+use crate::parser::parse_with;
 use crate::syntax::{Component, ComponentKind};
-
-/// Why source files could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A file could not be read.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A file is larger than places in it can be counted.
-    #[error("{}: the file has more than 1 GiB", .0.display())]
-    TooLarge(PathBuf),
-}
-
-/// Bytes of a source file at most. Texts made from it are longer, and offsets have 32 bits.
-const LARGEST: usize = 1 << 30;
 
 /// Stack of the thread that parses and checks; only what is used of it has memory.
 const STACK_BYTES: usize = 64 << 20;
@@ -39,6 +20,8 @@ pub struct Input {
     pub sources: Sources,
     /// What is wrong with their use of another notation.
     wrong: Vec<Diagnostic>,
+    /// Whether comments that say a region are no more than comments.
+    ignores_regions: bool,
 }
 
 impl Input {
@@ -50,14 +33,7 @@ impl Input {
     pub fn read(files: &[PathBuf], notation: Option<Notation>) -> Result<Input, ReadError> {
         let mut input = Input::default();
         for path in files {
-            let bytes = std::fs::read(path).map_err(|source| ReadError::File {
-                path: path.clone(),
-                source,
-            })?;
-            if bytes.len() > LARGEST {
-                return Err(ReadError::TooLarge(path.clone()));
-            }
-            input.add(path, bytes, notation);
+            input.add(path, read(path)?, notation);
         }
         Ok(input)
     }
@@ -68,12 +44,19 @@ impl Input {
             self.sources.add(path, bytes);
             return;
         };
-        let written = decoded(bytes);
+        let written = decode(bytes);
         let made = notation.translate(&written);
-        let file = self.sources.add_made(path, written, made.text, made.parts);
+        let file = self
+            .sources
+            .add_generated(path, written, made.text, made.origins);
         let errors = made.errors.into_iter();
         self.wrong
             .extend(errors.map(|error| error.diagnostic(file)));
+    }
+
+    /// Takes comments that say a region for comments.
+    pub fn ignore_regions(&mut self) {
+        self.ignores_regions = true;
     }
 
     /// Parses and checks the files. `main` is the resource that is created at the start; the last one in the files if none is named.
@@ -94,7 +77,7 @@ impl Input {
         // A construct that is not understood leaves a gap, of which the parser would speak too.
         if diagnostics.is_empty() {
             for file in 0..self.sources.iter().count() as u32 {
-                let (components, wrong) = parse(&self.sources, file);
+                let (components, wrong) = parse_with(&self.sources, file, self.ignores_regions);
                 files.push(components);
                 diagnostics.extend(wrong);
             }
@@ -126,17 +109,8 @@ impl Input {
 
     /// What the messages say, with their places.
     pub fn texts(&self, diagnostics: &[Diagnostic]) -> String {
-        diagnostics
-            .iter()
-            .map(|diagnostic| diagnostic.text(&self.sources))
-            .collect()
+        report(diagnostics, &self.sources)
     }
-}
-
-fn has_errors(diagnostics: &[Diagnostic]) -> bool {
-    diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
 /// The last resource is the main one.

@@ -5,7 +5,6 @@
 
 pub mod build;
 mod check;
-mod diagnostic;
 mod emit;
 mod front;
 mod lexer;
@@ -13,14 +12,12 @@ mod lower;
 mod notation;
 mod parser;
 pub mod program;
-mod source;
 pub mod syntax;
 mod token;
 
+pub use antiphon_lang::{Diagnostic, ReadError, Severity, Source, Sources, Span};
 pub use check::{Checked, check};
-pub use diagnostic::{Diagnostic, Severity};
 pub use emit::{EmitOptions, emit};
-pub use front::{Input, ReadError};
+pub use front::Input;
 pub use notation::{NoNotation, Notation, Signalling, Termination};
 pub use parser::parse;
-pub use source::{Source, Sources, Span};

@@ -1,6 +1,6 @@
 //! Tokens, and which of them may begin or end a line: a line's end separates where the token before may end and the token after may begin.
 
-use crate::source::Span;
+use antiphon_lang::Span;
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]

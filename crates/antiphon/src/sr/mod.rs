@@ -62,7 +62,7 @@ fn run_program(options: &Run) -> Result<Exit> {
 fn read(files: &[PathBuf], program: &Program, execution: &Execution) -> Result<Input> {
     let mut input = Input::read(files, program.notation)?;
     if !execution.regions {
-        input.sources.ignore_regions();
+        input.ignore_regions();
     }
     Ok(input)
 }

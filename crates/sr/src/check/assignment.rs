@@ -1,7 +1,8 @@
 //! Assignments: of a value, of one combined with what was there, steps and swaps.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

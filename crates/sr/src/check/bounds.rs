@@ -1,7 +1,8 @@
 //! Bounds of arrays and lengths of strings: which are known, computed, or left open.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax::{Bound, Bounds};
 
 use super::Checker;

@@ -1,7 +1,8 @@
 //! Components: their specifications, parameters and bodies, and which is the main one.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{ComponentKind, Item, ItemKind, Passing};
 

@@ -1,7 +1,8 @@
 //! Values made of others: arrays and records.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

@@ -1,7 +1,8 @@
 //! Which types fit where, and conversions.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 
 use super::Checker;
 

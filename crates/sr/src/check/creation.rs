@@ -1,7 +1,8 @@
 //! What is made at run time: objects, operations, and instances of resources.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

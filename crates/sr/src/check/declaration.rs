@@ -1,7 +1,8 @@
 //! Variables and constants.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax::{Declarator, ObjectGroup};
 
 use super::Checker;

@@ -1,7 +1,8 @@
 //! Expressions: names, literals, and what is needed where a value of some type is. Each other kind of expression has a file of its own.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{BasicType, Literal, UnaryOperator};
 

@@ -1,7 +1,8 @@
 //! What a dot names: fields of records, what components export, and operations of resources.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

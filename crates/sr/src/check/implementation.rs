@@ -1,7 +1,8 @@
 //! What implements operations: procs, procedures and processes; and the final part.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{Name, Proc, Prototype};
 

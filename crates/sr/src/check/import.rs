@@ -1,7 +1,8 @@
 //! `import` and `extend`.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax::{ItemKind, Name};
 
 use super::pair::MISSING;

@@ -1,7 +1,8 @@
 //! Input statements: `in`, `receive` and `P`.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

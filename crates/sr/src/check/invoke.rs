@@ -1,7 +1,8 @@
 //! Invocations: what a name with arguments is, and whether the arguments fit the parameters.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

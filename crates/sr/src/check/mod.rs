@@ -35,9 +35,9 @@ mod types;
 
 use std::collections::HashSet;
 
-use crate::diagnostic::{Diagnostic, Severity};
+use antiphon_lang::{Diagnostic, Severity, Sources, Span};
+
 use crate::program::*;
-use crate::source::{Sources, Span};
 use crate::syntax;
 
 use pair::Unit;

@@ -1,7 +1,8 @@
 //! Looking names up, and giving them meanings.
 
+use antiphon_lang::{Span, nearest};
+
 use crate::program::{ComponentId, Expression};
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::Name;
 
@@ -207,15 +208,4 @@ impl Checker<'_> {
 
 fn is_good(meaning: &Meaning) -> bool {
     !matches!(meaning, Meaning::Wrong)
-}
-
-/// The name that is most like another, if one is like it.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let most = (name.chars().count() / 3).max(1);
-    names
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= most)
-        .min()
-        .map(|(_, candidate)| candidate.to_string())
 }

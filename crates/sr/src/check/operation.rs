@@ -1,7 +1,8 @@
 //! Declarations of operations, semaphores and C functions.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{Declarator, OperationGroup, OperationKind, Path};
 

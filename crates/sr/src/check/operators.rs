@@ -1,7 +1,8 @@
 //! Operators, but for those that assign.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::UnaryOperator;
 

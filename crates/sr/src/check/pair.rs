@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostic::Diagnostic;
+use antiphon_lang::Diagnostic;
+
 use crate::syntax::{Body, Component, ComponentKind, Item};
 
 /// A component with its body, wherever that stands.

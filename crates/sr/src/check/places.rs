@@ -1,7 +1,8 @@
 //! Places: what may be assigned, and what has an address.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

@@ -3,8 +3,9 @@
 mod files;
 mod values;
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use antiphon_lang::Span;
+
 use crate::program::{
     ComponentId, Expression, OperationId, Shape, SignatureId, TypeId, VariableId,
 };
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{Item, ItemKind, Name};
 

@@ -3,8 +3,9 @@
 //! As in the original, operations that occur in one input statement, directly or by way of others, form a class; and an operation is a semaphore if all that is ever done
 //! with it can be done with a semaphore.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 
 use super::Checker;
 use super::convert::DEPTH;

@@ -1,7 +1,8 @@
 //! Statements other than input and co.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::Statement as S;
 

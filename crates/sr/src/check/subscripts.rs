@@ -1,7 +1,8 @@
 //! Subscripts and slices of arrays, strings and arrays of operations.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 use crate::syntax::Bound;
 

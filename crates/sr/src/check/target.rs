@@ -1,7 +1,8 @@
 //! Which operation is invoked, serviced, asked about, or made a capability of.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;

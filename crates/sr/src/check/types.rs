@@ -1,7 +1,8 @@
 //! Types as they are written, with the bounds and lengths that are evaluated.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax::{Bound, Name, ObjectGroup, Path, TypeExpression, TypeKind};
 
 use super::Checker;

@@ -1,5 +1,7 @@
 //! Arrays: values, constructors and copies.
 
+use antiphon_lang::Span;
+
 use super::expressions::Value;
 use super::function::{Access, Function};
 use super::places::Place;
@@ -8,7 +10,6 @@ use super::types::Class;
 use super::views::{Dim, View};
 use crate::lower::has_effects;
 use crate::program::*;
-use crate::source::Span;
 
 type Parts = [(Option<Expression>, Expression)];
 

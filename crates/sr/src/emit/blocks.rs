@@ -1,5 +1,7 @@
 //! The blocks of invocations: filled in before, and read afterwards.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
@@ -7,7 +9,6 @@ use super::types::Class;
 use super::views::View;
 use crate::lower::has_effects;
 use crate::program::*;
-use crate::source::Span;
 
 /// Where results go that are passed back.
 pub(super) struct Return {
@@ -206,7 +207,7 @@ impl Function<'_> {
                     self.line(format!("memset(&{field}, 0, sizeof {field});"));
                 }
                 Given::Plain(text) | Given::Reference(text) => {
-                    self.line(format!("{field} = {};", super::function::bare(text)));
+                    self.line(format!("{field} = {};", bare(text)));
                 }
                 Given::Text(text, room) => self.line(format!(
                     "{field} = sr_put_string({at}, &{q}_rest, {text}, {room});"

@@ -1,12 +1,13 @@
 //! Calls: as C functions where the proc is known and runs in the caller's process, else by way of an invocation.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
 use super::types::{Class, pointer_to};
 use crate::lower::has_effects;
 use crate::program::*;
-use crate::source::Span;
 
 /// How a place is given to what is called, and what brings changes home afterwards.
 pub(super) struct Argument {
@@ -90,7 +91,7 @@ impl Function<'_> {
         let text = match self.value(e) {
             Value::Plain(text) => match is_kept {
                 true => self.keep(&self.unit.plain_type(e.of), &text),
-                false => super::function::bare(&text).to_string(),
+                false => bare(&text).to_string(),
             },
             Value::Text(text) => match is_kept {
                 true => self.keep("sr_text", &text),

@@ -1,9 +1,10 @@
 //! Components: the structs of their instances, their bodies, and the tables by which the run-time knows them.
 
+use antiphon_lang::c::{self, Writer};
+
 use super::function::{Answer, Function};
 use super::types::{Class, pointer_to};
-use super::unit::{Unit, c_string};
-use super::writer::Writer;
+use super::unit::Unit;
 use crate::program::*;
 
 impl Unit<'_> {
@@ -222,7 +223,7 @@ impl Unit<'_> {
                 true => format!("&global_{name}"),
                 false => "0".into(),
             };
-            let literal = c_string(row.name.as_bytes());
+            let literal = c::string(row.name.as_bytes());
             out.line(format!(
                 "static const struct sr_component component_{name} = {{{literal}, sizeof(struct c_{name}), b_{name}, {last}, {global}}};"
             ));
@@ -256,7 +257,7 @@ impl Unit<'_> {
                 }
             };
             let at = self.at(row.span);
-            let literal = c_string(format!("{component}.{}", row.name).as_bytes());
+            let literal = c::string(format!("{component}.{}", row.name).as_bytes());
             for function in functions {
                 out.line(format!("{{(const void *){function}, {literal}, {at}}},"));
             }

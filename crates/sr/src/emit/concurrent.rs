@@ -1,13 +1,14 @@
 //! The co statement.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::expressions::Value;
-use super::function::{Function, bare};
+use super::function::Function;
 use super::jumps::Frame;
 use super::places::Place;
 use super::types::Class;
 use crate::lower::Changes;
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// `co … oc`.

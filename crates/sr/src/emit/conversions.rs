@@ -1,5 +1,7 @@
 //! Conversions.
 
+use antiphon_lang::c;
+
 use super::function::Function;
 use super::types::Class;
 use super::views::View;
@@ -45,7 +47,7 @@ impl Function<'_> {
                 let enumeration = &self.types().enumerations[*number as usize];
                 let last = enumeration.literals.len() as i32 - 1;
                 let name = enumeration.name.as_deref().unwrap_or("enum");
-                let name = super::unit::c_string(name.as_bytes());
+                let name = c::string(name.as_bytes());
                 format!("sr_ordinal_within({at}, {name}, {value}, 0, {last})")
             }
             _ => value,

@@ -1,10 +1,11 @@
 //! Instances: what their bodies begin with, `create`, `destroy`, and the processes that are declared.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::function::Function;
 use super::types::Class;
 use crate::lower::Changes;
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// What comes before a body's own code: globals, classes.
@@ -97,17 +98,11 @@ impl Function<'_> {
         self.line(format!("memset(&{given}, 0, sizeof {given});"));
         for (variable, value) in row.parameters.iter().zip(values) {
             let field = self.unit.names.variable(*variable);
-            self.line(format!(
-                "{given}.{field} = {};",
-                super::function::bare(&value)
-            ));
+            self.line(format!("{given}.{field} = {};", bare(&value)));
         }
         if self.unit.has_regions(component) {
             let region = region.map_or_else(|| "-1".into(), |r| self.plain(r));
-            self.line(format!(
-                "{given}.region = {};",
-                super::function::bare(&region)
-            ));
+            self.line(format!("{given}.region = {};", bare(&region)));
         }
         self.temp(
             "sr_resource",
@@ -180,7 +175,7 @@ impl Function<'_> {
                 let region = f.plain(region);
                 f.line(format!(
                     "sr_invocation_region(&{q}->head, {});",
-                    super::function::bare(&region)
+                    bare(&region)
                 ));
             }
             f.line(format!("sr_send({at}, sr_cap_of({pointer}), &{q}->head);"));

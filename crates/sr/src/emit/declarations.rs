@@ -1,13 +1,14 @@
 //! Declarations of variables: where they live, with which bounds and first value.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::expressions::Value;
-use super::function::{Access, Function, bare};
+use super::function::{Access, Function};
 use super::names::instance_of;
 use super::places::Place;
 use super::types::{Class, pointer_to};
 use super::views::{View, constant};
 use crate::program::*;
-use crate::source::Span;
 
 /// Bounds of all dimensions, and the maximum of strings, as C constants or temporaries.
 #[derive(Debug, Clone, Default)]

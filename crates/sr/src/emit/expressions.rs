@@ -1,10 +1,12 @@
 //! Expressions: what has effects is written as statements, in order; the rest is given as a C expression.
 
+use antiphon_lang::Span;
+use antiphon_lang::c::{self, bare};
+
 use super::function::{Access, Function};
 use super::names::instance_of;
 use super::places::Place;
 use super::types::Class;
-use super::unit::c_string;
 use super::views::{View, constant};
 use crate::lower::has_effects;
 use crate::program::*;
@@ -148,7 +150,7 @@ impl Function<'_> {
                 _ => constant(*value),
             },
             Constant::Real(value) => real_literal(*value),
-            Constant::Text(bytes) => format!("SR_TEXT({})", c_string(bytes)),
+            Constant::Text(bytes) => format!("SR_TEXT({})", c::string(bytes)),
             Constant::Null => by_type(
                 "((void *)0)",
                 "SR_NULL_CAP",
@@ -184,7 +186,7 @@ impl Function<'_> {
         }
     }
 
-    fn described(&mut self, c_type: &str, value: &str, span: crate::source::Span) -> String {
+    fn described(&mut self, c_type: &str, value: &str, span: Span) -> String {
         let at = self.at(span);
         let place = self.temp(
             &format!("{c_type} *"),
@@ -270,7 +272,7 @@ impl Function<'_> {
             {
                 let value = self.predefined(*function, arguments, e);
                 if !value.is_empty() {
-                    self.line(format!("{};", super::function::bare(&value)));
+                    self.line(format!("{};", bare(&value)));
                 }
             }
             _ => match self.value(e) {
@@ -283,13 +285,7 @@ impl Function<'_> {
     }
 
     /// Stores a value through an access, which is a new variable or a field.
-    pub(super) fn store_access(
-        &mut self,
-        access: Access,
-        of: TypeId,
-        value: &Value,
-        span: crate::source::Span,
-    ) {
+    pub(super) fn store_access(&mut self, access: Access, of: TypeId, value: &Value, span: Span) {
         let place = match (access, self.unit.class(of)) {
             (Access::Place(lvalue), Class::Text) => Place::Text(format!("SR_STRING({lvalue})")),
             (Access::Place(lvalue), _) => Place::Plain(lvalue),

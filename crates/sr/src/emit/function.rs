@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use antiphon_lang::Span;
+use antiphon_lang::c::{Writer, bare};
+
 use super::jumps::Frame;
 use super::unit::Unit;
 use super::views::View;
-use super::writer::Writer;
 use crate::program::*;
-use crate::source::Span;
 
 /// How a variable of the code is reached in this function.
 #[derive(Debug, Clone)]
@@ -153,26 +154,4 @@ impl<'a> Function<'a> {
         }
         self.allocates = outer;
     }
-}
-
-/// An expression without the brackets around it.
-pub(super) fn bare(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
-        return text;
-    };
-    let mut depth = 0i32;
-    for byte in inner.bytes() {
-        match byte {
-            // Brackets in literals would mislead.
-            b'"' | b'\'' => return text,
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        if depth < 0 {
-            return text;
-        }
-    }
-    // `(type){…}` and `(type)x` begin with a bracket of their own, and so never come here.
-    inner
 }

@@ -1,11 +1,12 @@
 //! Input statements.
 
-use super::function::{Function, bare};
+use antiphon_lang::{Span, c::bare};
+
+use super::function::Function;
 use super::jumps::Frame;
 use super::parameters::Binding;
 use crate::lower::Changes;
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// `receive`, and P.

@@ -1,9 +1,10 @@
 //! Invocations by way of blocks: calls through capabilities, sends, replies.
 
+use antiphon_lang::Span;
+
 use super::expressions::Value;
 use super::function::{Answer, Function};
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// A capability for what is invoked: an expression of type `sr_cap`.

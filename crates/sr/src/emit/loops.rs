@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::function::{Function, bare};
+use antiphon_lang::c::bare;
+
+use super::function::Function;
 use super::jumps::Frame;
 use super::views::constant;
 use crate::lower::Changes;

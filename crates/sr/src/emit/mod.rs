@@ -34,10 +34,10 @@ mod text;
 mod types;
 mod unit;
 mod views;
-mod writer;
+
+use antiphon_lang::Sources;
 
 use crate::program::Program;
-use crate::source::Sources;
 
 /// How C is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,11 +1,13 @@
 //! Operations as objects: where they are, and how they are made.
 
-use super::function::{Function, bare};
+use antiphon_lang::Span;
+use antiphon_lang::c::{self, bare};
+
+use super::function::Function;
 use super::jumps::Frame;
 use super::loops::ordinal;
-use super::unit::{Unit, c_string};
+use super::unit::Unit;
 use crate::program::*;
-use crate::source::Span;
 
 impl Unit<'_> {
     /// A row of the table.
@@ -38,7 +40,7 @@ impl Unit<'_> {
     fn operation_literal(&self, operation: OperationId) -> String {
         let row = self.operation(operation);
         let component = &self.program.components[row.component.index()].name;
-        c_string(format!("{component}.{}", row.name).as_bytes())
+        c::string(format!("{component}.{}", row.name).as_bytes())
     }
 }
 

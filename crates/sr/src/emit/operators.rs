@@ -1,5 +1,7 @@
 //! Operators.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
@@ -7,7 +9,6 @@ use super::text::value_of;
 use super::types::Class;
 use crate::lower::has_effects;
 use crate::program::*;
-use crate::source::Span;
 
 use BinaryOperator as O;
 
@@ -103,7 +104,7 @@ impl Function<'_> {
         let not = if is_and { "" } else { "!" };
         self.out.open(format!("if ({not}{result}) {{"));
         self.out.append(&written);
-        self.line(format!("{result} = {};", super::function::bare(&second)));
+        self.line(format!("{result} = {};", bare(&second)));
         self.out.close("}");
         result
     }
@@ -178,10 +179,7 @@ impl Function<'_> {
                 _ => false,
             };
         if is_direct {
-            self.line(format!(
-                "{lvalue} {symbol}= {};",
-                super::function::bare(&second)
-            ));
+            self.line(format!("{lvalue} {symbol}= {};", bare(&second)));
             return Place::Plain(lvalue);
         }
         let result = match (operator, kind, value_kind) {
@@ -193,7 +191,7 @@ impl Function<'_> {
             }
             _ => self.operate(operator, kind, &lvalue, &second, e.span),
         };
-        self.line(format!("{lvalue} = {};", super::function::bare(&result)));
+        self.line(format!("{lvalue} = {};", bare(&result)));
         Place::Plain(lvalue)
     }
 
@@ -263,7 +261,7 @@ impl Function<'_> {
         let at = self.at(span);
         match (place, value) {
             (Place::Plain(lvalue), Value::Plain(value)) => {
-                self.line(format!("{lvalue} = {};", super::function::bare(value)));
+                self.line(format!("{lvalue} = {};", bare(value)));
             }
             (Place::Text(string), Value::Text(text)) => {
                 self.line(format!("sr_string_set({at}, {string}, {text});"));

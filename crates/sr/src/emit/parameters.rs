@@ -1,5 +1,7 @@
 //! Parameters as variables: what is copied when, in and out.
 
+use antiphon_lang::Span;
+
 use super::declarations::zero;
 use super::expressions::Value;
 use super::function::{Access, Function};
@@ -7,7 +9,6 @@ use super::places::Place;
 use super::procs::outside;
 use super::types::Class;
 use crate::program::*;
-use crate::source::Span;
 
 /// How long what a parameter's name stands for must last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Places: variables and parts of them.
 
+use antiphon_lang::{Span, c::bare};
+
 use super::function::{Access, Function};
 use super::names::instance_of;
 use super::types::{Class, pointer_to};
 use super::views::{Element, View, cast, constant};
 use crate::program::*;
-use crate::source::Span;
 
 /// Arrays of more bytes are not laid out in place: in an instance they get memory of their own, in a process memory of its arena.
 const IN_PLACE_INSTANCE_BYTES_MAX: i64 = 64 * 1024;
@@ -240,7 +241,7 @@ impl Function<'_> {
         let at = self.at(span);
         format!(
             "sr_offset({at}, {}, {}, {})",
-            super::function::bare(value),
+            bare(value),
             dim.low,
             dim.high
         )

@@ -1,6 +1,8 @@
 //! Predefined functions.
 
-use super::function::{Function, bare};
+use antiphon_lang::c::{self, bare};
+
+use super::function::Function;
 use super::types::Class;
 use super::views::constant;
 use crate::lower::has_effects_itself;
@@ -185,7 +187,7 @@ impl Function<'_> {
                 let enumeration = &self.types().enumerations[*number as usize];
                 let last = enumeration.literals.len() as i32 - 1;
                 let name = enumeration.name.as_deref().unwrap_or("enum").as_bytes();
-                let name = super::unit::c_string(name);
+                let name = c::string(name);
                 format!("sr_ordinal_within({at}, {name}, {value} {sign} 1, 0, {last})")
             }
             Type::Char => {

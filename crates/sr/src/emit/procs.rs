@@ -1,10 +1,11 @@
 //! Procs as C functions.
 
+use antiphon_lang::c::{Writer, bare};
+
 use super::function::{Answer, Function};
 use super::parameters::Binding;
 use super::types::{Class, pointer_to};
 use super::unit::Unit;
-use super::writer::Writer;
 use crate::program::*;
 
 impl Unit<'_> {
@@ -92,7 +93,7 @@ impl Unit<'_> {
         });
         if let (Some(result), Some(variable)) = (&declared.result, row.result) {
             let value = function.variable_value(variable, result.of);
-            function.line(format!("return {};", super::function::bare(&value)));
+            function.line(format!("return {};", bare(&value)));
         }
         out.open(format!("{head} {{"));
         out.append(&function.out.finish());

@@ -1,12 +1,13 @@
 //! Input and output of values, and new objects.
 
-use super::function::{Function, bare};
+use antiphon_lang::{Span, c::bare};
+
+use super::function::Function;
 use super::places::Place;
 use super::types::{Class, pointer_to};
 use super::views::View;
 use crate::lower::has_effects;
 use crate::program::*;
-use crate::source::Span;
 
 use Predefined as P;
 

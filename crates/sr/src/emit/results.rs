@@ -1,10 +1,11 @@
 //! Results of procs and of arms.
 
+use antiphon_lang::Span;
+
 use super::declarations::zero;
 use super::function::{Access, Function};
 use super::types::Class;
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// Declares a proc's result, in memory that outlives the function's own.

@@ -1,8 +1,9 @@
 //! Blocks of invocations: a struct for each kind of signature. Signatures that the language holds to be alike have the same struct.
 
+use antiphon_lang::c::Writer;
+
 use super::types::{Class, pointer_to};
 use super::unit::Unit;
-use super::writer::Writer;
 use crate::program::*;
 
 /// A struct of an invocation's parameters and result.

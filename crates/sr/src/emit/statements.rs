@@ -1,6 +1,8 @@
 //! Statements.
 
-use super::function::{Function, bare};
+use antiphon_lang::c::bare;
+
+use super::function::Function;
 use super::jumps::Frame;
 use super::places::Place;
 use crate::program::*;

@@ -1,10 +1,11 @@
 //! Strings.
 
+use antiphon_lang::{Span, c};
+
 use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
 use crate::program::*;
-use crate::source::Span;
 
 impl Function<'_> {
     /// A string's value: a C expression of type `sr_text`.
@@ -15,7 +16,7 @@ impl Function<'_> {
         }
         match &e.kind {
             K::Constant(Constant::Text(bytes)) => {
-                format!("SR_TEXT({})", super::unit::c_string(bytes))
+                format!("SR_TEXT({})", c::string(bytes))
             }
             K::Binary(BinaryOperator::Concatenate, ..) => self.concatenation(e),
             K::Convert(of) => self.convert_text(of, e),

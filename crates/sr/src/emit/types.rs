@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use antiphon_lang::c::Writer;
+
 use super::unit::Unit;
-use super::writer::Writer;
 use crate::program::*;
 
 /// How values of a type are handled.

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use antiphon_lang::c::{self, Writer};
+use antiphon_lang::{Sources, Span};
+
 use super::EmitOptions;
 use super::names::Names;
 use super::signatures::Block;
-use super::writer::Writer;
 use crate::lower::Facts;
 use crate::program::*;
-use crate::source::{Sources, Span};
 
 /// What is found to be needed while functions are written.
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ impl<'a> Unit<'a> {
     /// A file's name as a C string.
     pub(super) fn file_literal(&self, file: u32) -> String {
         let path = self.sources.file(file).path.display().to_string();
-        c_string(path.as_bytes())
+        c::string(path.as_bytes())
     }
 
     /// The whole file.
@@ -152,24 +153,4 @@ fn location(file: u32, line: usize) -> String {
         0 => format!("at_{line}"),
         _ => format!("at_{file}_{line}"),
     }
-}
-
-/// Bytes as a C string literal.
-pub(super) fn c_string(bytes: &[u8]) -> String {
-    let mut text = String::from("\"");
-    for &byte in bytes {
-        match byte {
-            b'"' => text.push_str("\\\""),
-            b'\\' => text.push_str("\\\\"),
-            b'\n' => text.push_str("\\n"),
-            b'\t' => text.push_str("\\t"),
-            // Two of them could begin a trigraph.
-            b'?' => text.push_str("\\?"),
-            b' '..=b'~' => text.push(char::from(byte)),
-            // Three digits, so that none that follows belongs to it.
-            _ => text.push_str(&format!("\\{byte:03o}")),
-        }
-    }
-    text.push('"');
-    text
 }

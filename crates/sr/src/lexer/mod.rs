@@ -4,13 +4,13 @@
 mod literals;
 mod signs;
 
-use crate::diagnostic::Diagnostic;
-use crate::source::{Sources, Span};
+use antiphon_lang::{Diagnostic, Sources, Span};
+
 use crate::token::{Kind, Token};
 use signs::SIGNS;
 
 /// The tokens of a file, ended by [`Kind::End`], and what is wrong in it.
-pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
+pub fn lex(sources: &Sources, file: u32, ignores_regions: bool) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer {
         text: sources.file(file).text.as_bytes(),
         file,
@@ -19,7 +19,7 @@ pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
         diagnostics: Vec::new(),
         has_line_end: false,
         is_in_region: false,
-        ignores_regions: sources.ignores_regions(),
+        ignores_regions,
     };
     while lexer.step() {}
     lexer.push_end();
@@ -259,7 +259,7 @@ mod tests {
     fn kinds(text: &str) -> Vec<Kind> {
         let mut sources = Sources::default();
         let file = sources.add("test.sr", text.as_bytes().to_vec());
-        let (tokens, diagnostics) = lex(&sources, file);
+        let (tokens, diagnostics) = lex(&sources, file, false);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         tokens.into_iter().map(|t| t.kind).collect()
     }
@@ -357,7 +357,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         let mut sources = Sources::default();
         let file = sources.add("t.sr", b"x := \"abc\ny := 99999999999\n\x24".to_vec());
-        let (_, diagnostics) = lex(&sources, file);
+        let (_, diagnostics) = lex(&sources, file, false);
         let texts: Vec<String> = diagnostics.iter().map(|d| d.text(&sources)).collect();
         assert_eq!(diagnostics.len(), 3, "{texts:?}");
         assert!(texts[0].starts_with("t.sr:1:6: error: this string does not end on its line\n 1 | x := \"abc\n   |      ^^^^\n"), "{}", texts[0]);

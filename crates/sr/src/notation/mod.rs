@@ -4,6 +4,8 @@
 //! A construct begins with an underscore and may have arguments in parentheses; SR stands around it. Each becomes a template, with its arguments copied
 //! into it.
 
+use antiphon_lang::{Diagnostic, Origin, Span};
+
 mod csp;
 mod monitors;
 mod output;
@@ -13,9 +15,6 @@ mod scan;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-
-use crate::diagnostic::Diagnostic;
-use crate::source::{Part, Span};
 
 /// A notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +114,7 @@ impl Notation {
 pub(crate) struct Made {
     pub text: String,
     /// Where its parts come from.
-    pub parts: Vec<Part>,
+    pub origins: Vec<Origin>,
     /// What is wrong with the constructs.
     pub errors: Vec<Mistake>,
 }

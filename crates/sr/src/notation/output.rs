@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use antiphon_lang::Origin;
+
 use super::scan::{self, Use};
 use super::{Made, Mistake};
-use crate::source::Part;
 
 /// A construct: its name, how many arguments it has, and the SR that it stands for. In that, `$1` is the first
 /// argument and `$a` the tenth, and `$"1` is its text as a literal.
@@ -40,7 +41,7 @@ impl<'w> Output<'w> {
             definitions: scan::definitions(written),
             made: Made {
                 text: String::new(),
-                parts: Vec::new(),
+                origins: Vec::new(),
                 errors: Vec::new(),
             },
         }
@@ -56,7 +57,7 @@ impl<'w> Output<'w> {
     }
 
     fn begin_part(&mut self, from: &Range<usize>, is_copied: bool) {
-        self.made.parts.push(Part {
+        self.made.origins.push(Origin {
             start: self.made.text.len() as u32,
             from: from.start as u32,
             to: from.end as u32,

@@ -1,8 +1,8 @@
 //! Resources and globals.
 
+use antiphon_lang::{Diagnostic, Span};
+
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
-use crate::source::Span;
 use crate::syntax::{Body, Component, ComponentKind, Item, ItemKind, Name, Parameter};
 use crate::token::Kind;
 

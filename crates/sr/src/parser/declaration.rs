@@ -1,7 +1,8 @@
 //! Declarations, and what implements operations.
 
+use antiphon_lang::Diagnostic;
+
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
 use crate::syntax::{
     Block, Expression, ItemKind, Name, ObjectGroup, OperationGroup, OperationKind, Proc, Quantifier,
 };

@@ -1,7 +1,8 @@
 //! Expressions, by precedence climbing.
 
+use antiphon_lang::Diagnostic;
+
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
 use crate::syntax::{
     BasicType, BinaryOperator, Creation, Element, Expression, ExpressionKind, Invocation, Literal,
     Name, TypeExpression, TypeKind, UnaryOperator,

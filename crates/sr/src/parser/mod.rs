@@ -6,9 +6,9 @@ mod expression;
 mod statement;
 mod types;
 
-use crate::diagnostic::Diagnostic;
+use antiphon_lang::{Diagnostic, Sources, Span};
+
 use crate::lexer::lex;
-use crate::source::{Sources, Span};
 use crate::syntax::{Component, Name, Path};
 use crate::token::{Kind, Token};
 
@@ -23,7 +23,16 @@ const MOST_ERRORS: usize = 30;
 
 /// Parses a file.
 pub fn parse(sources: &Sources, file: u32) -> (Vec<Component>, Vec<Diagnostic>) {
-    let (tokens, diagnostics) = lex(sources, file);
+    parse_with(sources, file, false)
+}
+
+/// Parses a file. With `ignores_regions`, comments that say a region are no more than comments.
+pub(crate) fn parse_with(
+    sources: &Sources,
+    file: u32,
+    ignores_regions: bool,
+) -> (Vec<Component>, Vec<Diagnostic>) {
+    let (tokens, diagnostics) = lex(sources, file, ignores_regions);
     let mut parser = Parser {
         tokens,
         at: 0,

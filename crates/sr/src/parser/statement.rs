@@ -1,7 +1,8 @@
 //! Statements.
 
+use antiphon_lang::Diagnostic;
+
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
 use crate::syntax::{
     Arm, Block, ConcurrentArm, Expression, ExpressionKind, Invocation, Quantifier, Statement,
 };

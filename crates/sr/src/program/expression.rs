@@ -1,5 +1,6 @@
+use antiphon_lang::Span;
+
 use super::{ComponentId, OperationId, Signature, SignatureId, TypeId, VariableId};
-use crate::source::Span;
 
 /// An expression.
 #[derive(Debug, Clone)]

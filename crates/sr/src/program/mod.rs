@@ -3,13 +3,13 @@
 //! Tables hold what is declared, and numbers ([`ComponentId`], [`VariableId`], …) stand for their rows. Nothing here refers to the syntax tree; spans remain for
 //! messages and for the lines of run-time errors.
 
+use antiphon_lang::Span;
+
 mod expression;
 mod operation;
 mod statement;
 mod types;
 mod walk;
-
-use crate::source::Span;
 
 pub use expression::*;
 pub use operation::*;

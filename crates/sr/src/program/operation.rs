@@ -1,7 +1,8 @@
+use antiphon_lang::Span;
+
 use super::{
     ClassId, CodeId, ComponentId, Expression, OperationId, Passing, Shape, SignatureId, TypeId,
 };
-use crate::source::Span;
 
 /// Who may invoke an operation how.
 pub use crate::syntax::Restriction;

@@ -1,5 +1,6 @@
+use antiphon_lang::Span;
+
 use super::{ComponentId, Expression, Invocation, OperationId, Shape, Target, VariableId};
-use crate::source::Span;
 
 /// Statements with a scope of their own: what they declare ends with them.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,6 @@
 //! Components, and what stands in them and in blocks.
 
-use crate::source::Span;
+use antiphon_lang::Span;
 
 use super::{
     Block, Declarator, Expression, Name, ObjectGroup, OperationGroup, Parameter, Proc, Prototype,

@@ -1,6 +1,6 @@
 //! Expressions, their literals and operators.
 
-use crate::source::Span;
+use antiphon_lang::Span;
 
 use super::{Bounds, Name, Prototype, TypeExpression};
 

@@ -1,12 +1,12 @@
 //! The syntax tree, as it was written: names are not resolved and types not known.
 
+use antiphon_lang::Span;
+
 mod component;
 mod declaration;
 mod expression;
 mod statement;
 mod types;
-
-use crate::source::Span;
 
 pub use component::*;
 pub use declaration::*;

@@ -1,6 +1,6 @@
 //! Statements, and the blocks and arms in them.
 
-use crate::source::Span;
+use antiphon_lang::Span;
 
 use super::{Expression, Invocation, Item, Name};
 

@@ -1,6 +1,6 @@
 //! Types, and the bounds of arrays and strings.
 
-use crate::source::Span;
+use antiphon_lang::Span;
 
 use super::{Expression, Name, ObjectGroup, Path, Prototype};
 

@@ -1,7 +1,8 @@
 //! Arguments of input and output: files, formats, and what is read and written.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::{Checker, text};

@@ -1,7 +1,8 @@
 //! Arguments of functions of values: arrays, ordered values, strings and numbers.
 
+use antiphon_lang::Span;
+
 use crate::program::*;
-use crate::source::Span;
 use crate::syntax;
 
 use super::{Checker, text};

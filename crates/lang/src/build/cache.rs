@@ -1,4 +1,4 @@
-//! Where executables are kept: a folder for each, which appears whole, and of which the least used are thrown away.
+//! Where executables are kept: a folder for each, which appears complete. The least used go.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,18 +7,18 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use super::{BuildError, Executable};
+use super::{BuildError, Executable, Runtime};
 
 /// The executable's name in its folder.
 pub(super) const PROGRAM: &str = "program";
 
-/// The warnings' name in it.
+/// The name of the file with the warnings, whose time is that of the last use.
 const WARNINGS: &str = "warnings";
 
-/// So many executables are kept; one has about half a megabyte.
+/// The most executables that are kept. One has about half a megabyte.
 const MOST: usize = 400;
 
-/// A folder that was begun so long ago is what a build left that was killed.
+/// The age of an unfinished folder from which on its build must have been killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 const UNFINISHED: &str = "unfinished-";
@@ -40,18 +40,34 @@ impl Cache {
         self.folder.join(name)
     }
 
+    /// Returns the executable of this name, and notes that it was used.
     pub(super) fn find(&self, key: &str) -> Option<Executable> {
         let place = self.place(key);
         let warnings = fs::read_to_string(place.join(WARNINGS)).ok()?;
         let path = place.join(PROGRAM);
-        // The last use, which says what is thrown away first. A cache that cannot be written is still one to read.
+        // A cache that cannot be written can still be read.
         if let Ok(file) = fs::File::open(place.join(WARNINGS)) {
             let _ = file.set_modified(SystemTime::now());
         }
         path.is_file().then_some(Executable { path, warnings })
     }
 
-    /// A folder to build in, which is removed unless it is moved to its place.
+    /// Returns the folder with a run-time's files, and writes them if they are not there yet.
+    pub(super) fn unpacked(&self, runtime: &Runtime) -> Result<PathBuf, BuildError> {
+        let place = self.place(&format!("runtime-{}", runtime.key));
+        if place.is_dir() {
+            return Ok(place);
+        }
+        let folder = self.unfinished()?;
+        for (name, bytes) in runtime.files {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).map_err(BuildError::file(&path))?;
+        }
+        self.move_to(folder, &place)?;
+        Ok(place)
+    }
+
+    /// Makes a folder to build in. It is removed unless it is moved to its place.
     pub(super) fn unfinished(&self) -> Result<TempDir, BuildError> {
         fs::create_dir_all(&self.folder).map_err(BuildError::file(&self.folder))?;
         tempfile::Builder::new()
@@ -60,7 +76,7 @@ impl Cache {
             .map_err(BuildError::file(&self.folder))
     }
 
-    /// Moves a folder to its place, unless another process was faster: then that one's is as good.
+    /// Moves a folder to its place. If another process was faster, its folder is as good.
     pub(super) fn move_to(&self, folder: TempDir, place: &Path) -> Result<(), BuildError> {
         match fs::rename(folder.path(), place) {
             Ok(()) => {
@@ -79,6 +95,7 @@ impl Cache {
         }
     }
 
+    /// Moves a folder with an executable to its place, and throws away what was least used.
     pub(super) fn keep(
         &self,
         key: &str,
@@ -96,14 +113,15 @@ impl Cache {
         })
     }
 
-    /// Keeps C that the compiler refused, for whoever looks into it.
+    /// Keeps C that the compiler refused, for the report of that fault.
     pub(super) fn keep_refused(&self, key: &str, text: &str) -> Result<PathBuf, BuildError> {
         let path = self.place(&format!("refused-{key}.c"));
         fs::write(&path, text).map_err(BuildError::file(&path))?;
         Ok(path)
     }
 
-    /// Throws away what was not used for longest, and what killed builds left. Nothing depends on it, so what fails here fails silently.
+    /// Throws away what was not used for longest, and what killed builds left. Errors are ignored:
+    /// nothing depends on it.
     fn tidy(&self, newest: &str) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;

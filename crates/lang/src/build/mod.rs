@@ -1,11 +1,11 @@
-//! C to an executable: the system's C compiler, the run-time, and a cache of what was built.
+//! C to an executable: the system's C compiler, a run-time, and a cache of what was built.
 //!
-//! An executable is kept under a name made of all that decides what comes out: the source files, the options, the C compiler's version, the run-time.
-//! One that is there is whole: it was built beside its place and renamed to it.
+//! The cache names an executable by all that decides it: the source files, the options, the C
+//! compiler's version, the run-time. An executable in the cache is complete, because it is built
+//! beside its place and then renamed.
 
 mod cache;
 mod compiler;
-mod runtime;
 
 use std::path::{Path, PathBuf};
 
@@ -14,21 +14,39 @@ use antiphon_runner::Error as RunnerError;
 use crate::source::Sources;
 use cache::Cache;
 pub use compiler::Compiler;
-use runtime::Runtime;
 
-/// What is built besides the program's text, and how.
-#[derive(Debug, Clone, Default)]
-pub struct Linking {
-    /// Whether the program may run on several processors: then its run-time has atomic operations.
-    pub is_parallel: bool,
-    /// Whether loops have a check, as iteration counting needs it.
-    pub has_loop_checks: bool,
-    /// What the program takes for `ANTIPHON_SR` where that does not say otherwise.
-    pub settings: String,
-    /// C sources, objects, archives and `-l` options that go to the C compiler: what `external` operations are.
-    pub with: Vec<String>,
-    /// More flags for the C compiler, after ours.
+/// What programs of a language are linked with: a static library, and the headers for their C.
+#[derive(Debug)]
+pub struct Runtime {
+    /// The language, for messages.
+    pub language: &'static str,
+    /// The name of the static library among the files.
+    pub archive: &'static str,
+    /// All files, by name.
+    pub files: &'static [(&'static str, &'static [u8])],
+    /// A name that changes with any of the files.
+    pub key: &'static str,
+}
+
+impl Runtime {
+    /// Returns a folder in `cache` with the files, which are written unless they are there.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn unpacked(&self, cache: &Path) -> Result<PathBuf, BuildError> {
+        Cache::new(cache).unpacked(self)
+    }
+}
+
+/// What a program is built of besides its C.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// The run-time.
+    pub runtime: &'static Runtime,
+    /// Flags for the C compiler, after those of every program.
     pub flags: Vec<String>,
+    /// C sources, objects, archives and `-l` options that are linked with the program.
+    pub with: Vec<String>,
 }
 
 /// Why there is no executable.
@@ -36,16 +54,18 @@ pub struct Linking {
 pub enum BuildError {
     /// There is no C compiler.
     #[error(
-        "there is no C compiler `{command}`, and SR programs are built with it; `apt install gcc` as root, or set CC to another"
+        "there is no C compiler `{command}`, and {language} programs are built with it; `apt install gcc` as root, or set CC to another"
     )]
     NoCompiler {
         /// The command that was looked for.
         command: String,
+        /// The language of the program.
+        language: &'static str,
     },
     /// The C compiler was started and did not work.
     #[error("the C compiler did not work: {0}")]
     Compiler(#[source] Box<RunnerError>),
-    /// What we wrote is no C.
+    /// The generated text is no C.
     #[error(
         "the C compiler refused what was made of the program. This is a fault of antiphon, not of the program; please report it with {}.\n{last_words}",
         kept.display()
@@ -79,12 +99,12 @@ impl BuildError {
     }
 }
 
-/// An executable, and what was said when it was built.
+/// An executable, and the warnings of its compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executable {
     /// The file.
     pub path: PathBuf,
-    /// The warnings that came with it.
+    /// The warnings, as text.
     pub warnings: String,
 }
 
@@ -92,14 +112,13 @@ pub struct Executable {
 pub struct Job {
     cache: Cache,
     compiler: Compiler,
-    runtime: Runtime,
-    linking: Linking,
+    recipe: Recipe,
     key: String,
 }
 
 impl Job {
-    /// Looks around: the C compiler, the cache in `folder`, and a name for what is to be built of these sources. `options` is all else that decides
-    /// what comes out.
+    /// Finds the C compiler, and names what is to be built of these sources in the cache in
+    /// `folder`. `options` is all else that decides what comes out.
     ///
     /// # Errors
     /// There is no C compiler, or a file to link with cannot be read.
@@ -107,10 +126,10 @@ impl Job {
         folder: &Path,
         sources: &Sources,
         options: &str,
-        linking: Linking,
+        recipe: impl Into<Recipe>,
     ) -> Result<Job, BuildError> {
-        let compiler = Compiler::of_system()?;
-        let runtime = Runtime::default();
+        let recipe = recipe.into();
+        let compiler = Compiler::of_system(recipe.runtime.language)?;
         let mut hasher = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -121,32 +140,31 @@ impl Job {
             add(source.path.as_os_str().as_encoded_bytes());
             add(source.text.as_bytes());
         }
-        add(format!("{options}\n{linking:?}").as_bytes());
+        add(format!("{options}\n{:?}\n{:?}", recipe.flags, recipe.with).as_bytes());
         add(compiler.version().as_bytes());
-        add(runtime.key().as_bytes());
-        for file in linking.with.iter().filter(|word| !word.starts_with('-')) {
+        add(recipe.runtime.key.as_bytes());
+        for file in recipe.with.iter().filter(|word| !word.starts_with('-')) {
             add(&std::fs::read(file).map_err(BuildError::file(Path::new(file)))?);
         }
         Ok(Job {
             cache: Cache::new(folder),
             compiler,
-            runtime,
-            linking,
+            recipe,
             key: hasher.finalize().to_hex()[..32].to_owned(),
         })
     }
 
-    /// The executable, if it was built before.
+    /// Returns the executable, if it was built before.
     pub fn cached(&self) -> Option<Executable> {
         self.cache.find(&self.key)
     }
 
-    /// Builds it from C.
+    /// Builds the executable from C.
     ///
     /// # Errors
     /// The compiler refuses it, or the cache cannot be written.
     pub fn build(&self, text: &str, warnings: &str) -> Result<Executable, BuildError> {
-        let runtime = self.runtime.unpacked(&self.cache)?;
+        let runtime = self.cache.unpacked(self.recipe.runtime)?;
         let folder = self.cache.unfinished()?;
         let source = folder.path().join("program.c");
         std::fs::write(&source, text).map_err(BuildError::file(&source))?;
@@ -157,26 +175,21 @@ impl Job {
         self.cache.keep(&self.key, folder, warnings)
     }
 
-    /// What the compiler says if it does not want it.
+    /// Compiles and links `program.c` in a folder; returns the compiler's complaint, if any.
     fn compile(&self, runtime: &Path, folder: &Path) -> Result<Option<String>, BuildError> {
         let mut words = vec!["-I".to_owned(), runtime.display().to_string()];
-        words.extend(self.linking.flags.iter().cloned());
-        if self.linking.is_parallel {
-            words.push("-DSR_MANY".to_owned());
-        }
-        if self.linking.has_loop_checks {
-            words.push("-DSR_LOOPS".to_owned());
-        }
-        words.push(format!("-DSR_DEFAULTS={:?}", self.linking.settings));
+        words.extend(self.recipe.flags.iter().cloned());
         words.push(folder.join("program.c").display().to_string());
-        words.extend(self.linking.with.iter().cloned());
-        words.push(runtime.join(runtime::ARCHIVE).display().to_string());
+        words.extend(self.recipe.with.iter().cloned());
+        let archive = runtime.join(self.recipe.runtime.archive);
+        words.push(archive.display().to_string());
         words.push("-o".to_owned());
         words.push(folder.join(cache::PROGRAM).display().to_string());
         self.compiler.run(&words)
     }
 
-    /// Whose fault it is: ours, unless the linker misses what should have come with the program.
+    /// Decides whose fault a complaint is: ours, unless the linker misses what should have come
+    /// with the program.
     fn refusal(&self, text: &str, last_words: String) -> BuildError {
         let is_linkers = last_words.contains("undefined reference")
             || last_words.contains("multiple definition")

@@ -6,17 +6,18 @@ use antiphon_runner::{Error as RunnerError, Program};
 
 use super::BuildError;
 
-/// What a C compiler says its version in at most.
+/// The longest that a C compiler may take to tell its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
-/// What a program is compiled in at most.
+/// The longest that the compilation of a program may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Lines of the compiler's messages that are shown.
 const SHOWN: usize = 20;
 
-/// Every program's flags: integers wrap; objects are reached through views of other types; the run-time switches on the stack below a function's frame.
-/// Warnings about what we wrote are no use to a user.
+/// Every program's flags. Integers wrap, and objects are reached through views of other types.
+/// Run-times switch fibers on the stack below a function's frame, where the red zone would be.
+/// Warnings about generated C are no use to a user.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O2",
@@ -28,7 +29,7 @@ const FLAGS: &[&str] = &[
     "-mno-red-zone",
 ];
 
-/// What it is all linked with, and without functions that nobody calls.
+/// Every program's libraries. The linker leaves out the functions that nobody calls.
 const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];
 
 /// The system's C compiler.
@@ -36,14 +37,16 @@ const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];
 pub struct Compiler {
     command: String,
     version: String,
+    /// The language whose programs it compiles, for messages.
+    language: &'static str,
 }
 
 impl Compiler {
-    /// The command in `CC`, else `cc`.
+    /// Finds the command in `CC`, else `cc`.
     ///
     /// # Errors
     /// There is none, or it does not tell its version.
-    pub fn of_system() -> Result<Compiler, BuildError> {
+    pub fn of_system(language: &'static str) -> Result<Compiler, BuildError> {
         let command = std::env::var("CC")
             .ok()
             .filter(|c| !c.trim().is_empty())
@@ -51,6 +54,7 @@ impl Compiler {
         let mut compiler = Compiler {
             command,
             version: String::new(),
+            language,
         };
         let asked = compiler
             .program(&["--version".to_owned()])
@@ -62,12 +66,12 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// What it says of itself.
+    /// Returns what it says of itself.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles and links; its complaint, if it has one.
+    /// Compiles and links; returns the compiler's complaint, if it has one.
     pub(super) fn run(&self, words: &[String]) -> Result<Option<String>, BuildError> {
         let mut all: Vec<String> = FLAGS.iter().map(|&flag| flag.to_owned()).collect();
         all.extend(words.iter().cloned());
@@ -84,17 +88,20 @@ impl Compiler {
         }
     }
 
-    /// `CC` may hold more than a name: `ccache gcc`.
+    /// Prepares a call. `CC` may hold more than a name: `ccache gcc`.
     fn program(&self, words: &[String]) -> Program {
         let mut parts = self.command.split_whitespace();
         let program = Program::new(parts.next().unwrap_or("cc"));
-        // Messages in the language that we look for words in.
+        // Messages in the language in which `refusal` looks for words.
         program.args(parts).args(words).env("LC_ALL", "C")
     }
 
     fn failed(&self, error: RunnerError) -> BuildError {
         match error {
-            RunnerError::Missing { program } => BuildError::NoCompiler { command: program },
+            RunnerError::Missing { program } => BuildError::NoCompiler {
+                command: program,
+                language: self.language,
+            },
             other => BuildError::Compiler(Box::new(other)),
         }
     }
