@@ -13,24 +13,17 @@ use std::process::Command;
 
 use compare::{Costs, compare};
 
-/// Settings of the library's profile.
-const PROFILE: [&str; 4] = [
-    "profile.release.opt-level=3",
-    "profile.release.lto=\"fat\"",
-    "profile.release.codegen-units=1",
-    "profile.release.panic=\"abort\"",
-];
-
 fn main() {
     // `cargo test` runs benchmarks as tests: then there is nothing to measure.
     if std::env::args().any(|a| a == "--test") {
         return;
     }
     let folder = std::env::temp_dir().join(format!("antiphon-sr-rt-{}", std::process::id()));
-    let library = build_library(&folder);
-    let one = build(&library, &folder.join("one"), &[]);
-    let called = build(&library, &folder.join("called"), &["-DSR_PLAIN_CALLS"]);
-    let many = build(&library, &folder.join("many"), &["-DSR_MANY"]);
+    let runtime = antiphon_runtimes::SR.unpacked(&folder);
+    let runtime = runtime.expect("the run-time's files can be written");
+    let one = build(&runtime, &folder.join("one"), &[]);
+    let called = build(&runtime, &folder.join("called"), &["-DSR_PLAIN_CALLS"]);
+    let many = build(&runtime, &folder.join("many"), &["-DSR_MANY"]);
     let (many_one, many_two) = (many.clone(), many);
     compare(
         "one processor",
@@ -51,29 +44,15 @@ fn main() {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-fn build_library(folder: &Path) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["rustc", "--lib", "--crate-type", "staticlib", "--release"])
-        .arg("--target-dir")
-        .arg(folder);
-    for setting in PROFILE {
-        cargo.args(["--config", setting]);
-    }
-    assert!(cargo.status().expect("cargo").success(), "the library");
-    folder.join("release/libantiphon_sr_rt.a")
-}
-
-fn build(library: &Path, program: &Path, flags: &[&str]) -> PathBuf {
+fn build(runtime: &Path, program: &Path, flags: &[&str]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let status = Command::new("cc")
         .args(["-O2", "-fwrapv", "-mno-red-zone"])
         .args(flags)
         .arg("-I")
-        .arg(root.join("include"))
+        .arg(runtime)
         .arg(root.join("benches/rivals/primitives.c"))
-        .arg(library)
+        .arg(runtime.join(antiphon_runtimes::SR.archive))
         .args(["-lm", "-lpthread", "-ldl", "-o"])
         .arg(program)
         .status();

@@ -8,7 +8,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
 
 /// A model's name, how its programs are compiled, and how they are run.
 const MODELS: [(&str, &[&str], &str); 9] = [
@@ -68,29 +67,15 @@ fn notes(text: &str) -> Notes {
     notes
 }
 
-/// The library that cargo built with this test: the newest of its name.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
-    let newest = [folder, folder.parent().unwrap()]
-        .into_iter()
-        .flat_map(|f| fs::read_dir(f).unwrap().flatten())
-        .filter(|e| {
-            let name = e.file_name().to_string_lossy().into_owned();
-            name.starts_with("libantiphon_sr_rt") && name.ends_with(".a")
-        })
-        .max_by_key(|e| {
-            e.metadata()
-                .and_then(|m| m.modified())
-                .unwrap_or(SystemTime::UNIX_EPOCH)
-        });
-    newest
-        .expect("cargo builds the static library with its tests")
-        .path()
+/// The folder with the library and its header, as programs are linked with them.
+fn runtime() -> PathBuf {
+    antiphon_runtimes::SR
+        .unpacked(Path::new(env!("CARGO_TARGET_TMPDIR")))
+        .expect("the files can be written")
 }
 
 fn compile(source: &Path, flags: &[&str], to: &Path) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let runtime = runtime();
     let output = Command::new("cc")
         .args([
             "-std=gnu11",
@@ -104,9 +89,9 @@ fn compile(source: &Path, flags: &[&str], to: &Path) {
         ])
         .args(flags)
         .arg("-I")
-        .arg(root.join("include"))
+        .arg(&runtime)
         .arg(source)
-        .arg(library())
+        .arg(runtime.join(antiphon_runtimes::SR.archive))
         .args(["-lm", "-lpthread", "-ldl", "-o"])
         .arg(to)
         .output()
