@@ -36,6 +36,8 @@ test: export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(nproc))
 # Upcalls are watched in debug builds unless a program says otherwise, which only a debug build can show.
 test: setup-test
 	cargo test --workspace --no-fail-fast; tested=$$?; cargo test -p antiphon-panda --test upcalls && exit $$tested
+	@# SR's programs once more, with the run-time that ships.
+	ANTIPHON_RUNTIME_PROFILE=ship cargo test -p antiphon-sr --test it programs::
 
 # Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network; and of programs over it.
 SEEDS ?= 100000
@@ -44,6 +46,7 @@ soak:
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test simulation -- --nocapture whatever_the_seed
 	ANTIPHON_GENERATED=2000 cargo test -p antiphon-ada --release --test it generated -- --nocapture
 	ANTIPHON_DAMAGED=50000 cargo test -p antiphon-ada --release --test it hostile::damaged
+	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::
 
 # What to run while at work: formatting, clippy and unit tests of the crates that changed.
 check:

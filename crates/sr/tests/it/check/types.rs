@@ -1,6 +1,6 @@
 //! Types that are made of others, and their bounds.
 
-use crate::said_of;
+use super::said_of;
 
 #[test]
 fn types_may_be_made_of_what_comes_later_behind_pointers() {

@@ -2,7 +2,7 @@
 
 use antiphon_sr::program::{Service, StatementKind};
 
-use crate::{program, said, service_of};
+use super::{program, said, service_of};
 
 #[test]
 fn components_may_import_each_other() {

@@ -3,18 +3,17 @@
 //! Processes compute with variables of their own, add to a shared sum under a semaphore, call a server and procedures, and yield; what the program prints does
 //! not depend on their order.
 
-mod common;
-
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use common::{Expected, MODELS, Model, built, run};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
-/// Programs that are made and run.
-const CASES: usize = 12;
+use crate::support::{Expected, MODELS, Model, amount, built, run};
+
+/// Programs that are made and run, unless `SR_PROGRAMS` says how many.
+const PROGRAMS: u32 = 12;
 
 /// An integer expression of the variables of a process.
 fn expression() -> impl Strategy<Value = String> {
@@ -142,7 +141,7 @@ fn programs_without_races_print_the_same_however_they_are_run() {
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let strategy = prop::collection::vec(prop::collection::vec(statements(), 1..6), 1..4);
-    for case in 0..CASES {
+    for case in 0..amount("SR_PROGRAMS", PROGRAMS) {
         let processes = strategy.new_tree(&mut runner).unwrap().current();
         let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{case}.sr"));
         std::fs::write(&file, program(&processes)).unwrap();

@@ -1,6 +1,6 @@
 //! Statements that belong in others, and those that are probably a mistake.
 
-use crate::said_of;
+use super::said_of;
 
 #[test]
 fn exit_and_next_belong_into_loops() {

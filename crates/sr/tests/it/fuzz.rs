@@ -5,6 +5,8 @@ use std::path::Path;
 use antiphon_sr::{Input, Notation};
 use proptest::prelude::*;
 
+use crate::support::amount;
+
 /// All programs of the tests, as what is mutilated.
 fn programs() -> Vec<String> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -148,7 +150,7 @@ fn changed(text: &str, changes: &[Change]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: amount("SR_CASES", 2000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutilated_programs_are_survived(which in 0..1000_usize, changes in prop::collection::vec(change(), 1..8)) {

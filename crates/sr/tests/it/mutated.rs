@@ -3,6 +3,8 @@
 use antiphon_sr::{Severity, Sources, check, parse};
 use proptest::prelude::*;
 
+use crate::support::amount;
+
 /// Programs that use all of the language between them.
 const PROGRAMS: &[&str] = &[
     "global G\n const K := 3, S := \"abc\"\n var x: int := 4, a[K]: int\n type pair = rec(a: int; nxt: ptr pair; s: string[K])\n type e = enum(p, q)\n \
@@ -137,7 +139,7 @@ fn the_programs_are_right_before_they_are_mutated() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(amount("SR_CASES", 2000)))]
 
     #[test]
     fn no_mistake_makes_the_checker_panic(

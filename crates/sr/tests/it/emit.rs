@@ -1,6 +1,6 @@
 //! The C that is written stays readable: it is compared with what was looked at and found good.
 //!
-//! After a change that is meant, `ANTIPHON_BLESS=1 cargo test -p antiphon-sr --test emit` writes the files anew: look at the difference.
+//! After a change that is meant, `ANTIPHON_BLESS=1 cargo test -p antiphon-sr emit` writes the files anew: look at the difference.
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use antiphon_sr::program::{Home, Service};
 
-use crate::{program, said_of, service_of};
+use super::{program, said_of, service_of};
 
 #[test]
 fn procs_match_their_operations() {

@@ -1,6 +1,6 @@
 //! What names mean, and where they mean it.
 
-use crate::{said, said_of};
+use super::{said, said_of};
 
 #[test]
 fn names_are_declared_before_they_are_used() {

@@ -13,9 +13,6 @@
 //!
 //! and, in programs that are wrong, `# wrong: part of a message` at the end of the line that the message is about.
 
-// Each test file uses its part.
-#![allow(dead_code)]
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,10 +20,21 @@ use antiphon_runner::{End, Output, Program as Child};
 use antiphon_sr::build::{Executable, Job, Linking};
 use antiphon_sr::{EmitOptions, Input, emit};
 
+/// Reads how much of something a test does from a variable of the environment, as `make soak` sets
+/// it, or takes the `usual` number.
+pub fn amount(variable: &str, usual: u32) -> u32 {
+    match std::env::var(variable) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{variable} is no number")),
+        Err(_) => usual,
+    }
+}
+
 /// Longest run of a test program; on a busy machine they take less by far.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The test programs in a folder beside this file's, by name.
+/// The test programs in a folder beside that of this file, by name.
 pub fn programs(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -158,7 +166,7 @@ pub const MODELS: [Model; 4] = [
 ];
 
 /// Checks, and gives the program's C if it is right.
-pub fn translated(input: &Input, has_loop_checks: bool) -> Result<String, String> {
+fn translated(input: &Input, has_loop_checks: bool) -> Result<String, String> {
     let checked = input.analyse(None);
     let options = EmitOptions {
         checks: true,
@@ -181,12 +189,14 @@ pub fn built(files: &[PathBuf], model: Model, flags: &[&str]) -> Result<Executab
         with: Vec::new(),
         flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
     };
+    // The C is part of the key: a change of the compiler may change it.
+    let text = translated(&input, model.has_loop_checks)?;
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sr");
-    let job = Job::new(&cache, &input.sources, "", linking).map_err(|error| error.to_string())?;
+    let job =
+        Job::new(&cache, &input.sources, &text, linking).map_err(|error| error.to_string())?;
     if let Some(found) = job.cached() {
         return Ok(found);
     }
-    let text = translated(&input, model.has_loop_checks)?;
     job.build(&text, "").map_err(|error| error.to_string())
 }
 
