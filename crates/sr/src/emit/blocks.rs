@@ -18,8 +18,8 @@ pub(super) struct Return {
     of: TypeId,
 }
 
-/// What an argument is made of, before the block is.
-enum Given {
+/// An argument, before the block is there.
+enum BlockArgument {
     Plain(String),
     /// Text and the room it gets.
     Text(String, String),
@@ -39,7 +39,7 @@ impl Function<'_> {
         let c_type = self.unit.block_type(invocation.signature);
         let relocation = self.unit.relocation(invocation.signature);
         let last_effect = invocation.arguments.iter().rposition(has_effects);
-        let mut given = Vec::new();
+        let mut arguments = Vec::new();
         let mut returns = Vec::new();
         for (n, (parameter, e)) in signature
             .parameters
@@ -48,7 +48,7 @@ impl Function<'_> {
             .enumerate()
         {
             let is_kept = last_effect.is_some_and(|last| n < last);
-            given.push(self.given(n + 1, parameter, e, is_kept, &mut returns));
+            arguments.push(self.block_argument(n + 1, parameter, e, is_kept, &mut returns));
         }
         let at = self.at(invocation.span);
         if is_local && relocation.is_none() {
@@ -58,12 +58,12 @@ impl Function<'_> {
                 "sr_invocation_local(&{block}.head, sizeof {block});"
             ));
             let q = self.temp(&format!("{c_type} *"), &format!("&{block}"));
-            self.store_given(&q, &given, &at);
+            self.store_arguments(&q, &arguments, &at);
             return (q, returns);
         }
         let mut bytes = format!("sizeof({c_type})");
-        for given in &mut given {
-            if let Some(room) = self.room(given) {
+        for argument in &mut arguments {
+            if let Some(room) = self.room(argument) {
                 bytes.push_str(" + ");
                 bytes.push_str(&room);
             }
@@ -76,42 +76,42 @@ impl Function<'_> {
             self.line(format!("{q}->head.relocate = {relocation};"));
             self.line(format!("char *{q}_rest = (char *)({q} + 1);"));
         }
-        self.store_given(&q, &given, &at);
+        self.store_arguments(&q, &arguments, &at);
         (q, returns)
     }
 
-    fn given(
+    fn block_argument(
         &mut self,
         number: usize,
         parameter: &Parameter,
         e: &Expression,
         is_kept: bool,
         returns: &mut Vec<Return>,
-    ) -> Given {
+    ) -> BlockArgument {
         if parameter.passing == Passing::Reference {
-            return Given::Reference(self.place_argument(e).text);
+            return BlockArgument::Reference(self.place_argument(e).text);
         }
         if parameter.passing == Passing::Value {
             return match self.value(e) {
                 Value::Plain(text) if is_kept => {
-                    Given::Plain(self.keep(&self.unit.plain_type(e.of), &text))
+                    BlockArgument::Plain(self.keep(&self.unit.plain_type(e.of), &text))
                 }
-                Value::Plain(text) => Given::Plain(text),
+                Value::Plain(text) => BlockArgument::Plain(text),
                 Value::Text(text) => {
                     let text = self.keep("sr_text", &text);
                     let room = match self.maximum_of(e) {
                         Some(maximum) => maximum,
                         None => format!("{text}.length"),
                     };
-                    Given::Text(text, room)
+                    BlockArgument::Text(text, room)
                 }
-                Value::Array(view) => Given::Array(view, true),
+                Value::Array(view) => BlockArgument::Array(view, true),
             };
         }
         let is_copied = parameter.passing == Passing::Var;
         let place = self.fixed_place(e);
-        let given = match &place {
-            Place::Plain(lvalue) => Given::Plain(match is_copied {
+        let argument = match &place {
+            Place::Plain(lvalue) => BlockArgument::Plain(match is_copied {
                 true => lvalue.clone(),
                 false => String::new(),
             }),
@@ -120,7 +120,7 @@ impl Function<'_> {
                     true => self.string_value(string),
                     false => "SR_TEXT(\"\")".into(),
                 };
-                Given::Text(text, format!("{string}.maximum"))
+                BlockArgument::Text(text, format!("{string}.maximum"))
             }
             Place::Part(string, from, to) => {
                 let at = self.at(e.span);
@@ -128,16 +128,16 @@ impl Function<'_> {
                     "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
                 );
                 let text = self.temp("sr_text", &text);
-                Given::Text(text.clone(), format!("{text}.length"))
+                BlockArgument::Text(text.clone(), format!("{text}.length"))
             }
-            Place::Array(view) => Given::Array(view.clone(), is_copied),
+            Place::Array(view) => BlockArgument::Array(view.clone(), is_copied),
         };
         returns.push(Return {
             number,
             place,
             of: e.of,
         });
-        given
+        argument
     }
 
     /// The maximum of a string that is a variable.
@@ -182,10 +182,10 @@ impl Function<'_> {
     }
 
     /// The bytes that a parameter needs behind the struct.
-    fn room(&mut self, given: &mut Given) -> Option<String> {
-        match given {
-            Given::Text(_, room) => Some(format!("SR_ROOM(SR_STRING_BYTES({room}))")),
-            Given::Array(view, _) => {
+    fn room(&mut self, argument: &mut BlockArgument) -> Option<String> {
+        match argument {
+            BlockArgument::Text(_, room) => Some(format!("SR_ROOM(SR_STRING_BYTES({room}))")),
+            BlockArgument::Array(view, _) => {
                 let bytes = self.element_bytes(view);
                 let name = self.view_name(view);
                 let count = view.dims.len();
@@ -199,20 +199,20 @@ impl Function<'_> {
         }
     }
 
-    fn store_given(&mut self, q: &str, given: &[Given], at: &str) {
-        for (n, given) in given.iter().enumerate() {
+    fn store_arguments(&mut self, q: &str, arguments: &[BlockArgument], at: &str) {
+        for (n, argument) in arguments.iter().enumerate() {
             let field = format!("{q}->a{}", n + 1);
-            match given {
-                Given::Plain(text) if text.is_empty() => {
+            match argument {
+                BlockArgument::Plain(text) if text.is_empty() => {
                     self.line(format!("memset(&{field}, 0, sizeof {field});"));
                 }
-                Given::Plain(text) | Given::Reference(text) => {
+                BlockArgument::Plain(text) | BlockArgument::Reference(text) => {
                     self.line(format!("{field} = {};", bare(text)));
                 }
-                Given::Text(text, room) => self.line(format!(
+                BlockArgument::Text(text, room) => self.line(format!(
                     "{field} = sr_put_string({at}, &{q}_rest, {text}, {room});"
                 )),
-                Given::Array(view, is_copied) => {
+                BlockArgument::Array(view, is_copied) => {
                     let name = view.whole.clone().unwrap_or_default();
                     let bytes = self.element_bytes(view);
                     let count = view.dims.len();
