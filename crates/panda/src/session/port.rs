@@ -499,6 +499,10 @@ impl Port {
         let until = time.and_then(|time| core.engine.now().checked_add(time));
         loop {
             let outcome = core.wait_for_sender(from, search, until);
+            // The last message may have come together with the loss of its sender.
+            if outcome.is_err() {
+                search.holds();
+            }
             if let Some(found) = search.found() {
                 return found;
             }

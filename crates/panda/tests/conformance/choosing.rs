@@ -194,7 +194,9 @@ pub fn a_port_with_an_upcall_is_not_searched(make: Make) {
         thread::sleep(MOMENT);
         let came = Arc::<AtomicU32>::default();
         let upcall = came.clone();
-        let counts = move |_| drop(upcall.fetch_add(1, SeqCst));
+        let counts = move |_| {
+            upcall.fetch_add(1, SeqCst);
+        };
         port.on_message(counts).unwrap();
         all.barrier().unwrap();
         port.send(1 - session.rank(), 0, Message::new()).unwrap();
@@ -231,7 +233,10 @@ pub fn a_wait_by_predicate_ends_when_nobody_is_left(make: Make) {
             false
         });
         assert!(matches!(outcome, Err(Error::Lost { .. })), "{outcome:?}");
-        assert_eq!(shown, 2, "what came before stays");
-        assert!(port.probe(Some(2), Some(7)).is_ok());
+        assert!(shown <= 2, "each once");
+        for from in [1, 2] {
+            let stays = port.probe(Some(from), Some(7));
+            assert!(stays.is_ok(), "{stays:?}");
+        }
     });
 }
