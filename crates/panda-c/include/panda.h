@@ -281,6 +281,24 @@ const void *panda_message_flatten(panda_message *message);
 /* ---- sessions -------------------------------------------------------------------------------------------- */
 
 /**
+ * What happens to a peer.
+ */
+typedef enum {
+    /**
+     * It is there: it has joined, or it was lost and is heard of again.
+     */
+    PANDA_PEER_JOINED = 0,
+    /**
+     * It has ended its session.
+     */
+    PANDA_PEER_LEFT = 1,
+    /**
+     * It is lost for another reason: why.
+     */
+    PANDA_PEER_LOST = 2,
+} panda_peer_event;
+
+/**
  * What a process that is to come is told to join a session.
  */
 typedef struct panda_launch_info panda_launch_info;
@@ -289,6 +307,14 @@ typedef struct panda_launch_info panda_launch_info;
  * A process's part in a session. Its handle may be used by all threads at once.
  */
 typedef struct panda_session panda_session;
+
+/**
+ * Takes what is told of a peer. `why` says in words, which follow the peer's name, how a loss is
+ * known; it is NULL of other events, and lent until the upcall returns. It runs on the thread that
+ * drives the session, one at a time, and must not wait for messages; it may send, reply and lock a
+ * mutex for a moment.
+ */
+typedef void (*panda_peer_upcall)(void *context, panda_rank rank, panda_peer_event event, const char *why);
 
 /**
  * Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
@@ -399,6 +425,20 @@ size_t panda_session_why_lost(panda_session *session,
                               panda_rank rank,
                               char *why,
                               size_t room);
+
+/**
+ * Registers an upcall to be told of all other processes of the session, in place of an earlier
+ * one. The events of one process alternate: PANDA_PEER_JOINED, then PANDA_PEER_LEFT or
+ * PANDA_PEER_LOST, then PANDA_PEER_JOINED again if another process takes the rank or the lost one
+ * is heard of again. The upcall is first told of all that is known: PANDA_PEER_JOINED for every
+ * process that this one has known of, and how it went if it is gone. From now on this process
+ * asks all others for signs of life, later ones included. release(context) is called once, when
+ * the upcall is let go of: in place of another, at the end of the session, or at once if this
+ * fails. It may be NULL.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_on_peer(panda_session *session, panda_peer_upcall upcall, void *context, panda_release release);
 
 /**
  * Which peers were found to hear this process's multicasts: at most `room` of them into `to`, and how many there are into `count`; into `frames` how many frames went so until now. Each may

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::Local;
 use antiphon_panda::session::must_not_wait;
-use antiphon_panda::{Error, Session};
+use antiphon_panda::{Error, PeerEvent, Session};
 
-use crate::given::{array, called, fill, fill_text, given, room, text, time};
+use crate::given::{
+    Upcall, array, called, fill, fill_text, given, panda_release, room, text, time,
+};
 use crate::program::fill_with;
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 
@@ -22,6 +24,33 @@ pub struct panda_session {
 /// Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
 /// run on another thread.
 pub type panda_predicate = Option<unsafe extern "C-unwind" fn(context: *mut c_void) -> bool>;
+
+/// What happens to a peer.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum panda_peer_event {
+    /// It is there: it has joined, or it was lost and is heard of again.
+    PANDA_PEER_JOINED = 0,
+    /// It has ended its session.
+    PANDA_PEER_LEFT = 1,
+    /// It is lost for another reason: why.
+    PANDA_PEER_LOST = 2,
+}
+
+use panda_peer_event::*;
+
+/// Takes what is told of a peer. `why` says in words, which follow the peer's name, how a loss is
+/// known; it is NULL of other events, and lent until the upcall returns. It runs on the thread that
+/// drives the session, one at a time, and must not wait for messages; it may send, reply and lock a
+/// mutex for a moment.
+pub type panda_peer_upcall = Option<
+    unsafe extern "C-unwind" fn(
+        context: *mut c_void,
+        rank: panda_rank,
+        event: panda_peer_event,
+        why: *const c_char,
+    ),
+>;
 
 pub(crate) fn handle(session: Session) -> *mut panda_session {
     let platform = CString::new(session.platform()).unwrap_or_default();
@@ -183,6 +212,46 @@ pub unsafe extern "C" fn panda_session_why_lost(
         fill_text(places, "");
         let why = given(session, "session")?.session.why_lost(rank);
         Ok(why.map_or(0, |why| fill_text(places, &why)))
+    })
+}
+
+/// Registers an upcall to be told of all other processes of the session, in place of an earlier
+/// one. The events of one process alternate: PANDA_PEER_JOINED, then PANDA_PEER_LEFT or
+/// PANDA_PEER_LOST, then PANDA_PEER_JOINED again if another process takes the rank or the lost one
+/// is heard of again. The upcall is first told of all that is known: PANDA_PEER_JOINED for every
+/// process that this one has known of, and how it went if it is gone. From now on this process
+/// asks all others for signs of life, later ones included. release(context) is called once, when
+/// the upcall is let go of: in place of another, at the end of the session, or at once if this
+/// fails. It may be NULL.
+///
+/// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_on_peer(
+    session: Option<&panda_session>,
+    upcall: panda_peer_upcall,
+    context: *mut c_void,
+    release: panda_release,
+) -> panda_status {
+    let upcall = Upcall::new(upcall, context, release);
+    entry("panda_session_on_peer", || {
+        let session = of(session)?;
+        let upcall = upcall.given()?;
+        session.on_peer(move |rank, event| {
+            let (event, why) = match event {
+                PeerEvent::Joined => (PANDA_PEER_JOINED, None),
+                PeerEvent::Left => (PANDA_PEER_LEFT, None),
+                PeerEvent::Lost { why } => {
+                    let why = CString::new(why.replace('\0', " "));
+                    (PANDA_PEER_LOST, why.ok())
+                }
+            };
+            let why = why.as_ref().map_or(std::ptr::null(), |why| why.as_ptr());
+            upcall.call(|function, context| {
+                // SAFETY: the program gave both for this.
+                unsafe { function(context, rank, event, why) };
+            });
+        })?;
+        Ok(())
     })
 }
 

@@ -139,6 +139,28 @@ fn a_peer_that_is_killed() {
 }
 
 #[test]
+fn peers_that_leave() {
+    for linked in BOTH {
+        over_all(
+            3,
+            &compiled("tests/c/peers.c", linked),
+            &["leave"],
+            |_, _| (),
+        );
+    }
+}
+
+#[test]
+fn a_peer_that_is_followed_and_killed() {
+    let program = compiled("tests/c/peers.c", Linked::Dynamically);
+    for over in SURVIVING {
+        let ran = session(over, 3, &program, &["kill"]).expect("it needs nothing");
+        let killed = Some("rank 2 was ended by SIGKILL (9)");
+        assert_eq!(ran.summary.as_deref(), killed, "{over:?}: {:?}", ran.said);
+    }
+}
+
+#[test]
 fn a_group_that_cannot_go_on() {
     let program = compiled("tests/c/expelled.c", Linked::Dynamically);
     for over in SURVIVING {

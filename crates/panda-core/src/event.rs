@@ -54,6 +54,8 @@ pub struct Loss {
     /// The process is known to have ended (its connection was closed by its system, its process number is gone): it will never act again. Otherwise it may only be
     /// cut off or stopped.
     pub is_certain: bool,
+    /// The process has said that it ends its session. Then its end is certain, too.
+    pub has_left: bool,
     /// In words, to follow the peer's name: "closed its connection".
     pub reason: String,
 }

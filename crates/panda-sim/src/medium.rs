@@ -17,6 +17,15 @@ pub const START: Time = Duration::from_secs(1);
 /// Times that a process says over datagrams that it leaves: one of them may arrive.
 const LEAVES: usize = 3;
 
+/// How a process has ended, as others find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It has ended its session, and says so.
+    Left,
+    /// Its system says so for it.
+    Crashed,
+}
+
 /// What is under way to processes.
 #[derive(Debug, Clone)]
 pub enum Travel {
@@ -42,7 +51,7 @@ pub enum Travel {
         rank: Rank,
         by: Rank,
         told: usize,
-        why: &'static str,
+        ending: Ending,
     },
     /// A process's life `told` learns that another lives again.
     Back {
@@ -87,8 +96,11 @@ impl Travel {
             Self::Broadcast { from, frame } => return stack.broadcast(now, from, frame),
             Self::Multicast { from, frame, .. } => return stack.multicast(now, from, frame),
             Self::Hears { rank, .. } => stack.hears(rank, true),
-            Self::Gone { rank, why, .. } => stack.lost(now, rank, true, why),
-            Self::Back { rank, .. } => stack.joined(rank),
+            Self::Gone { rank, ending, .. } => match ending {
+                Ending::Left => stack.left(now, rank, "ended its session"),
+                Ending::Crashed => stack.lost(now, rank, true, "closed its connection"),
+            },
+            Self::Back { rank, .. } => stack.joined(now, rank),
         }
         Ok(())
     }
@@ -244,10 +256,9 @@ impl<W: From<Travel>> Medium<W> {
             Kind::Bus => known,
             _ => self.now + Duration::from_micros(self.network.delay_us),
         };
-        let why = "closed its connection";
         for rank in 0..self.lives.len() as Rank {
             if self.lives[rank as usize].is_none() {
-                self.tell(at, (rank, by), why);
+                self.tell(at, (rank, by), Ending::Crashed);
             }
         }
     }
@@ -265,13 +276,13 @@ impl<W: From<Travel>> Medium<W> {
     }
 
     /// A process learns at a time that another has ended.
-    fn tell(&mut self, at: Time, (rank, by): (Rank, Rank), why: &'static str) {
+    fn tell(&mut self, at: Time, (rank, by): (Rank, Rank), ending: Ending) {
         let told = self.life_of(by);
         let gone = Travel::Gone {
             rank,
             by,
             told,
-            why,
+            ending,
         };
         self.send(at, gone);
     }
@@ -296,22 +307,21 @@ impl<W: From<Travel>> Medium<W> {
     pub fn crash(&mut self, rank: Rank) {
         self.network.forget(rank);
         if self.bury(rank) && !self.network.kind.is_lossy() {
-            self.tell_end(rank, "closed its connection");
+            self.tell_end(rank, Ending::Crashed);
         }
     }
 
     /// A process has ended, and says so: over datagrams, which may be lost, some times.
     pub fn leave(&mut self, rank: Rank) {
-        let why = "ended its session";
         self.network.forget(rank);
         match self.bury(rank) {
             false => {}
-            true if self.network.kind.is_lossy() => self.linger(rank, why),
-            true => self.tell_end(rank, why),
+            true if self.network.kind.is_lossy() => self.linger(rank),
+            true => self.tell_end(rank, Ending::Left),
         }
     }
 
-    fn linger(&mut self, rank: Rank, why: &'static str) {
+    fn linger(&mut self, rank: Rank) {
         let word = Message::new();
         // After what it has sent.
         let departed = self.network.depart(self.now, rank, None, &word);
@@ -320,7 +330,7 @@ impl<W: From<Travel>> Medium<W> {
             let words = (0..LEAVES).map(|_| network.carry(chance, departed, rank, by, &word));
             // What comes after the first to arrive is no news.
             if let Some(at) = words.flatten().min() {
-                self.tell(at, (rank, by), why);
+                self.tell(at, (rank, by), Ending::Left);
             }
         }
     }
@@ -331,9 +341,9 @@ impl<W: From<Travel>> Medium<W> {
     }
 
     /// The connections of a process are closed.
-    fn tell_end(&mut self, rank: Rank, why: &'static str) {
+    fn tell_end(&mut self, rank: Rank, ending: Ending) {
         for (by, at) in self.notice(rank) {
-            self.tell(at, (rank, by), why);
+            self.tell(at, (rank, by), ending);
         }
     }
 

@@ -16,6 +16,7 @@ pub mod thread;
 pub use antiphon_panda_core::{DecodeError, Message, Number, Rank, Reduction, message, protocol};
 pub use error::{Error, Named, SameNumber};
 pub use platform::{LaunchInfo, Platform};
+pub use protocol::PeerEvent;
 pub use protocol::group::GroupEvent;
 pub use session::{
     Arrived, Call, Communicator, Group, Multicast, Port, Probed, Reply, Session, WeakSession,

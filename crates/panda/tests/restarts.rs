@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use antiphon_panda::thread::{self, Mutex};
-use antiphon_panda::{Error, Group, GroupEvent, Message, Rank, Session};
+use antiphon_panda::{Error, Group, GroupEvent, Message, PeerEvent, Rank, Session};
 use antiphon_panda_sim::{Chance, End, Fault, Halt, Kind, Network, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -76,6 +76,60 @@ fn who_crashed_comes_back_under_its_rank() {
                     matches!(asked[..], [Ok(1), Err(Error::Lost { rank: 1, .. }), Ok(2)]),
                     "{kind:?}, back {after:?} later, seed {seed}: {asked:?}"
                 );
+            }
+        }
+    }
+}
+
+/// What the first process is told of the others, though it waits for none of them.
+fn follows(kind: Kind, seed: u64) -> [Vec<PeerEvent>; 2] {
+    let network = Network::new(kind, 50, 20, 50, 1000);
+    let simulation = Simulation::of(3)
+        .over(network)
+        .seed(seed)
+        .at(SECOND * 5, Fault::Crash(1))
+        .at(SECOND * 20, Fault::Restart(1));
+    let simulation = match kind {
+        // It is never split.
+        Kind::Bus => simulation,
+        _ => (simulation.at(SECOND * 40, Fault::Partition(vec![2]))).at(SECOND * 60, Fault::Heal),
+    };
+    let run = simulation
+        .run(move |session| {
+            let told = Arc::new(Mutex::<Vec<(Rank, PeerEvent)>>::new(Vec::new()));
+            if session.rank() > 0 {
+                // The one that comes back leaves first.
+                thread::sleep(SECOND * if session.rank() == 1 { 60 } else { 90 });
+                return Vec::new();
+            }
+            let upcall = told.clone();
+            let follow = move |rank, event| upcall.lock().push((rank, event));
+            session.on_peer(follow).expect("the session goes on");
+            thread::sleep(SECOND * 120);
+            let told = told.lock();
+            told.clone()
+        })
+        .unwrap();
+    assert_eq!(run.halt, Halt::Ended, "{kind:?}");
+    let told = run.values().unwrap().remove(0);
+    [1, 2].map(|rank| {
+        let of = told.iter().filter(|(of, _)| *of == rank);
+        of.map(|(_, event)| event.clone()).collect()
+    })
+}
+
+#[test]
+fn a_follower_is_told_of_crashes_silence_and_returns() {
+    for kind in KINDS {
+        for seed in seeds(20) {
+            use PeerEvent::{Joined, Left, Lost};
+            for (rank, events) in (1..).zip(follows(kind, seed)) {
+                let is_told = match events[..] {
+                    [Joined, Left] => rank == 2 && kind == Kind::Bus,
+                    [Joined, Lost { .. }, Joined, Left] => true,
+                    _ => false,
+                };
+                assert!(is_told, "{kind:?}, seed {seed}, rank {rank}: {events:?}");
             }
         }
     }

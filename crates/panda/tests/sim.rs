@@ -79,6 +79,15 @@ macro_rules! conform {
                     a_wait_by_predicate_ends_when_nobody_is_left
                 );
             }
+            mod peers {
+                use super::conformance::{self, peers};
+                conform!(super::super::$network, peers =>
+                    all_are_told_of_all_who_join_and_leave
+                    a_late_follower_is_told_who_has_left
+                    what_was_sent_is_handed_over_before_its_sender_has_left
+                    an_upcall_that_panics_is_called_again
+                );
+            }
             mod threads {
                 use super::conformance::{self, threads};
                 conform!(super::super::$network, threads =>

@@ -1,11 +1,12 @@
 //! Processes that others start while a simulation runs: `tests/spawn.rs` over the simulated network.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_panda::thread::{self, Mutex};
-use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda::{Error, GroupEvent, Message, PeerEvent, Session};
 use antiphon_panda_sim::{End, Fault, Halt, Kind, Network, Programs, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -61,6 +62,49 @@ fn spawner(session: &Session) -> Result<Vec<u64>, Error> {
     all.sort_unstable();
     assert_eq!(all, [(1, 8), (2, 9), (3, 10)]);
     Ok(Vec::new())
+}
+
+#[test]
+fn who_is_spawned_is_told_of_and_tells() {
+    for kind in KINDS {
+        let run = Simulation::of(1).over(rough(kind));
+        let follow = |session: &Session| {
+            let told = Arc::new(Mutex::<Vec<(u32, PeerEvent)>>::new(Default::default()));
+            let upcall = told.clone();
+            let keep = move |rank, event| upcall.lock().push((rank, event));
+            session.on_peer(keep).expect("the session goes on");
+            told
+        };
+        let run = run.program("child", move |session, _| {
+            let told = follow(&session);
+            let ranks = || {
+                told.lock()
+                    .iter()
+                    .map(|(rank, _)| *rank)
+                    .collect::<BTreeSet<u32>>()
+            };
+            session
+                .wait_until(|| ranks().len() == 2, None)
+                .expect("no upcall");
+            (session.rank(), ranks().into_iter().collect())
+        });
+        let run = run.run(move |session| {
+            let told = follow(&session);
+            session.spawn("child", [""; 0], 2).expect("it is known");
+            session
+                .wait_until(|| told.lock().len() == 4, None)
+                .expect("no upcall");
+            for rank in [1, 2] {
+                let told = told.lock();
+                let mut events = told.iter().filter(|(of, _)| *of == rank);
+                assert_eq!(events.next(), Some(&(rank, PeerEvent::Joined)));
+                assert!(matches!(events.next(), Some((_, PeerEvent::Left))));
+            }
+            (session.rank(), vec![1, 2])
+        });
+        let values = run.unwrap().values().unwrap();
+        assert_eq!(values, [(0, vec![1, 2]), (1, vec![0, 2]), (2, vec![0, 1])]);
+    }
 }
 
 #[test]

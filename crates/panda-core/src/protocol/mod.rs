@@ -9,10 +9,12 @@ pub mod failure_detector;
 pub mod fault;
 pub mod group;
 pub mod link;
+mod presence;
 pub mod requests;
 mod stack;
 pub mod wire;
 
+pub use presence::{PeerEvent, PeerNews};
 pub use stack::{Action, Answer, Delivery, GroupId, Stack};
 pub use stack::{Content, Envelope, Incoming};
 

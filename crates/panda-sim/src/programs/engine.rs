@@ -225,7 +225,7 @@ impl<L: Links, O: Order> Process<L, O> {
             if is_news {
                 stack.lost(now, rank, true, "was started again");
             }
-            stack.joined(rank);
+            stack.joined(now, rank);
         });
         self.dispatcher.joined(rank, format!("rank {rank}"));
     }

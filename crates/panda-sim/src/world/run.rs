@@ -169,7 +169,7 @@ impl<L: Links, O: Order> World<L, O> {
                 self.collected.push((rank, outcome.map(bytes)));
             }
             // What is checked of other groups is that they are in nobody's way.
-            Action::Deliver(Delivery::Group(..))
+            Action::Deliver(Delivery::Group(..) | Delivery::Peer(_))
             | Action::Back(_)
             | Action::Full(..)
             | Action::Room(_)

@@ -20,7 +20,9 @@ use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
-use crate::protocol::{Answer, Content, Delivery, Envelope, GroupId, Incoming};
+use crate::protocol::{
+    Answer, Content, Delivery, Envelope, GroupId, Incoming, PeerEvent, PeerNews,
+};
 
 /// A message that came to a port.
 #[derive(Debug, Clone)]
@@ -72,6 +74,7 @@ pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) ->
 }
 
 pub type ServiceUpcall = Box<dyn FnMut(UnansweredCall) + Send>;
+pub type PeerUpcall = Box<dyn FnMut(Rank, PeerEvent) + Send>;
 pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 
 /// Those that ran last for who drives.
@@ -99,6 +102,14 @@ struct PeerLoss {
     is_back: bool,
 }
 
+/// The upcall that is told of peers.
+#[derive(Default)]
+struct Follower {
+    /// Upcalls that were registered so far: this one's number.
+    number: u64,
+    upcall: Option<Arc<Registered<PeerUpcall>>>,
+}
+
 /// What a program has registered, and what it waits for.
 #[derive(Default)]
 pub struct Dispatcher {
@@ -106,6 +117,7 @@ pub struct Dispatcher {
     pub mailbox: Mailbox,
     services: Mutex<FxHashMap<u64, Arc<Registered<ServiceUpcall>>>>,
     service_changes: Changes,
+    follower: Mutex<Follower>,
     pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
     pub names: Names,
@@ -250,10 +262,11 @@ impl Dispatcher {
             std::mem::take(&mut *services)
         };
         let of_ports = self.mailbox.take_upcalls();
+        let of_peers = self.follower.lock().upcall.take();
         let of_groups: Vec<_> = (self.groups.lock().values_mut())
             .filter_map(|group| group.upcall.take())
             .collect();
-        drop((services, of_ports, of_groups));
+        drop((services, of_ports, of_peers, of_groups));
     }
 
     /// Registers the upcall of a service.
@@ -266,6 +279,30 @@ impl Dispatcher {
             services.insert(service, upcall)
         };
         before.into_iter().for_each(Registered::let_go);
+    }
+
+    /// Registers the upcall that is told of peers in place of an earlier one; its number.
+    pub fn on_peer(&self, place: Place, upcall: PeerUpcall) -> u64 {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Registered { place, call });
+        let mut follower = self.follower.lock();
+        follower.number += 1;
+        let number = follower.number;
+        let before = follower.upcall.replace(upcall);
+        drop(follower);
+        before.into_iter().for_each(Registered::let_go);
+        number
+    }
+
+    fn tell_follower(&self, news: PeerNews) {
+        let upcall = {
+            let follower = self.follower.lock();
+            let is_for_it = follower.number == news.follower;
+            follower.upcall.clone().filter(|_| is_for_it)
+        };
+        if let Some(upcall) = upcall {
+            let _ = upcall.run(|upcall| upcall(news.rank, news.event));
+        }
     }
 
     /// The upcall of a service.
@@ -338,6 +375,7 @@ impl Dispatcher {
                     }
                 }
             }
+            Delivery::Peer(news) => self.tell_follower(news),
             Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
             Delivery::Combine(work) => {
                 let (key, step) = work.run();

@@ -1,5 +1,6 @@
 //! Waiting for what other processes bring about, and watching them meanwhile: who waits for one that is lost is told so, by name.
 
+use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use super::core::Core;
@@ -8,7 +9,7 @@ use super::flow_control::FlowControl;
 use super::{Session, upcall};
 use crate::error::Error;
 use crate::platform::Rank;
-use crate::protocol::Incoming;
+use crate::protocol::{Incoming, PeerEvent};
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
 pub const UNWATCHED: Duration = Duration::from_millis(8);
@@ -64,6 +65,35 @@ impl Session {
     #[must_use]
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
         self.core().dispatcher.why_lost(rank)
+    }
+
+    /// Registers `upcall` to be told of all other processes of the session, in place of an earlier
+    /// upcall. It must not block.
+    ///
+    /// The events of one process alternate: [`PeerEvent::Joined`], then [`PeerEvent::Left`] or
+    /// [`PeerEvent::Lost`], then `Joined` again if another process takes the rank, or if the lost
+    /// one is heard of again. The upcall is first told of all that is known: `Joined` for every
+    /// process that this one has known of, and how it went if it is gone. What a process has sent
+    /// to ports is handed over before its `Left` or `Lost`.
+    ///
+    /// From now on this process asks all others for signs of life, later ones included, when it has
+    /// heard nothing of them for a quarter of the time that peers may be silent. Without such an
+    /// upcall, only processes that something waits for are asked.
+    ///
+    /// # Errors
+    /// The session is over.
+    #[track_caller]
+    pub fn on_peer(
+        &self,
+        upcall: impl FnMut(Rank, PeerEvent) + Send + 'static,
+    ) -> Result<(), Error> {
+        let place = Location::caller();
+        let core = self.core();
+        core.check()?;
+        let number = core.dispatcher.on_peer(place, Box::new(upcall));
+        core.ask(Ask::FollowPeers(number));
+        core.engine.ensure_progress_fiber();
+        Ok(())
     }
 }
 

@@ -21,6 +21,7 @@ pub mod flow;
 mod groups;
 mod mailbox;
 mod numbers;
+pub mod peers;
 pub mod sessions;
 pub mod threads;
 
@@ -381,6 +382,12 @@ macro_rules! conformance_tests {
             a_probe_leaves_its_message
             threads_choose_at_one_port
             a_port_with_an_upcall_is_not_searched
+        );
+        $crate::conformance_tests!($make => peers:
+            all_are_told_of_all_who_join_and_leave
+            a_late_follower_is_told_who_has_left
+            what_was_sent_is_handed_over_before_its_sender_has_left
+            an_upcall_that_panics_is_called_again
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once

@@ -14,6 +14,7 @@ use super::failure_detector::FailureDetector;
 use super::fault::{Fault, Mutant};
 use super::group::{GroupEvent, Myself, Order};
 use super::link::{Links, ToAll, longest_of};
+use super::presence::{PeerNews, Presence};
 use super::requests::{Failure, RequestId, Requests};
 use crate::Rank;
 use crate::message::Message;
@@ -101,6 +102,8 @@ pub enum Delivery {
     },
     /// An event of a group.
     Group(GroupId, GroupEvent),
+    /// What the program is told of a peer that it follows.
+    Peer(PeerNews),
     /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
     Combine(Combining),
 }
@@ -158,6 +161,7 @@ pub struct Stack<L: Links, O> {
     requests: Requests,
     collectives: Collectives,
     detector: FailureDetector,
+    presence: Presence,
     /// Lost for certain or given up for good, and not come again.
     gone: BTreeMap<Rank, Gone>,
     /// Lost, but not gone, and not heard of since.
@@ -192,6 +196,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             requests: Requests::of(myself.birth),
             collectives: Collectives::new(myself.silence, longest_of::<L>()),
             detector: FailureDetector::new(myself.silence),
+            presence: Presence::new(myself.rank, myself.size),
             gone: BTreeMap::new(),
             away: BTreeSet::new(),
             regone: BTreeSet::new(),
@@ -310,6 +315,17 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Ends one watch.
     pub fn unwatch(&mut self, rank: Rank) {
         self.detector.unwatch(rank);
+    }
+
+    /// Tells an upcall of all peers, beginning with what is known of them, and watches them. Upcalls
+    /// are numbered from 1; of several the last one is told.
+    pub fn follow_peers(&mut self, now: Time, upcall: u64) {
+        let was_followed = self.presence.is_followed();
+        self.presence.follow(upcall);
+        if !was_followed {
+            (self.presence.watched()).for_each(|rank| self.detector.watch(rank, now));
+        }
+        self.tell_news();
     }
 
     /// A peer gets the platform's multicasts that may be lost, or does not get them any more.

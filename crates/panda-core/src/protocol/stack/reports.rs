@@ -7,6 +7,7 @@ use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::Order;
 use crate::protocol::link::{Arrival, Links, ToAll};
+use crate::protocol::presence::{PeerEvent, Presence};
 use crate::{Rank, Transfer};
 
 impl<L: Links, O: Order> Stack<L, O> {
@@ -83,6 +84,19 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.finish(now);
     }
 
+    /// A peer has ended its session, and has said so.
+    pub fn left(&mut self, now: Time, rank: Rank, why: &str) {
+        // What the platform says of it later, or the failure detector, is no news.
+        self.change_presence(now, rank, |peers| peers.gone(rank, PeerEvent::Left, false));
+        self.lost(now, rank, true, why);
+    }
+
+    /// A peer that may live is not listened to any more.
+    pub fn give_up(&mut self, now: Time, rank: Rank, why: &str) {
+        self.lost(now, rank, false, why);
+        self.change_presence(now, rank, |peers| peers.bar(rank));
+    }
+
     /// A peer is given up for good, though it may live: nothing more goes to it.
     pub fn cut_off(&mut self, now: Time, rank: Rank, why: &str) {
         self.goes(rank, false, why);
@@ -96,11 +110,12 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     /// A process joined, perhaps in the place of one that was lost.
-    pub fn joined(&mut self, rank: Rank) {
+    pub fn joined(&mut self, now: Time, rank: Rank) {
         self.gone.remove(&rank);
         self.away.remove(&rank);
         self.to_all.hears(rank, false);
         self.groups.joined(rank, self.myself);
+        self.change_presence(now, rank, |peers| peers.joined(rank));
     }
 
     /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
@@ -204,6 +219,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.detector.heard(from, now);
         if self.awaits_return() && self.away.remove(&from) {
             self.actions.push(Action::Back(from));
+            self.change_presence(now, from, |peers| peers.back(from));
         }
     }
 
@@ -262,10 +278,13 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     pub(super) fn peer_lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         self.actions.push(Action::Lost(rank, why.to_string()));
-        match self.gone.contains_key(&rank) {
-            true => self.away.remove(&rank),
-            false => self.away.insert(rank),
+        let may_return = !self.gone.contains_key(&rank);
+        match may_return {
+            true => self.away.insert(rank),
+            false => self.away.remove(&rank),
         };
+        let how = PeerEvent::Lost { why: why.into() };
+        self.change_presence(now, rank, |peers| peers.gone(rank, how, may_return));
         let ended = self.requests.lost(rank, why);
         self.complete(ended);
         let mut out = collective::Outcome::default();
@@ -279,6 +298,24 @@ impl<L: Links, O: Order> Stack<L, O> {
                 group.lost(now, rank, is_certain, out)
             });
         }
+    }
+
+    /// Notes something of a peer, tells the program if it follows the peer, and follows whether the
+    /// peer is to be watched for that.
+    fn change_presence(&mut self, now: Time, rank: Rank, note: impl FnOnce(&mut Presence)) {
+        let was_watched = self.presence.is_watched(rank);
+        note(&mut self.presence);
+        match (was_watched, self.presence.is_watched(rank)) {
+            (false, true) => self.detector.watch(rank, now),
+            (true, false) => self.detector.unwatch(rank),
+            _ => {}
+        }
+        self.tell_news();
+    }
+
+    pub(super) fn tell_news(&mut self) {
+        let news = self.presence.news().map(Delivery::Peer);
+        self.actions.extend(news.map(Action::Deliver));
     }
 
     /// Says again of peers that are gone that they are, to what has begun to watch them since; takes messages to this process itself.

@@ -261,6 +261,7 @@ fn joined(rank: Rank) -> Event {
 fn lost(rank: Rank) -> Event {
     let loss = Loss {
         is_certain: true,
+        has_left: true,
         reason: "ended its session".into(),
     };
     Event::Lost { rank, loss }

@@ -363,6 +363,7 @@ impl Traffic {
                 }
                 let loss = Loss {
                     is_certain: true,
+                    has_left: true,
                     reason: "left the session".into(),
                 };
                 events.push(Event::Lost { rank: from, loss });

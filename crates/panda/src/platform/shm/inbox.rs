@@ -32,6 +32,8 @@ pub struct ShmInbox {
     incoming: Vec<Incoming>,
     /// Ranks that were met, there or gone.
     met: Vec<bool>,
+    /// Later processes that were there when this one joined, and that it has not told of.
+    found: Vec<Rank>,
     changes: u32,
     patience: Kinds,
     sleeps: u32,
@@ -62,6 +64,7 @@ impl ShmInbox {
             shared,
             incoming: Vec::new(),
             met: vec![false; RANKS as usize],
+            found: Vec::new(),
             patience: Kinds::default(),
             sleeps: 0,
             watch,
@@ -73,7 +76,10 @@ impl ShmInbox {
                 // Who was spawned and is gone again was never there for us.
                 state::LEFT | state::DEAD if rank >= size => inbox.met[rank as usize] = true,
                 state::FREE | state::TAKEN => {}
-                _ => inbox.meet(rank)?,
+                _ => {
+                    inbox.meet(rank)?;
+                    inbox.found.extend((rank >= size).then_some(rank));
+                }
             }
         }
         // Those that are gone already are found in the first turn.
@@ -104,6 +110,10 @@ impl ShmInbox {
     #[cold]
     fn look_around(&mut self, events: &mut Vec<Event>) {
         self.changes = self.shared.header().changes.load(SeqCst);
+        events.extend(self.found.drain(..).map(|rank| Event::Joined {
+            rank,
+            name: self.shared.name(rank),
+        }));
         for rank in 0..self.shared.header().next_rank.load(Relaxed).min(RANKS) {
             let state = self.shared.slot(rank).state.load(SeqCst);
             if state < state::JOINED || rank == self.shared.rank {
@@ -128,6 +138,7 @@ impl ShmInbox {
             if let Some(peer) = known.filter(|peer| peer.loss.is_none()) {
                 peer.loss = Some(Loss {
                     is_certain: true,
+                    has_left: state == state::LEFT,
                     reason: reason.into(),
                 });
             }
@@ -355,6 +366,7 @@ impl From<Corrupt> for Loss {
     fn from(Corrupt(what): Corrupt) -> Self {
         Self {
             is_certain: false,
+            has_left: false,
             reason: format!("wrote nonsense into shared memory: {what}"),
         }
     }
@@ -363,7 +375,11 @@ impl From<Corrupt> for Loss {
 fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
     Event::Lost {
         rank,
-        loss: Loss { is_certain, reason },
+        loss: Loss {
+            is_certain,
+            has_left: false,
+            reason,
+        },
     }
 }
 

@@ -9,6 +9,8 @@ use crate::message::Message;
 
 /// Bytes of the head.
 pub const HEAD: usize = size_of::<u64>();
+/// What a process that leaves sends in place of a head. No frame begins so, and nothing follows.
+pub const FAREWELL: [u8; HEAD] = *b"farewell";
 /// Where payloads lie is counted in these.
 const LINE: usize = 16;
 /// Frames from this length on have a gap: others are copied in no time.
@@ -116,5 +118,6 @@ mod tests {
             assert_eq!(of(gap, length), None, "{gap} {length}");
         }
         assert_eq!(Head::of([0xff; HEAD]), None);
+        assert_eq!(Head::of(FAREWELL), None);
     }
 }

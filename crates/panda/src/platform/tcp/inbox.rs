@@ -155,7 +155,7 @@ impl TcpInbox {
         }
     }
 
-    fn lose(&mut self, rank: Rank, is_certain: bool, reason: &str, events: &mut Vec<Event>) {
+    fn lose(&mut self, rank: Rank, loss: Loss, events: &mut Vec<Event>) {
         let Some(peer) = self.peers.remove(&rank) else {
             return;
         };
@@ -165,10 +165,6 @@ impl TcpInbox {
         if peer.outbox.is_cut() {
             return;
         }
-        let loss = Loss {
-            is_certain,
-            reason: reason.into(),
-        };
         events.push(Event::Lost { rank, loss });
     }
 
@@ -218,11 +214,22 @@ impl TcpInbox {
         match left {
             Left::More => self.unread.push(ready),
             Left::Dry => {}
-            Left::Over => self.lose(rank, true, "closed its connection", events),
+            Left::Over => {
+                let loss = Loss {
+                    is_certain: true,
+                    has_left: peer.reader.has_left(),
+                    reason: "closed its connection".into(),
+                };
+                self.lose(rank, loss, events);
+            }
             // It may live: that it is gone is only our word.
             Left::Refused => {
-                let reason = "sent what is no frame, or more than there is memory for";
-                self.lose(rank, false, reason, events);
+                let loss = Loss {
+                    is_certain: false,
+                    has_left: false,
+                    reason: "sent what is no frame, or more than there is memory for".into(),
+                };
+                self.lose(rank, loss, events);
             }
         }
     }

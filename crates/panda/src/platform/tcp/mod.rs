@@ -295,6 +295,7 @@ impl Absence {
         };
         let loss = Loss {
             is_certain: self == Self::Gone,
+            has_left: false,
             reason: reason.into(),
         };
         let (rank, name) = (contact.rank, contact.name.clone());

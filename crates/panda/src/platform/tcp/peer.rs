@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
-use super::head::Head;
+use super::head::{FAREWELL, Head};
 use super::progress;
 use crate::message::Message;
 use crate::platform::{Flow, Transfer};
@@ -36,6 +36,8 @@ struct Waiting {
     bytes: usize,
     told_full: bool,
     is_closed: bool,
+    /// This end has taken leave: nothing is sent after that.
+    has_left: bool,
     /// Closed by this end, which has given the peer up.
     is_cut: bool,
 }
@@ -52,7 +54,7 @@ impl Outbox {
     pub fn send(&self, mut frame: Message) -> (bool, Flow) {
         Head::before(&frame).push_onto(&mut frame);
         let mut waiting = self.waiting.lock();
-        if waiting.is_closed {
+        if waiting.is_closed || waiting.has_left {
             return (false, Flow::Free);
         }
         let was_empty = waiting.pieces.is_empty();
@@ -143,14 +145,24 @@ impl Outbox {
         has_room
     }
 
-    /// Writes what waits, and hangs up if nothing does then; how many bytes are left.
+    /// Writes what waits and takes leave, and hangs up if nothing waits then; how many bytes are left.
     pub fn write_last(&self) -> usize {
+        self.take_leave();
         self.write();
         let left = self.waiting.lock().bytes;
         if left == 0 {
             let _ = self.stream.shutdown(std::net::Shutdown::Write);
         }
         left
+    }
+
+    fn take_leave(&self) {
+        let mut waiting = self.waiting.lock();
+        if !waiting.is_closed && !waiting.has_left {
+            waiting.has_left = true;
+            waiting.bytes += FAREWELL.len();
+            waiting.pieces.push_back(Bytes::from_static(&FAREWELL));
+        }
     }
 
     /// The peer is lost: nothing more goes out.

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use rustix::net::RecvFlags;
 use smallvec::SmallVec;
 
-use super::head::{HEAD, Head, LONG};
+use super::head::{FAREWELL, HEAD, Head, LONG};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
@@ -29,6 +29,8 @@ pub struct Reader {
     head: SmallVec<[u8; HEAD]>,
     /// A frame of which something is to come.
     current: Option<Begun>,
+    /// The peer has taken leave: nothing but the end of the connection comes after that.
+    has_left: bool,
     pool: Pool,
 }
 
@@ -65,8 +67,14 @@ impl Reader {
         Self {
             head: SmallVec::new(),
             current: None,
+            has_left: false,
             pool,
         }
+    }
+
+    /// Returns whether the peer has taken leave.
+    pub fn has_left(&self) -> bool {
+        self.has_left
     }
 
     /// Reads what is there, a bounded number of frames at a time. Nothing in `space`, of [`READ`] bytes, outlasts the call.
@@ -123,6 +131,13 @@ impl Reader {
             let Some(head) = self.take_head(&mut bytes) else {
                 break;
             };
+            if self.has_left {
+                return false;
+            }
+            if head == FAREWELL {
+                self.has_left = true;
+                continue;
+            }
             let Some(head) = Head::of(head) else {
                 return false;
             };
@@ -254,6 +269,20 @@ mod tests {
     fn a_length_that_is_not_believed_ends_it() {
         let mut reader = Reader::new(Pool::default());
         assert!(!reader.part(&[0xff; HEAD], &mut |_| ()));
+    }
+
+    #[test]
+    fn nothing_follows_a_farewell() {
+        let mut reader = Reader::new(Pool::default());
+        let (mut frames, mut bytes) = (0, sent(b"last"));
+        bytes.extend(FAREWELL);
+        let (first, rest) = bytes.split_at(HEAD + 7);
+        assert!(reader.part(first, &mut |_| frames += 1));
+        assert!(!reader.has_left());
+        assert!(reader.part(rest, &mut |_| frames += 1));
+        assert!(reader.has_left());
+        assert!(!reader.part(&sent(b"later"), &mut |_| frames += 1));
+        assert_eq!(frames, 1);
     }
 
     #[test]

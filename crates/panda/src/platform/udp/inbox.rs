@@ -101,7 +101,7 @@ impl UdpInbox {
             most: TURN,
             turns: 0,
             looked: Looked::default(),
-            news: left_before(&shared),
+            news: before(&shared),
             shared,
         })
     }
@@ -282,16 +282,26 @@ impl Inbox for UdpInbox {
 fn left(rank: Rank) -> Event {
     let loss = Loss {
         is_certain: true,
+        has_left: true,
         reason: "left the session".into(),
     };
     Event::Lost { rank, loss }
 }
 
-/// Those of the session's first processes that had left before this one joined: it counts on them, and would wait for what they say.
-fn left_before(shared: &Shared) -> Vec<Event> {
+/// Returns what has come to pass before this process joined: later processes that are there, and
+/// founders that have left. This process counts on those, and would wait for what they say.
+fn before(shared: &Shared) -> Vec<Event> {
+    let mut events: Vec<Event> = (shared.peers.read().iter())
+        .filter(|(rank, _)| **rank >= shared.size)
+        .map(|(rank, peer)| Event::Joined {
+            rank: *rank,
+            name: peer.place.name.clone(),
+        })
+        .collect();
     let first = |rank: &&Rank| **rank < shared.size;
     let gone = shared.left.read();
-    gone.keys().filter(first).map(|rank| left(*rank)).collect()
+    events.extend(gone.keys().filter(first).map(|rank| left(*rank)));
+    events
 }
 
 /// Gives a datagram to the weather, if there is any, and takes what that lets pass.

@@ -306,9 +306,12 @@ impl<P: Platform> Node<P> {
                     let _ = stack.multicast(now, from, frame);
                 }
                 Event::Hears { rank } => stack.hears(rank, true),
-                Event::Lost { rank, loss } => stack.lost(now, rank, loss.is_certain, &loss.reason),
+                Event::Lost { rank, loss } => match loss.has_left {
+                    true => stack.left(now, rank, &loss.reason),
+                    false => stack.lost(now, rank, loss.is_certain, &loss.reason),
+                },
                 Event::Joined { rank, name } => {
-                    stack.joined(rank);
+                    stack.joined(now, rank);
                     self.dispatcher.joined(rank, name);
                 }
                 Event::Room { to } => self.dispatcher.flow_control.found_room(to),

@@ -62,6 +62,8 @@ pub enum Ask {
         /// Why, in words that follow its name.
         why: String,
     },
+    /// Tells the upcall of this number of all peers.
+    FollowPeers(u64),
     /// Watches a peer.
     Watch(Rank),
     /// Ends one [`Watch`](Self::Watch) of a peer.
@@ -83,7 +85,8 @@ impl Ask {
             Self::GroupSend(group, payload) => {
                 stack.group(now, group, |group, now, out| group.send(now, payload, out))
             }
-            Self::GiveUp { rank, why } => stack.lost(now, rank, false, &why),
+            Self::GiveUp { rank, why } => stack.give_up(now, rank, &why),
+            Self::FollowPeers(upcall) => stack.follow_peers(now, upcall),
             Self::Watch(rank) => stack.watch(rank, now),
             Self::Unwatch(rank) => stack.unwatch(rank),
         }
