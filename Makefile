@@ -33,17 +33,21 @@ run: setup-run build
 # Many tests wait most of their time: for members that are killed, for networks that are cut, for servers.
 test: export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(nproc))
 
-# Upcalls are watched in debug builds unless a program says otherwise, which only a debug build can show.
 test: setup-test
-	cargo test --workspace --no-fail-fast; tested=$$?; cargo test -p antiphon-panda --test upcalls && exit $$tested
+	cargo test --workspace --no-fail-fast
 	@# SR's programs once more, with the run-time that ships.
 	ANTIPHON_RUNTIME_PROFILE=ship cargo test -p antiphon-sr --test it programs::
 
-# Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network; and of programs over it.
+# The large numbers of what `make test` tries a few of. Histories of the portability layer's
+# protocols and of programs over it are drawn from SEEDS seeds; members lie in LIES ways.
 SEEDS ?= 100000
+LIES ?= 3000
+SOAK = cargo test --release --test it
 soak:
-	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test seeds -- --nocapture
-	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test simulation -- --nocapture whatever_the_seed
+	PANDA_SEEDS=$(SEEDS) $(SOAK) -p antiphon-panda-sim -- --nocapture seeds:: whatever_the_seed whoever_crashes
+	PANDA_SPLITS=400 $(SOAK) -p antiphon-panda-sim -- availability::
+	PANDA_SEEDS=$(LIES) $(SOAK) -p antiphon-panda -- hostility::lies
+	PROPTEST_CASES=$(LIES) $(SOAK) -p antiphon-panda -- hostility::garbage
 	ANTIPHON_GENERATED=2000 cargo test -p antiphon-ada --release --test it generated -- --nocapture
 	ANTIPHON_DAMAGED=50000 cargo test -p antiphon-ada --release --test it hostile::damaged
 	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::
@@ -72,10 +76,11 @@ TSAN = RUSTFLAGS="$(TSAN_FLAGS)" CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly te
 # Miri follows the rings of shared memory, and the lock of the receiving end, under 4 schedules: accesses that nothing orders, and what weak orders allow. ThreadSanitizer does not see them, where each process of
 # a test has a mapping of its own; it sees sessions. Ticks are none of its tests either: it holds signals back until the next system call.
 sanitize:
-	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
+	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test it --features corosensei/sanitizer -- one:: many::
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race try_lock
-	$(TSAN) -p antiphon-fiber --test one --test synchronization --test many -- --skip a_hundred_thousand
-	$(TSAN) -p antiphon-panda --lib --test local --test tcp --test udp --test shm --test pending
+	$(TSAN) -p antiphon-fiber --test it -- one:: many:: --skip one::ticks --skip a_hundred_thousand
+	$(TSAN) -p antiphon-panda --lib
+	$(TSAN) -p antiphon-panda --test it -- platforms::local platforms::tcp platforms::udp platforms::shm failures::waits
 
 build:
 	cargo build --workspace --release

@@ -4,7 +4,7 @@
 //! Contestants take turns, a short session each. Shown are medians over rounds, and the median of the ratios to Rust in the same round. `ROUNDS=n` says how many, `OVER="shm,tcp"` over which
 //! platforms, `PLACES="one,across"` where the processes are.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/it/support.rs"]
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The portability layer for C: `include/panda.h`, a static and a shared library over `antiphon-panda`.
 //!
-//! Each file has the functions of one topic, which delegate to the Rust interface; the header is made from their comments (`tests/header.rs`). What C hands over is
+//! Each file has the functions of one topic, which delegate to the Rust interface; the header is made from their comments (`tests/it/header.rs`). What C hands over is
 //! converted in two files, `given` and `handing`; elsewhere pointers that are nothing but handles are references or boxes that may be absent, as the language has them
 //! for this, so that NULL is an error and no further care is needed.
 //!

@@ -1,4 +1,4 @@
-//! A program over `tcp` and `local` alone: `tests/parameters.rs` looks into its executable for what such a program must not contain.
+//! A program over `tcp` and `local` alone: `tests/it/examples.rs` looks into its executable for what such a program must not contain.
 
 use antiphon_panda::platform::{Local, Platform, Tcp};
 use antiphon_panda::session::SILENCE;

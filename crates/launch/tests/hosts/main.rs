@@ -1,4 +1,5 @@
-//! Sessions over several hosts. What stands for ssh here runs the command on this host, in a network namespace of its own if it is root's test.
+//! Sessions over several hosts. They are an executable of their own since the command that reaches
+//! hosts is named by a variable of the process. What stands for ssh here runs the command on this host, in a network namespace of its own if it is root's test.
 
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::End;
@@ -10,9 +11,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 mod networks;
-#[path = "../open_mpi/mod.rs"]
+#[path = "../it/open_mpi.rs"]
 mod open_mpi;
-#[path = "../spawned/mod.rs"]
+#[path = "../it/spawned.rs"]
 mod spawned;
 mod sshd;
 

@@ -5,7 +5,7 @@
 //! the parameters call for and no others.
 //!
 //! To write a platform: implement [`Platform`] and [`Inbox`], choose [`Platform::Links`] and [`Platform::Order`] by the parameters (a wrong choice does not
-//! compile), and run the conformance suite (`tests/conformance`) on it.
+//! compile), and run the conformance suite (`tests/it/conformance`) on it.
 
 use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};

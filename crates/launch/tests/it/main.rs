@@ -1,0 +1,6 @@
+//! Sessions of real processes on this host, and the layer's examples as such sessions.
+
+mod examples;
+mod local;
+mod open_mpi;
+mod spawned;

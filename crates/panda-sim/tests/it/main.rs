@@ -1,0 +1,13 @@
+//! Protocols and whole programs over the simulated network.
+
+mod availability;
+#[allow(dead_code, reason = "real platforms are asked for more")]
+#[path = "../../../panda/tests/it/conformance/mod.rs"]
+mod conformance;
+mod conforming;
+mod examples;
+mod programs;
+mod restarts;
+mod scale;
+mod seeds;
+mod spawning;

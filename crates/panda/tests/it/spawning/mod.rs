@@ -1,0 +1,5 @@
+//! Processes and threads that are added while a session runs.
+
+mod local;
+mod mpi;
+mod processes;
