@@ -45,6 +45,7 @@ LIES ?= 3000
 SOAK = cargo test --release --test it
 soak:
 	PANDA_SEEDS=$(SEEDS) $(SOAK) -p antiphon-panda-sim -- --nocapture seeds:: whatever_the_seed whoever_crashes
+	PANDA_SEEDS=20 $(SOAK) -p antiphon-panda-sim -- programs:: restarts:: spawning::
 	PANDA_SPLITS=400 $(SOAK) -p antiphon-panda-sim -- availability::
 	PANDA_SEEDS=$(LIES) $(SOAK) -p antiphon-panda -- hostility::lies
 	PROPTEST_CASES=$(LIES) $(SOAK) -p antiphon-panda -- hostility::garbage

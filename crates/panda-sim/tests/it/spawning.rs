@@ -110,7 +110,7 @@ fn who_is_spawned_is_told_of_and_tells() {
 #[test]
 fn processes_are_spawned() {
     for kind in KINDS {
-        for seed in seeds(20) {
+        for seed in seeds(5) {
             let run = Simulation::of(1).over(rough(kind)).seed(seed);
             let run = run.program("child", |session, _| child(&session));
             let run = run.run(|session| spawner(&session)).unwrap();
@@ -128,7 +128,7 @@ fn processes_are_spawned() {
 #[test]
 fn a_spawned_process_is_known_to_all_and_has_its_arguments() {
     for kind in KINDS {
-        for seed in seeds(20) {
+        for seed in seeds(5) {
             let run = Simulation::of(3)
                 .over(rough(kind))
                 .seed(seed)
@@ -167,7 +167,7 @@ fn a_spawned_process_is_known_to_all_and_has_its_arguments() {
 #[test]
 fn who_wants_into_a_group_that_stopped_processes_know_is_told_so() {
     let joins = |session: &Session| session.join_group("all", |_| ());
-    for seed in seeds(20) {
+    for seed in seeds(5) {
         let run = Simulation::of(1)
             .over(rough(Kind::Bus))
             .seed(seed)

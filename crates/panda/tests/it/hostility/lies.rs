@@ -282,7 +282,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn lied_to<L: Links, O: Order>(largest: usize) {
-    lied_to_while::<L, O>(largest, 60, |_| (), |_| true);
+    lied_to_while::<L, O>(largest, 15, |_| (), |_| true);
 }
 
 /// After `prepare`; `holds` must at the end of at least one of them.
@@ -360,5 +360,5 @@ fn bus_with_one_that_comes_late() {
     let comes_late = |three: &mut Three<Through, Bus>| {
         three.stacks[1] = stack(1, false, usize::MAX);
     };
-    lied_to_while::<Through, Bus>(usize::MAX, 60, comes_late, |_| true);
+    lied_to_while::<Through, Bus>(usize::MAX, 15, comes_late, |_| true);
 }
