@@ -17,7 +17,7 @@ fn retransmission(executable: &Path) -> Vec<String> {
     );
     let symbols = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(
-        symbols.contains("antiphon_panda::protocol"),
+        symbols.contains("antiphon_panda_core::protocol"),
         "{} has no symbols of this library",
         executable.display()
     );

@@ -66,6 +66,7 @@ impl<V: Copy + 'static> Drop for Earlier<V> {
 }
 
 /// Runs a test whose programs `runner` runs, with sessions of its own.
+#[allow(dead_code, reason = "tests of the simulator include this suite, too")]
 pub fn run_by(runner: Runner, test: fn(Make)) {
     let _earlier = Earlier::replace(&RUNNER, Some(runner));
     test(|_| unreachable!("the test makes its sessions by itself"));

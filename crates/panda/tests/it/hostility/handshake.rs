@@ -16,7 +16,7 @@ const ANY: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 in_own_process! {
     a_recorded_beginning_opens_no_door
     a_challenge_that_is_sent_back_is_no_answer
-    who_overhears_the_meeting_does_not_learn_the_secret
+    who_overhears_the_bootstrap_does_not_learn_the_secret
     an_impostor_hears_no_more_than_an_opening
 }
 
