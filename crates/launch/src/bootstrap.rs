@@ -65,6 +65,16 @@ impl Bootstrap {
         }
     }
 
+    /// Notes that a process has ended: processes that join later do not look for it. Over shared memory
+    /// the processes see that themselves.
+    pub fn ended(&self, rank: Rank) {
+        match self {
+            Self::Shm(_) => {}
+            Self::Connections(bootstrap) => bootstrap.ended(rank),
+            Self::Udp(bootstrap) => bootstrap.ended(rank),
+        }
+    }
+
     pub fn launch_info(&self, over: Over, rank: Rank) -> LaunchInfo {
         match self {
             Self::Shm(bootstrap) => bootstrap.launch_info(rank),

@@ -21,12 +21,12 @@ pub struct Running {
     /// Those that were spawned since.
     news: (mpsc::Sender<News>, mpsc::Receiver<News>),
     /// Held while they run.
-    _places: Option<Places>,
+    places: Option<Places>,
 }
 
 /// Where the processes meet, and where they ask for more, which those of Open MPI start themselves.
 pub(crate) struct Places {
-    _bootstrap: Bootstrap,
+    bootstrap: Bootstrap,
     _starter: Option<Starter>,
 }
 
@@ -142,8 +142,8 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         };
         running.push(Some(rank), process, way);
     }
-    running._places = Some(Places {
-        _bootstrap: bootstrap,
+    running.places = Some(Places {
+        bootstrap,
         _starter: Some(starter),
     });
     Ok(running)
@@ -219,7 +219,7 @@ impl Running {
             members: Vec::new(),
             signals: Signals(Arc::default()),
             news: mpsc::channel(),
-            _places: None,
+            places: None,
         }
     }
 
@@ -235,8 +235,8 @@ impl Running {
 
     /// Holds a bootstrap while they run.
     pub(crate) fn hold(&mut self, bootstrap: Bootstrap) {
-        self._places = Some(Places {
-            _bootstrap: bootstrap,
+        self.places = Some(Places {
+            bootstrap,
             _starter: None,
         });
     }
@@ -297,9 +297,9 @@ impl Running {
         let (tell, news) = self.news;
         std::thread::scope(|scope| {
             let follow = |member: Member| {
-                let (tell, write) = (tell.clone(), &write);
+                let (tell, write, places) = (tell.clone(), &write, self.places.as_ref());
                 scope.spawn(move || {
-                    let ended = catch_unwind(AssertUnwindSafe(|| member.follow(write)));
+                    let ended = catch_unwind(AssertUnwindSafe(|| member.follow(places, write)));
                     tell.send(News::Ended(ended))
                 });
             };
@@ -326,7 +326,13 @@ impl Running {
 }
 
 impl Member {
-    fn follow(self, write: &Mutex<impl FnMut(Line)>) -> Result<Ended, LaunchError> {
+    /// Hands on what the process writes until it ends. The bootstrap hears of the end first, so that a
+    /// process that is told of it finds the bootstrap told as well.
+    fn follow(
+        self,
+        places: Option<&Places>,
+        write: &Mutex<impl FnMut(Line)>,
+    ) -> Result<Ended, LaunchError> {
         let rank = self.rank;
         let hand_on = |stream, text| {
             let line = Line { rank, stream, text };
@@ -348,6 +354,9 @@ impl Member {
         })?;
         output.finish(|text| hand_on(Stream::Output, text));
         error.finish(|text| hand_on(Stream::Error, text));
+        if let Some((rank, places)) = rank.zip(places) {
+            places.bootstrap.ended(rank);
+        }
         if let Some(on_end) = self.on_end {
             on_end(&end);
         }

@@ -81,6 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{address:?} {silence:?} {parent:?} {is_not_outer}");
         }
         "idle" => drop(Session::join()?),
+        "outlive" => outlive()?,
         "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
     }
@@ -137,6 +138,27 @@ fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
     }
     heard.sort_unstable();
     println!("heard {heard:?}");
+    Ok(())
+}
+
+/// The second process ends without leaving its session; one that the first has started then says how it
+/// finds that.
+fn outlive() -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    let port = session.port("end");
+    match session.rank() {
+        0 => {
+            let _lost = port.receive(Some(1), None);
+            let spawned = session.spawn(std::env::current_exe()?, ["outlive"], 1)?;
+            port.receive(Some(spawned[0]), None)?;
+        }
+        1 => exit(0),
+        _ => {
+            let lost = port.receive(Some(1), None).map(drop);
+            println!("{lost:?}");
+            port.send_synchronously(0, 0, Message::new())?;
+        }
+    }
     Ok(())
 }
 

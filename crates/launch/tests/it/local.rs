@@ -260,6 +260,21 @@ fn spawned_processes_are_followed_over_udp() {
 }
 
 /// A process that launches a session; what it says.
+/// Over `udp` a process that is killed says nothing. The launcher tells it to those that come later.
+#[test]
+fn processes_that_have_ended_are_known_to_those_that_are_spawned() {
+    for over in [Over::Tcp, Over::Udp] {
+        let (outcome, lines) = follow(&launch(over, 2, "outlive")).expect("started");
+        assert_eq!(outcome.exit_code(), 0, "{over:?}: {lines:?}");
+        let told = match over {
+            Over::Udp => "left the session",
+            _ => "had ended before",
+        };
+        let says_so = |line: &Written| line.2.contains(told);
+        assert!(lines.iter().any(says_so), "{over:?}: {lines:?}");
+    }
+}
+
 fn launcher(over: &str, count: u32, mode: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut launcher = Command::new(MEMBER)
         .args(["launch", over, &count.to_string(), mode])

@@ -211,6 +211,36 @@ fn a_program_that_there_is_not_is_an_error_as_elsewhere() {
     assert!(why.contains("Simulation::program"), "{why}");
 }
 
+/// Processes that have ended, well or badly, are not waited for by those that come later. Time is virtual.
+#[test]
+fn a_second_spawn_waits_for_nobody_that_has_ended() {
+    for kind in KINDS {
+        let run = Simulation::of(1)
+            .over(Network::new(kind, 0, 0, 50, 100))
+            .at(SECOND * 5, Fault::Crash(3))
+            .program("worker", |session, _| {
+                // The third one stays until it is crashed.
+                thread::sleep(if session.rank() == 3 {
+                    SECOND * 60
+                } else {
+                    SECOND
+                });
+                Ok(())
+            })
+            .run(|session| {
+                session.spawn("worker", [""; 0], 3)?;
+                thread::sleep(SECOND * 10);
+                let began = thread::now();
+                session.spawn("worker", [""; 0], 3)?;
+                let took = thread::now() - began;
+                assert!(took < SECOND, "{took:?}");
+                Ok::<_, Error>(())
+            })
+            .unwrap();
+        assert_eq!(run.failure(), None, "{kind:?}");
+    }
+}
+
 #[test]
 fn those_that_are_spawned_spawn_and_crash_and_come_back() {
     let begun = Arc::new(Mutex::<Vec<(u32, Option<u32>)>>::new(Default::default()));

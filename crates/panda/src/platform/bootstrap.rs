@@ -60,6 +60,8 @@ enum Question {
     Enter(Contact),
     Allot(u32),
     Found(Vec<Contact>),
+    /// The process has ended, as the process says that started it.
+    Ended(Rank),
 }
 
 /// What it is told.
@@ -88,6 +90,7 @@ pub struct Bootstrap {
     address: SocketAddr,
     secret: Secret,
     size: u32,
+    table: Arc<Table>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -117,7 +120,7 @@ impl Bootstrap {
             size,
             acceptor: Acceptor::new(secret, Purpose::Bootstrap, size),
         });
-        let over = is_over.clone();
+        let (over, shared) = (is_over.clone(), table.clone());
         std::thread::Builder::new()
             .name("panda bootstrap".into())
             .spawn(move || {
@@ -125,7 +128,7 @@ impl Bootstrap {
                     if over.load(Ordering::Acquire) {
                         return;
                     }
-                    let (Ok(stream), table) = (stream, table.clone()) else {
+                    let (Ok(stream), table) = (stream, shared.clone()) else {
                         acceptor::pause();
                         continue;
                     };
@@ -145,8 +148,14 @@ impl Bootstrap {
             address,
             secret,
             size,
+            table,
             is_over,
         })
+    }
+
+    /// Notes that a process has ended, however it did: processes that join later do not call it.
+    pub fn ended(&self, rank: Rank) {
+        self.table.ended(rank);
     }
 
     /// The launch info of a founder.
@@ -184,6 +193,10 @@ impl Table {
                 self.learn(found);
                 Answer::Noted
             }
+            Question::Ended(rank) => {
+                self.ended(rank);
+                Answer::Noted
+            }
         };
         write(&mut stream, &answer)
     }
@@ -215,6 +228,12 @@ impl Table {
             }
         }
         Answer::Contacts(contacts.values().cloned().collect())
+    }
+
+    fn ended(&self, rank: Rank) {
+        if let Some(contact) = self.contacts.lock().get_mut(&rank) {
+            contact.found = Found::Gone;
+        }
     }
 
     /// Takes what a process has found. Who has come again since is another one.
@@ -287,6 +306,15 @@ pub fn excuse(info: &LaunchInfo) -> io::Result<()> {
         found: Found::Gone,
     };
     write(&mut connect(info)?, &Question::Enter(contact))
+}
+
+/// Says that a process has ended that this one had started. If the bootstrap does not hear it, later
+/// processes find it out themselves.
+pub fn tell_end(info: &LaunchInfo, rank: Rank) {
+    if let Ok(mut stream) = connect(info) {
+        let told = write(&mut stream, &Question::Ended(rank));
+        drop(told.and_then(|()| read::<Answer>(&mut stream)));
+    }
 }
 
 /// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the bootstrap does not hear it, that one does.

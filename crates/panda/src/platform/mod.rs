@@ -149,6 +149,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// A peer that may still be there was silent for too long. Where a session can only end together with all its processes that one is not waited for then.
     fn gave_up(&self, _rank: Rank) {}
 
+    /// A process has ended that this one had started. The platform tells it to the bootstrap, so that
+    /// processes that join later do not look for it. This may wait.
+    fn has_ended(&self, _rank: Rank) {}
+
     /// Allots ranks for processes that will be started while the session runs; each of them joins with its launch info, and everybody gets [`Event::Joined`].
     ///
     /// # Errors

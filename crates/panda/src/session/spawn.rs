@@ -1,5 +1,6 @@
 //! More processes while the session runs.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::net::TcpStream;
 use std::path::Path;
@@ -35,6 +36,8 @@ struct State {
     ranks: Option<Vec<Rank>>,
     fault: Option<Error>,
     hold: Option<Hold>,
+    /// Those that have ended, although they had joined.
+    ended: BTreeSet<Rank>,
     /// Whether they are wanted, once that is known.
     are_kept: Option<bool>,
 }
@@ -98,7 +101,7 @@ impl Session {
         );
         let settled = progress.settle(self.core());
         let ranks = settled.map_err(|error| self.core().check().err().unwrap_or(error))?;
-        self.await_answers(&ranks, until);
+        self.await_answers(&ranks, until, |rank| progress.has_ended(rank));
         Ok(ranks)
     }
 
@@ -126,14 +129,14 @@ impl Session {
                 },
             });
         }
-        self.await_answers(&ranks, until);
+        self.await_answers(&ranks, until, |_| false);
         Ok(ranks)
     }
 
     /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
     /// sessions begin when all others have let them in.
-    fn await_answers(&self, ranks: &[Rank], until: Instant) {
-        for &rank in ranks {
+    fn await_answers(&self, ranks: &[Rank], until: Instant, has_ended: impl Fn(Rank) -> bool) {
+        for &rank in ranks.iter().filter(|rank| !has_ended(**rank)) {
             let left = until.saturating_duration_since(self.core().engine.now());
             // Who has ended since had come all the same.
             let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
@@ -196,10 +199,17 @@ impl Progress {
         let program = program.to_string_lossy().into_owned();
         let (rank, why) = match told {
             Report::Failed(rank, why) => (rank, why),
-            Report::Ended(rank, _) if core.hears_of(rank) => return,
+            Report::Ended(rank, _) if core.hears_of(rank) => {
+                self.state.lock().ended.insert(rank);
+                return;
+            }
             Report::Ended(rank, how) => (rank, format!("it {how} and did not join")),
         };
         self.fail(Error::NotSpawned { program, rank, why });
+    }
+
+    fn has_ended(&self, rank: Rank) -> bool {
+        self.state.lock().ended.contains(&rank)
     }
 
     fn is_decided(&self, core: &Core) -> bool {
@@ -291,7 +301,12 @@ fn ask(
             Ok(start_here(rank, order.program(info), on_end)?)
         };
         let started = order.carry_out(start, &move |told| {
+            let ended = match told {
+                Report::Ended(rank, _) => Some(rank),
+                Report::Failed(..) => None,
+            };
             heard.hear(told, &program, &core);
+            ended.inspect(|rank| core.engine.has_ended(*rank));
             core.engine.nudge();
         });
         progress.hold(Hold::Here(started));

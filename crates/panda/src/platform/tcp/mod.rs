@@ -168,6 +168,10 @@ impl Platform for Tcp {
         self.has_left.call_once(|| self.hang_up(patience));
     }
 
+    fn has_ended(&self, rank: Rank) {
+        bootstrap::tell_end(&self.info, rank);
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         bootstrap::allot(&self.info, Self::NAME, count)
     }

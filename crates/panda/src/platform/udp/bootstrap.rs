@@ -8,13 +8,15 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
+
 use super::faults::Faults;
 use super::wire::{self, BOOTSTRAP, Content, Found, NAME, NOTE_MAX, Note, Place};
 use crate::platform::bootstrap::check_scope;
 use crate::platform::{LaunchInfo, Rank, Secret};
 
 /// Places that a datagram holds, whatever their names.
-const PLACES: usize = 12;
+pub const PLACES: u32 = 12;
 /// Words in a launch info's bootstrap: multicast wherever it works, or not at all.
 pub const MULTICAST: &str = "multicast";
 pub const UNICAST: &str = "unicast";
@@ -29,6 +31,7 @@ pub struct Bootstrap {
     secret: Secret,
     faults: Option<Faults>,
     multicast: Option<bool>,
+    register: Arc<Mutex<Register>>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,15 +54,15 @@ impl Bootstrap {
         let socket = UdpSocket::bind(address)?;
         let address = socket.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
-        let mut register = Register {
+        let register = Arc::new(Mutex::new(Register {
             secret,
             given: size,
             places: BTreeMap::new(),
             left: BTreeMap::new(),
             doubted: BTreeMap::new(),
             answers: HashMap::new(),
-        };
-        let over = Arc::clone(&is_over);
+        }));
+        let (over, shared) = (Arc::clone(&is_over), Arc::clone(&register));
         let thread = std::thread::Builder::new()
             .name("udp-bootstrap".into())
             .spawn(move || {
@@ -67,7 +70,7 @@ impl Bootstrap {
                 while !over.load(SeqCst) {
                     // An error is one of an earlier answer, whose asker is gone.
                     if let Ok((length, from)) = socket.recv_from(&mut space)
-                        && let Some((to, answer)) = register.answer(&space[..length], from)
+                        && let Some((to, answer)) = shared.lock().answer(&space[..length], from)
                     {
                         let answer = wire::note(secret, BOOTSTRAP, to, &answer);
                         let _ = socket.send_to(&answer, from);
@@ -80,6 +83,7 @@ impl Bootstrap {
             secret,
             faults: None,
             multicast: None,
+            register,
             is_over,
             thread: Some(thread),
         })
@@ -98,6 +102,15 @@ impl Bootstrap {
     pub fn multicast(mut self, is_used: bool) -> Self {
         self.multicast = Some(is_used);
         self
+    }
+
+    /// Notes that a process has ended, however it did: processes that join later do not knock at it.
+    pub fn ended(&self, rank: Rank) {
+        let mut register = self.register.lock();
+        let birth = register.places.get(&rank).map(|place| place.birth);
+        if let Some(birth) = birth {
+            register.ended(rank, birth);
+        }
     }
 
     /// The launch info of one of the processes.
@@ -137,6 +150,7 @@ impl Drop for Bootstrap {
 }
 
 /// Who is where.
+#[derive(Debug)]
 struct Register {
     secret: Secret,
     given: u32,
@@ -164,7 +178,7 @@ impl Register {
                     };
                     self.places.insert(from, place);
                 }
-                let end = self.given.min(next.saturating_add(PLACES as u32));
+                let end = self.given.min(next.saturating_add(PLACES));
                 Note::Known {
                     next,
                     given: self.given,
@@ -187,15 +201,28 @@ impl Register {
                 return None;
             }
             Content::Note(Note::Leaving { birth }) => {
-                if self.places.get(&from).is_some_and(|p| p.birth == birth) {
-                    self.places.remove(&from);
-                    self.left.insert(from, birth);
-                }
+                self.ended(from, birth);
+                return None;
+            }
+            Content::Note(Note::Ended { rank, birth }) => {
+                self.ended(rank, birth);
                 return None;
             }
             _ => return None,
         };
         Some((from, answer))
+    }
+
+    /// A process is there no more; a later one of its rank may be.
+    fn ended(&mut self, rank: Rank, birth: u64) {
+        if self
+            .places
+            .get(&rank)
+            .is_some_and(|place| place.birth == birth)
+        {
+            self.places.remove(&rank);
+            self.left.insert(rank, birth);
+        }
     }
 
     fn find(&self, rank: Rank) -> Found {

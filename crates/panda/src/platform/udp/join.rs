@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use socket2::{Domain, Socket, Type};
 
 use super::Udp;
-use super::bootstrap::{MULTICAST, UNICAST};
+use super::bootstrap::{MULTICAST, PLACES, UNICAST};
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
 use super::multicast::Multicast;
@@ -231,6 +231,18 @@ struct Everybody {
 }
 
 impl Everybody {
+    /// A process says where it is, unless that is known or it has left.
+    fn comes(&mut self, from: Rank, place: Place) {
+        let has_left = self
+            .left
+            .get(&from)
+            .is_some_and(|left| *left >= place.birth);
+        let is_known = (self.places.get(&from)).is_some_and(|known| known.birth >= place.birth);
+        if !has_left && !is_known {
+            self.places.insert(from, place);
+        }
+    }
+
     /// A process says that it leaves, which it does not say again: whether it was there.
     fn leaves(&mut self, from: Rank, birth: u64) -> bool {
         let place = self.places.get(&from);
@@ -263,6 +275,18 @@ impl Host<'_> {
         };
         let learn = |from, note, address| {
             let (first, given, some) = match note {
+                Note::Knock { birth, name } => {
+                    self.let_in(
+                        &mut found,
+                        from,
+                        Place {
+                            address,
+                            birth,
+                            name,
+                        },
+                    );
+                    return None;
+                }
                 Note::Known {
                     next,
                     given,
@@ -345,6 +369,36 @@ impl Host<'_> {
         Ok(())
     }
 
+    /// Questions whether processes have left since the bootstrap was asked where they are: those do not
+    /// answer. Each answer tells of several ranks.
+    fn questions_about(
+        &self,
+        silent: &BTreeSet<Rank>,
+        birth: u64,
+        name: &str,
+    ) -> Vec<(Rank, SocketAddr, Note)> {
+        let (mut questions, mut known) = (Vec::new(), 0);
+        for &next in silent {
+            if next >= known {
+                let name = name.to_owned();
+                let here = Note::Here { birth, name, next };
+                questions.push((BOOTSTRAP, self.bootstrap_at, here));
+                known = next.saturating_add(PLACES);
+            }
+        }
+        questions
+    }
+
+    /// Answers a process that joins at the same time, and notes where it is. If two that join waited
+    /// until the other one has joined, neither would be answered.
+    fn let_in(&self, found: &mut Everybody, from: Rank, place: Place) {
+        let address = place.address;
+        found.comes(from, place);
+        let welcome = wire::note(self.info.secret, self.info.rank, from, &Note::Welcome);
+        // One that is lost is asked for again.
+        let _ = self.socket.send_to(&welcome, address);
+    }
+
     /// Knocks until none of the silent is left but such as need not be waited for, or the time is over.
     fn knock_until(
         &self,
@@ -366,14 +420,38 @@ impl Host<'_> {
                 name: name.to_owned(),
             };
             let silent = silent.borrow();
-            let to = silent.iter().map(|rank| (*rank, at[rank]));
-            to.map(|(rank, at)| (rank, at, knock.clone())).collect()
+            let to = silent.iter().map(|rank| (*rank, at[rank], knock.clone()));
+            to.chain(self.questions_about(&silent, birth, name))
+                .collect()
         };
-        self.ask(patience, knocks, |from, note, _| {
+        self.ask(patience, knocks, |from, note, address| {
             let mut silent = silent.borrow_mut();
             let has_answered = match note {
+                Note::Known { next, places, .. } if from == BOOTSTRAP => {
+                    for (rank, one) in (next..).zip(places) {
+                        if let Found::Left { birth } = one
+                            && found.leaves(rank, birth)
+                        {
+                            silent.remove(&rank);
+                        }
+                    }
+                    return silent.is_subset(besides).then_some(());
+                }
                 Note::Welcome => true,
                 Note::Leaving { birth } => found.leaves(from, birth),
+                // A process that knocks knows where this one is: it need not be told again.
+                Note::Knock { birth, name } => {
+                    self.let_in(
+                        found,
+                        from,
+                        Place {
+                            address,
+                            birth,
+                            name,
+                        },
+                    );
+                    true
+                }
                 _ => false,
             };
             (has_answered && silent.remove(&from) && silent.is_subset(besides)).then_some(())

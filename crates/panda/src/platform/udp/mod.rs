@@ -108,6 +108,17 @@ impl Platform for Udp {
         });
     }
 
+    fn has_ended(&self, rank: Rank) {
+        let birth = |peer: &peer::Peer| peer.place.birth;
+        let birth = self.shared.peers.read().get(&rank).map(birth);
+        if let Some(birth) = birth {
+            for _ in 0..LEAVES {
+                let ended = Note::Ended { rank, birth };
+                self.shared.note(wire::BOOTSTRAP, &ended);
+            }
+        }
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         join::allot(&self.shared, count)
     }

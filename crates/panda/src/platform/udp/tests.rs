@@ -221,18 +221,7 @@ fn who_did_not_answer_is_doubted_until_it_does() {
     let infos = first.allot(3).expect("room");
     let secret = infos[0].secret;
     let address: std::net::SocketAddr = infos[0].bootstrap.parse().expect("an address");
-    // Joins while others answer.
-    let join = |at: usize, inboxes: &mut [&mut UdpInbox]| {
-        let info = infos[at].clone();
-        let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
-        while !joining.is_finished() {
-            for inbox in &mut *inboxes {
-                let soon = Instant::now() + Duration::from_millis(1);
-                inbox.receive(Some(soon), &mut Vec::new());
-            }
-        }
-        joining.join().expect("no panic")
-    };
+    let join = |at: usize, inboxes: &mut [&mut UdpInbox]| join_beside(&infos[at], inboxes);
     // What the bootstrap says of rank 1; it is asked in the name of an older process than it knows.
     let said = || {
         let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -258,6 +247,143 @@ fn who_did_not_answer_is_doubted_until_it_does() {
     assert!(matches!(said(), wire::Found::Doubted(_)), "{:?}", said());
     let _third = join(2, &mut [&mut inbox, &mut silents, &mut seconds]);
     assert!(matches!(said(), wire::Found::There(_)), "{:?}", said());
+}
+
+/// Joins while others answer.
+fn join_beside(info: &LaunchInfo, inboxes: &mut [&mut UdpInbox]) -> (Udp, UdpInbox) {
+    let info = info.clone();
+    let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
+    while !joining.is_finished() {
+        for inbox in &mut *inboxes {
+            let soon = Instant::now() + Duration::from_millis(1);
+            inbox.receive(Some(soon), &mut Vec::new());
+        }
+    }
+    joining.join().expect("no panic")
+}
+
+/// Has a test's own socket enter the bootstrap in a process's place.
+fn enters(info: &LaunchInfo) -> std::net::UdpSocket {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    socket.set_read_timeout(Some(PATIENCE)).expect("set");
+    let address: std::net::SocketAddr = info.bootstrap.parse().expect("an address");
+    let (birth, name, next) = (1, info.name.clone(), 0);
+    let here = Note::Here { birth, name, next };
+    let here = wire::note(info.secret, info.rank, wire::BOOTSTRAP, &here);
+    socket.send_to(&here, address).expect("sent");
+    let mut space = [0; wire::NOTE_MAX];
+    socket.recv(&mut space).expect("the bootstrap knows it");
+    socket
+}
+
+/// Whether anybody knocked at a socket. What was sent to it lies there already.
+fn was_knocked_at(info: &LaunchInfo, socket: &std::net::UdpSocket) -> bool {
+    socket.set_nonblocking(true).expect("set");
+    let mut space = [0; wire::NOTE_MAX];
+    std::iter::from_fn(|| {
+        socket
+            .recv(&mut space)
+            .ok()
+            .map(|length| space[..length].to_vec())
+    })
+    .any(|datagram| {
+        let opened = wire::open(info.secret, info.rank, &datagram);
+        matches!(opened, Some((_, wire::Content::Note(Note::Knock { .. }))))
+    })
+}
+
+#[test]
+fn a_process_that_joins_does_not_knock_at_processes_that_have_ended() {
+    let bootstrap = bootstrap(1);
+    let (first, mut inbox) = session(&bootstrap, 1).remove(0);
+    let infos = first.allot(4).expect("room");
+    let killed = enters(&infos[0]);
+    bootstrap.ended(1);
+    let _second = join_beside(&infos[1], &mut [&mut inbox]);
+    assert!(!was_knocked_at(&infos[0], &killed));
+    // The same where a process says so that had started it.
+    let (third, mut thirds) = join_beside(&infos[2], &mut [&mut inbox]);
+    let silent = enters(&infos[3]);
+    let address = silent.local_addr().expect("bound");
+    let (birth, name) = (1, String::new());
+    let place = wire::Place {
+        address,
+        birth,
+        name,
+    };
+    third.shared.peers.write().insert(4, place.into());
+    third.has_ended(4);
+    let last = third.allot(1).expect("room").remove(0);
+    let _last = join_beside(&last, &mut [&mut inbox, &mut thirds]);
+    assert!(!was_knocked_at(&infos[3], &silent));
+}
+
+/// It had not left when the other process asked where everybody is.
+#[test]
+fn a_process_that_leaves_while_another_one_knocks_at_it_is_not_waited_for() {
+    let bootstrap = bootstrap(1);
+    let (first, mut inbox) = session(&bootstrap, 1).remove(0);
+    let infos = first.allot(2).expect("room");
+    let leaving = enters(&infos[0]);
+    let info = infos[1].clone();
+    let joining = std::thread::spawn(move || Udp::join(&info).expect("joined"));
+    let mut space = [0; wire::NOTE_MAX];
+    leaving.recv(&mut space).expect("it is knocked at");
+    bootstrap.ended(1);
+    while !joining.is_finished() {
+        inbox.receive(Some(Instant::now()), &mut Vec::new());
+    }
+    let (second, _inbox) = joining.join().expect("no panic");
+    // Were it still waited for it would be known.
+    assert!(!second.shared.peers.read().contains_key(&1));
+}
+
+/// Two that each learn of the other one while both ask their way in.
+#[test]
+fn processes_that_join_at_the_same_time_let_each_other_in() {
+    let bootstrap = bootstrap(1);
+    let (first, mut inbox) = session(&bootstrap, 1).remove(0);
+    let infos = first.allot(2).expect("room");
+    // This test is rank 2: it has come, joins, and knocks at rank 1, which does as well.
+    let other = enters(&infos[1]);
+    let own = infos[0].clone();
+    let joining = std::thread::spawn(move || Udp::join(&own).expect("joined"));
+    let (birth, name) = (1, String::from("rank 2"));
+    let knock = wire::note(infos[1].secret, 2, 1, &Note::Knock { birth, name });
+    let mut space = [0; wire::NOTE_MAX];
+    let mut is_let_in = false;
+    other
+        .set_read_timeout(Some(Duration::from_millis(1)))
+        .expect("set");
+    let end = Instant::now() + PATIENCE;
+    while !is_let_in {
+        assert!(Instant::now() < end, "it does not answer while it joins");
+        inbox.receive(Some(Instant::now()), &mut Vec::new());
+        let Ok((length, from)) = other.recv_from(&mut space) else {
+            continue;
+        };
+        // Neither waits for more than that the other one knows where it is.
+        match wire::open(infos[1].secret, 2, &space[..length]) {
+            Some((1, wire::Content::Note(Note::Knock { .. }))) => {
+                assert!(!joining.is_finished(), "nobody has answered it");
+                other.send_to(&knock, from).expect("sent");
+            }
+            Some((1, wire::Content::Note(Note::Welcome))) => is_let_in = true,
+            _ => {}
+        }
+    }
+    let (_second, mut seconds) = loop {
+        if joining.is_finished() {
+            break joining.join().expect("no panic");
+        }
+        inbox.receive(Some(Instant::now()), &mut Vec::new());
+    };
+    // Its session counts on lower ranks only, and is told of this one.
+    until(
+        &mut seconds,
+        || (),
+        |event| matches!(event, Event::Joined { rank: 2, name } if name == "rank 2").then_some(()),
+    );
 }
 
 /// It says so once: who asks for others then must not miss it.

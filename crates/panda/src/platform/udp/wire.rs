@@ -102,6 +102,13 @@ pub enum Note {
         /// Whether it has.
         has_answered: bool,
     },
+    /// To the bootstrap: a process has ended that the sender had started.
+    Ended {
+        /// Its rank.
+        rank: Rank,
+        /// As in [`Note::Here`], its.
+        birth: u64,
+    },
     /// I leave the session.
     Leaving {
         /// As in [`Note::Here`].

@@ -195,6 +195,8 @@ pub trait Engine: Send + Sync {
     fn has_failed(&self, _spawned: &[Rank]) -> Option<Rank> {
         None
     }
+    /// A process has ended that this one had started.
+    fn has_ended(&self, _rank: Rank) {}
     /// Ends those of them that are there.
     fn take_back(&self, _spawned: &[Rank]) {}
     /// Launch infos for more processes.

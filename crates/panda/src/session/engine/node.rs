@@ -470,6 +470,10 @@ impl<P: Platform> Engine for Node<P> {
         self.platform.start(program, args, &allot)
     }
 
+    fn has_ended(&self, rank: Rank) {
+        self.platform.has_ended(rank);
+    }
+
     fn take_back(&self, spawned: &[Rank]) {
         self.platform.take_back(spawned);
     }

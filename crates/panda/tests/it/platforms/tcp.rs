@@ -267,3 +267,28 @@ fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     // Those that come after that need not wait for it as long.
     assert_eq!(found_of_the_first_three(&first), [There, Silent, There]);
 }
+
+#[test]
+fn a_process_that_joins_does_not_call_processes_that_have_ended() {
+    let bootstrap = bootstrap(1);
+    let first = join(&bootstrap.launch_info("tcp", 0));
+    let infos = first.allot(3).unwrap();
+    let enters = |info: &LaunchInfo| {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        bootstrap::enter(info, "tcp", |_| Ok(address)).unwrap();
+        listener
+    };
+    let listeners = [enters(&infos[0]), enters(&infos[1])];
+    // As the starter of all processes says it, and as a process does that started another one.
+    bootstrap.ended(1);
+    bootstrap::tell_end(&infos[0], 2);
+    let late = join(&infos[2]);
+    for (rank, listener) in (1..).zip(&listeners) {
+        let called = listener.accept().map(drop).unwrap_err();
+        assert_eq!(called.kind(), std::io::ErrorKind::WouldBlock, "rank {rank}");
+        let lost = late.port("end").receive(Some(rank), None).unwrap_err();
+        assert!(lost.to_string().contains("had ended before"), "{lost}");
+    }
+}
