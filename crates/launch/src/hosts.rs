@@ -74,6 +74,24 @@ impl Hosts {
         host.expect("there are so many slots")
     }
 
+    /// The host of a name: as the file has it, without its user, or its address.
+    ///
+    /// # Errors
+    /// The session has no such host, with the hosts that it has.
+    pub fn named(&self, name: &str) -> Result<&Host, String> {
+        let is_it = |host: &&Host| {
+            let bare = host.name.rsplit_once('@').map(|(_, bare)| bare);
+            host.name == name || bare == Some(name) || host.address.to_string() == name
+        };
+        self.hosts.iter().find(is_it).ok_or_else(|| {
+            let names: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
+            format!(
+                "this session has no host `{name}`: name one of {}, or add it to the file of `antiphon launch --hosts`",
+                names.join(", ")
+            )
+        })
+    }
+
     /// The host that others reach by an address.
     pub fn at(&self, address: IpAddr) -> Option<&Host> {
         self.hosts.iter().find(|host| host.address == address)
@@ -194,6 +212,17 @@ mod tests {
         assert!(hosts.of(0).is_here && !hosts.of(2).is_here);
         assert_eq!(hosts.of(2).address, IpAddr::from([127, 0, 0, 2]));
         assert_eq!(hosts.of(0).address, hosts.own);
+    }
+
+    #[test]
+    fn a_host_is_found_by_its_name_and_its_address() {
+        let hosts = hosts("localhost\nme@127.0.0.2\n").expect("good");
+        for name in ["me@127.0.0.2", "127.0.0.2"] {
+            assert_eq!(hosts.named(name).map(|host| host.is_here), Ok(false));
+        }
+        assert_eq!(hosts.named("localhost").map(|host| host.is_here), Ok(true));
+        let why = hosts.named("node9").expect_err("it is not in the file");
+        assert!(why.contains("one of localhost, me@127.0.0.2"), "{why}");
     }
 
     fn found(name: &str, addresses: &[&str], is_here: bool) -> Found {

@@ -149,6 +149,7 @@ fn script(call: &Call<'_>, host: &Host, info: &LaunchInfo) -> io::Result<Vec<u8>
     script.extend(b"cd ");
     script.extend(quoted(call.directory.as_os_str()));
     writeln!(script, " || {{ echo {} >&2; exit 127; }}", text(&complaint))?;
+    script.extend(check(call.program, &host.name));
     writeln!(script, "exec 3<&0 < /dev/null")?;
     script.extend(b"setsid");
     for word in std::iter::once(call.program).chain(call.args.iter().map(OsString::as_os_str)) {
@@ -158,6 +159,33 @@ fn script(call: &Call<'_>, host: &Host, info: &LaunchInfo) -> io::Result<Vec<u8>
     writeln!(script, " 3<&- &")?;
     script.extend(FOLLOW.as_bytes());
     Ok(script)
+}
+
+/// Ends the script in words where the host has not the program, or may not run it.
+fn check(program: &OsStr, host: &str) -> Vec<u8> {
+    let shown = program.to_string_lossy();
+    let has_none = format!(
+        "antiphon: {host} has no program {shown}: programs and directories must be at the same place on all hosts"
+    );
+    let may_not = format!("antiphon: {host} may not run {shown}: make it executable (chmod +x)");
+    let word = quoted(program);
+    let ends = |complaint: &str, code: u8| {
+        let complaint = text(complaint);
+        format!(" || {{ echo {complaint} >&2; exit {code}; }}\n").into_bytes()
+    };
+    match program.as_bytes().contains(&b'/') {
+        true => [
+            [b"[ -e ", &word[..], b" ]"].concat(),
+            ends(&has_none, 127),
+            [b"[ -f ", &word[..], b" ] && [ -x ", &word[..], b" ]"].concat(),
+            ends(&may_not, 126),
+        ]
+        .concat(),
+        false => {
+            let looks = [b"command -v ", &word[..], b" > /dev/null"].concat();
+            [looks, ends(&has_none, 127)].concat()
+        }
+    }
 }
 
 fn text(word: &str) -> String {

@@ -6,7 +6,9 @@ use crate::lines::Lines;
 use crate::remote::{self, Call, Orders, Remote};
 use crate::{Ended, Launch, LaunchError, Line, Outcome, Over, mpirun};
 use antiphon_panda::platform::{LaunchInfo, Rank};
-use antiphon_panda::starter::{NotStarted, OnEnd, SpawnRequest, Starter};
+use antiphon_panda::starter::{
+    LastWords, NotStarted, OnEnd, Processes, Signal, SpawnRequest, Starter, is_this_host,
+};
 use antiphon_runner::{Forwarding, Program, Signaller, Stream};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -51,7 +53,7 @@ pub struct Signals(Arc<Mutex<Ways>>);
 /// The ways to those that run, by the order in which they were started.
 #[derive(Debug, Default)]
 struct Ways {
-    ways: BTreeMap<u64, Way>,
+    ways: BTreeMap<u64, (Option<Rank>, Way)>,
     next: u64,
 }
 
@@ -71,20 +73,35 @@ struct Listed {
 impl Signals {
     /// Sends a signal to the process group of each process.
     pub fn signal(&self, number: i32) {
-        self.0.lock().ways.values().for_each(|way| match way {
-            Way::Here(signaller) => signaller.signal(number),
-            Way::There(orders) => orders.signal(number),
-        });
+        let listed = self.0.lock();
+        listed.ways.values().for_each(|(_, way)| way.signal(number));
     }
 
-    fn list(&self, way: Way) -> Listed {
+    /// Sends a signal to the process group of one process; false if none of that rank runs.
+    fn signal_one(&self, rank: Rank, number: i32) -> bool {
+        let listed = self.0.lock();
+        let mut ways = listed.ways.values();
+        let way = ways.find(|(of, _)| *of == Some(rank));
+        way.inspect(|(_, way)| way.signal(number)).is_some()
+    }
+
+    fn list(&self, rank: Option<Rank>, way: Way) -> Listed {
         let mut listed = self.0.lock();
         let number = listed.next;
         listed.next += 1;
-        listed.ways.insert(number, way);
+        listed.ways.insert(number, (rank, way));
         Listed {
             signals: self.clone(),
             number,
+        }
+    }
+}
+
+impl Way {
+    fn signal(&self, number: i32) {
+        match self {
+            Self::Here(signaller) => signaller.signal(number),
+            Self::There(orders) => orders.signal(number),
         }
     }
 }
@@ -182,34 +199,85 @@ impl Plan {
         }
     }
 
-    /// Starts what a process of the session asks for, on its host.
-    fn carry_out(&self, order: &SpawnRequest, rank: Rank) -> Result<(Forwarding, Way), NotStarted> {
-        let host = match (&self.hosts, order.address) {
-            (Some(hosts), Some(address)) => Some(hosts.at(address).ok_or_else(|| {
+    /// The host that a process is wanted on: the one that the request names, or else its spawner's.
+    fn host_for(&self, request: &SpawnRequest) -> Result<Option<&Host>, NotStarted> {
+        Ok(match (&self.hosts, &request.host, request.address) {
+            (Some(hosts), Some(name), _) => Some(hosts.named(name)?),
+            (None, Some(name), _) if !is_this_host(name) => {
+                return Err(format!(
+                    "this session has no host `{name}`, but only this one: start it with `antiphon launch --hosts FILE`, and name {name} in the file"
+                )
+                .into());
+            }
+            (Some(hosts), None, Some(address)) => Some(hosts.at(address).ok_or_else(|| {
                 format!(
                     "rank {} is at {address}, and no host of the file is",
-                    order.parent
+                    request.parent
                 )
             })?),
             _ => None,
-        };
+        })
+    }
+
+    /// Starts what a process of the session asks for.
+    fn carry_out(
+        &self,
+        request: &SpawnRequest,
+        rank: Rank,
+    ) -> Result<(Forwarding, Way), NotStarted> {
+        let host = self.host_for(request)?;
         let info = LaunchInfo {
-            parent: Some(order.parent),
-            starter: order.starter.clone(),
+            parent: Some(request.parent),
+            starter: request.starter.clone(),
             ..self.launch_info(rank, host)
         };
         let Some(host) = host.filter(|host| !host.is_here) else {
-            return Ok(here(order.program(&info).forward(false)?)?);
+            return Ok(here(request.start(&info)?)?);
         };
         let call = Call {
             over: self.over,
-            program: &order.program,
-            args: &order.args,
-            directory: &order.directory,
-            environment: &order.environment,
+            program: &request.program,
+            args: &request.args,
+            directory: &request.directory,
+            environment: &request.environment,
         };
         let Remote { process, orders } = remote::start(&call, host, &info)?;
         Ok((process, Way::There(orders)))
+    }
+}
+
+/// What the session's starter can do.
+struct Children {
+    plan: Arc<Plan>,
+    signals: Signals,
+    news: mpsc::Sender<News>,
+}
+
+impl Processes for Children {
+    fn start(
+        &self,
+        request: &SpawnRequest,
+        rank: Rank,
+        on_end: OnEnd,
+    ) -> Result<Arc<Signaller>, NotStarted> {
+        let (process, way) = self.plan.carry_out(request, rank)?;
+        let signaller = Arc::new(process.signaller()?);
+        let member = Member {
+            rank: Some(rank),
+            process,
+            on_end: Some(on_end),
+            _listed: self.signals.list(Some(rank), way),
+        };
+        // If nobody follows any more, this ends the process.
+        let _ = self.news.send(News::Came(Box::new(member)));
+        Ok(signaller)
+    }
+
+    fn signal(&self, rank: Rank, signal: Signal) -> Result<(), NotStarted> {
+        match self.signals.signal_one(rank, signal.number()) {
+            true => Ok(()),
+            false => Err("it has ended, or `antiphon launch` has not started it: signal it where it was started".into()),
+        }
     }
 }
 
@@ -246,32 +314,19 @@ impl Running {
             rank,
             process,
             on_end: None,
-            _listed: self.signals.list(way),
+            _listed: self.signals.list(rank, way),
         });
     }
 
     /// Starts what processes of the session ask for.
     fn starter(&self, plan: &Arc<Plan>) -> std::io::Result<Starter> {
-        let (signals, news) = (self.signals.clone(), self.news.0.clone());
-        let own = plan.clone();
-        let start = move |order: &SpawnRequest, rank, on_end| -> Result<Signaller, NotStarted> {
-            let (process, way) = own.carry_out(order, rank)?;
-            let signaller = process.signaller()?;
-            let member = Member {
-                rank: Some(rank),
-                process,
-                on_end: Some(on_end),
-                _listed: signals.list(way),
-            };
-            // If nobody follows any more, this ends the process.
-            let _ = news.send(News::Came(Box::new(member)));
-            Ok(signaller)
+        let children = Children {
+            plan: plan.clone(),
+            signals: self.signals.clone(),
+            news: self.news.0.clone(),
         };
-        Starter::hold(
-            own_address(plan.hosts.as_ref()),
-            plan.info.secret,
-            Arc::new(start),
-        )
+        let address = own_address(plan.hosts.as_ref());
+        Starter::hold(address, plan.info.secret, Arc::new(children))
     }
 
     /// A handle to signal them by.
@@ -345,10 +400,14 @@ impl Member {
             write.lock()(line);
         };
         let (mut output, mut error) = (Lines::default(), Lines::default());
+        let mut words = LastWords::default();
         let (end, usage) = self.process.to_end(|stream, bytes| {
             let lines = match stream {
                 Stream::Output => &mut output,
-                Stream::Error => &mut error,
+                Stream::Error => {
+                    words.push(bytes);
+                    &mut error
+                }
             };
             lines.push(bytes, |text| hand_on(stream, text));
         })?;
@@ -358,7 +417,7 @@ impl Member {
             places.bootstrap.ended(rank);
         }
         if let Some(on_end) = self.on_end {
-            on_end(&end);
+            on_end(&end, &words.text());
         }
         Ok(Ended { rank, end, usage })
     }

@@ -6,9 +6,11 @@ use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, LaunchInfo, Platform, Rank};
-use antiphon_panda::{Message, Session};
+use antiphon_panda::{Message, Session, Signal, SpawnOptions};
 use std::error::Error;
 use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::Path;
 use std::process::exit;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -82,23 +84,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         "idle" => drop(Session::join()?),
         "outlive" => outlive()?,
+        "signalled" => signalled()?,
+        "elsewhere" => elsewhere()?,
         "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
     }
     Ok(())
 }
 
-/// Says which signals come, to the first SIGTERM.
-fn heed() -> Result<(), Box<dyn Error>> {
+/// Keeps SIGUSR1 and SIGTERM for who waits for them, in all threads that are started later.
+fn block_signals() -> libc::sigset_t {
     let mut signals = std::mem::MaybeUninit::uninit();
     // SAFETY: a set that is filled before it is used; this process has no other thread that could get them.
-    let signals = unsafe {
+    unsafe {
         libc::sigemptyset(signals.as_mut_ptr());
         libc::sigaddset(signals.as_mut_ptr(), libc::SIGUSR1);
         libc::sigaddset(signals.as_mut_ptr(), libc::SIGTERM);
         libc::sigprocmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut());
         signals.assume_init()
-    };
+    }
+}
+
+/// Says which signals come, to the first SIGTERM.
+fn heed() -> Result<(), Box<dyn Error>> {
+    let signals = block_signals();
     let mut number = 0;
     println!("here {}", std::process::id());
     while number != libc::SIGTERM {
@@ -138,6 +147,78 @@ fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
     }
     heard.sort_unstable();
     println!("heard {heard:?}");
+    Ok(())
+}
+
+/// The first process signals the second one, until that has ended.
+fn signalled() -> Result<(), Box<dyn Error>> {
+    let signals = block_signals();
+    let session = Session::join()?;
+    let port = session.port("signals");
+    if session.rank() == 1 {
+        port.send(0, 0, Message::new())?;
+        let mut number = 0;
+        // SAFETY: both are ours.
+        unsafe { libc::sigwait(&signals, &mut number) };
+        println!("heard {number}");
+        return Ok(());
+    }
+    port.receive(Some(1), None)?;
+    session.signal(1, Signal::USR1)?;
+    let _lost = port.receive(Some(1), None);
+    let refused = loop {
+        match session.signal(1, Signal::USR1) {
+            Ok(()) => sleep(Duration::from_millis(5)),
+            Err(error) => break error,
+        }
+    };
+    println!("{refused}");
+    Ok(())
+}
+
+/// The first process has others started on the host that is named, with what goes well there and what does not.
+fn elsewhere() -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    let port = session.port("elsewhere");
+    if session.rank() >= session.size() {
+        let info = LaunchInfo::from_environment()?;
+        let told = (info.address, std::env::var("COLOUR").ok());
+        port.send_synchronously(0, 0, Message::of(&told)?)?;
+        sleep(LONG);
+        return Ok(());
+    }
+    let exe = std::env::current_exe()?;
+    let options = SpawnOptions {
+        host: std::env::args().nth(2),
+        environment: vec![("COLOUR".into(), Some("a \"green\" one".into()))],
+        arguments: vec!["elsewhere".into()],
+        ..SpawnOptions::default()
+    };
+    let rank = session.spawn_with(&exe, 1, &options)?.remove(0)?;
+    let told = port.receive(Some(rank), None)?.payload;
+    println!("{:?}", told.value::<(Option<IpAddr>, Option<String>)>()?);
+    session.signal(rank, Signal::TERM)?;
+    println!("lost: {}", port.receive(Some(rank), None).is_err());
+    let missing = SpawnOptions {
+        directory: Some("/no/such/directory".into()),
+        ..options.clone()
+    };
+    let unknown = SpawnOptions {
+        host: Some("node9.invalid".into()),
+        ..options.clone()
+    };
+    for (program, options) in [
+        (Path::new("/no/such/program"), &options),
+        (Path::new("/proc/version"), &options),
+        (Path::new("no-such-program"), &options),
+        (&*exe, &missing),
+        (&*exe, &unknown),
+    ] {
+        for outcome in session.spawn_with(program, 2, options)? {
+            let why = outcome.expect_err("it cannot be there").to_string();
+            println!("{}", why.replace('\n', " "));
+        }
+    }
     Ok(())
 }
 

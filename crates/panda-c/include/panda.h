@@ -145,6 +145,10 @@ typedef enum {
      * The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
      */
     PANDA_HAS_UPCALL = 23,
+    /**
+     * A process was not sent a signal.
+     */
+    PANDA_NOT_SIGNALLED = 24,
 } panda_status;
 
 /**
@@ -309,6 +313,11 @@ typedef struct panda_launch_info panda_launch_info;
 typedef struct panda_session panda_session;
 
 /**
+ * What became of each process of a spawn.
+ */
+typedef struct panda_spawned panda_spawned;
+
+/**
  * Takes what is told of a peer. `why` says in words, which follow the peer's name, how a loss is
  * known; it is NULL of other events, and lent until the upcall returns. It runs on the thread that
  * drives the session, one at a time, and must not wait for messages; it may send, reply and lock a
@@ -321,6 +330,28 @@ typedef void (*panda_peer_upcall)(void *context, panda_rank rank, panda_peer_eve
  * run on another thread.
  */
 typedef bool (*panda_predicate)(void *context);
+
+/**
+ * How panda_session_spawn_with() starts processes. A member that is NULL says nothing: then it is as for this process, and the program has no arguments.
+ */
+typedef struct {
+    /**
+     * The host, by its name in the launcher's file of hosts, or its address.
+     */
+    const char *host;
+    /**
+     * The directory where the processes start. A relative one is below this process's.
+     */
+    const char *directory;
+    /**
+     * Variables that differ from this process's environment, with NULL behind the last: "NAME=value" sets one, "NAME" takes one out.
+     */
+    const char *const *environment;
+    /**
+     * The program's arguments without the program itself, with NULL behind the last.
+     */
+    const char *const *arguments;
+} panda_spawn_options;
 
 /**
  * What a program does. `session` is its own, to be given back by panda_session_free(); `arguments` ends with NULL, does not have the program itself, and is lent.
@@ -453,19 +484,6 @@ panda_status panda_session_multicast(panda_session *session,
                                      uint64_t *frames);
 
 /**
- * Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
- * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
- * started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
- *
- * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
- */
-panda_status panda_session_spawn(panda_session *session,
-                                 const char *program,
-                                 const char *const *arguments,
-                                 uint32_t count,
-                                 panda_rank *ranks);
-
-/**
  * That the session goes on.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
@@ -520,6 +538,62 @@ void panda_detect_waiting_upcalls(bool detects);
  * Errors: PANDA_IN_UPCALL.
  */
 panda_status panda_must_not_wait(void);
+
+/**
+ * Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
+ * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
+ * started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
+ *
+ * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_spawn(panda_session *session,
+                                 const char *program,
+                                 const char *const *arguments,
+                                 uint32_t count,
+                                 panda_rank *ranks);
+
+/**
+ * The same with options, of which NULL is none, and with what became of each process, which is the caller's, to be given back by panda_spawned_free(). Processes that have joined stay, whatever becomes
+ * of the others. Another host must be one of the launcher's file of hosts (`antiphon launch --hosts`). Over `mpi`, and without a launcher, processes start on this host. Over `local` only
+ * arguments can be given.
+ *
+ * Errors: PANDA_NOT_JOINED: the session takes no more, or its starter does not answer; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_spawn_with(panda_session *session,
+                                      const char *program,
+                                      const panda_spawn_options *options,
+                                      uint32_t count,
+                                      panda_spawned **spawned);
+
+/**
+ * How many processes a spawn was asked for; 0 for NULL.
+ */
+uint32_t panda_spawned_count(panda_spawned *spawned);
+
+/**
+ * The rank of one of them, counted from 0; PANDA_ANY if it is not there, and for NULL.
+ */
+panda_rank panda_spawned_rank(panda_spawned *spawned, uint32_t at);
+
+/**
+ * Why one of them is not there, in words, kept as long as the handle; empty if it is. NULL if there is no such process, and for NULL.
+ */
+const char *panda_spawned_error(panda_spawned *spawned, uint32_t at);
+
+/**
+ * Gives a handle back; the processes remain. NULL is none.
+ */
+void panda_spawned_free(panda_spawned *spawned);
+
+/**
+ * Sends a signal, by its number in <signal.h>, to a process that the launcher or panda_session_spawn() has started, on whichever host: to its process group, with all that it has started, or, if it is this
+ * process, to it alone. It never reaches another process that has the number of one that has ended. Over `mpi` those that mpirun has started cannot be signalled, and over `local` none can.
+ *
+ * Errors: PANDA_NOT_SIGNALLED, with the reason; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_signal(panda_session *session,
+                                  panda_rank rank,
+                                  int signal);
 
 /**
  * As panda_session_local(), for sessions that can start these programs by panda_session_spawn(). Of two of one name the later one counts, and the other's context is let go of at once.

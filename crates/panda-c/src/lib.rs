@@ -30,6 +30,7 @@ pub mod port;
 pub mod program;
 pub mod rpc;
 pub mod session;
+pub mod spawn;
 pub mod status;
 pub mod sync;
 pub mod thread;

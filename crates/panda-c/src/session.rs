@@ -1,8 +1,7 @@
 //! Sessions.
 
-use std::ffi::{CString, OsStr, c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::Local;
@@ -274,46 +273,6 @@ pub unsafe extern "C" fn panda_session_multicast(
         let heard = fill(places, &multicast.to);
         count.map(|count| count.write(heard));
         frames.map(|frames| frames.write(multicast.frames));
-        Ok(())
-    })
-}
-
-/// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
-/// NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
-/// started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
-///
-/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn panda_session_spawn(
-    session: Option<&panda_session>,
-    program: *const c_char,
-    arguments: *const *const c_char,
-    count: u32,
-    ranks: *mut panda_rank,
-) -> panda_status {
-    entry("panda_session_spawn", || {
-        let session = of(session)?;
-        // SAFETY: the caller's promise, as for all below.
-        let program = unsafe { text(program, "program") }?;
-        let mut given_arguments = Vec::new();
-        if !arguments.is_null() {
-            for at in 0.. {
-                // SAFETY: none before it was NULL.
-                let argument = unsafe { *arguments.add(at) };
-                if argument.is_null() {
-                    break;
-                }
-                // SAFETY: a string of the array.
-                let argument = unsafe { std::ffi::CStr::from_ptr(argument) };
-                given_arguments.push(OsStr::from_bytes(argument.to_bytes()));
-            }
-        }
-        let places = match ranks.is_null() {
-            true => &mut [],
-            // SAFETY: it is as long as there are processes.
-            false => unsafe { room(ranks, count as usize, "ranks") }?,
-        };
-        fill(places, &session.spawn(program, given_arguments, count)?);
         Ok(())
     })
 }

@@ -70,6 +70,8 @@ pub enum panda_status {
     PANDA_TOO_LONG = 22,
     /// The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
     PANDA_HAS_UPCALL = 23,
+    /// A process was not sent a signal.
+    PANDA_NOT_SIGNALLED = 24,
 }
 
 use panda_status::*;
@@ -127,7 +129,8 @@ impl Failure {
             | Error::TwiceInCommunicator(rank)
             | Error::Mismatch { rank, .. }
             | Error::Panicked { rank, .. }
-            | Error::NotSpawned { rank, .. } => *rank,
+            | Error::NotSpawned { rank, .. }
+            | Error::NotSignalled { rank, .. } => *rank,
             Error::TimedOut { rank, .. } => rank.unwrap_or(PANDA_ANY),
             Error::NoService { .. }
             | Error::NoReply { .. }
@@ -174,6 +177,7 @@ fn of_session(error: &Error) -> panda_status {
         Error::HasUpcall(_) => PANDA_HAS_UPCALL,
         Error::NoSuchReduction { .. } => PANDA_BAD_ARGUMENT,
         Error::NotSpawned { .. } => PANDA_NOT_SPAWNED,
+        Error::NotSignalled { .. } => PANDA_NOT_SIGNALLED,
         Error::TooLong { .. } => PANDA_TOO_LONG,
         Error::Over => PANDA_OVER,
         Error::Decode(_) => PANDA_SHORT,
@@ -290,7 +294,7 @@ pub extern "C" fn panda_last_rank() -> panda_rank {
 /// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
-    const NAMES: [&CStr; 24] = [
+    const NAMES: [&CStr; 25] = [
         c"PANDA_OK",
         c"PANDA_NOT_NOW",
         c"PANDA_LOST",
@@ -315,6 +319,7 @@ pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
         c"PANDA_NO_THREAD",
         c"PANDA_TOO_LONG",
         c"PANDA_HAS_UPCALL",
+        c"PANDA_NOT_SIGNALLED",
     ];
     let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));
     name.unwrap_or(&c"unknown").as_ptr()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::message::DecodeError;
 use crate::platform::{JoinError, Rank};
+use crate::starter::Signal;
 use antiphon_panda_core::number::Reduction;
 
 /// Why an operation failed. Its `Debug` is what it says to people, since that is what a `main` that returns it prints.
@@ -140,6 +141,18 @@ pub enum Error {
         /// The rank that it was to have.
         rank: Rank,
         /// Why not, or how it ended.
+        why: String,
+    },
+    /// A process was not sent a signal.
+    #[error("cannot send {signal} to {peer}: {why}")]
+    NotSignalled {
+        /// Its rank.
+        rank: Rank,
+        /// Its name.
+        peer: String,
+        /// The signal.
+        signal: Signal,
+        /// Why not.
         why: String,
     },
     /// This process has ended its session.

@@ -19,5 +19,7 @@ pub use platform::{LaunchInfo, Platform};
 pub use protocol::PeerEvent;
 pub use protocol::group::GroupEvent;
 pub use session::{
-    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Reply, Session, WeakSession,
+    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Reply, Session, SpawnOptions,
+    WeakSession,
 };
+pub use starter::Signal;

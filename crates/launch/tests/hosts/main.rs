@@ -187,6 +187,37 @@ fn signals_come_through(hosts: &Path) {
     );
 }
 
+#[test]
+fn processes_are_spawned_on_a_host_that_is_named_and_signalled_there() {
+    let fake = Fake::new("localhost\n127.0.0.2\n", HERE);
+    for over in [Over::Tcp, Over::Udp] {
+        let (outcome, lines) = follow(&launch(&fake.hosts(), over, 1, &["elsewhere", "127.0.0.2"]));
+        let said = |text: &str| {
+            lines
+                .iter()
+                .filter(|(rank, line)| *rank == 0 && line.contains(text))
+                .count()
+        };
+        let told = r#"(Some(127.0.0.2), Some("a \"green\" one"))"#;
+        assert_eq!(
+            (said(told), said("lost: true")),
+            (1, 1),
+            "{over:?}: {lines:?}"
+        );
+        for why in [
+            "127.0.0.2 has no program /no/such/program",
+            "127.0.0.2 may not run /proc/version: make it executable",
+            "127.0.0.2 has no program no-such-program",
+            "127.0.0.2 has no directory /no/such/directory",
+            "no host `node9.invalid`: name one of localhost, 127.0.0.2",
+        ] {
+            assert_eq!(said(why), 2, "{why}: {over:?}: {lines:?}");
+        }
+        // The spawned one was ended by a signal, which counts as all ends do.
+        assert_eq!(outcome.exit_code(), 128 + 15, "{over:?}");
+    }
+}
+
 /// What a process on another host spawns is the launch's there, as all others are.
 #[test]
 fn processes_spawned_on_other_hosts_are_followed() {

@@ -260,6 +260,24 @@ fn spawned_processes_are_followed_over_udp() {
 }
 
 /// A process that launches a session; what it says.
+#[test]
+fn a_process_signals_another_one_that_the_launcher_has_started() {
+    for over in [Over::Shm, Over::Tcp, Over::Udp] {
+        let (outcome, lines) = follow(&launch(over, 2, "signalled")).expect("started");
+        assert_eq!(outcome.exit_code(), 0, "{over:?}: {lines:?}");
+        let says = |rank, text: &str| {
+            lines
+                .iter()
+                .any(|line| line.0 == rank && line.2.contains(text))
+        };
+        assert!(says(1, "heard 10"), "{over:?}: {lines:?}");
+        assert!(
+            says(0, "cannot send SIGUSR1 (10) to rank 1: it has ended"),
+            "{over:?}: {lines:?}"
+        );
+    }
+}
+
 /// Over `udp` a process that is killed says nothing. The launcher tells it to those that come later.
 #[test]
 fn processes_that_have_ended_are_known_to_those_that_are_spawned() {

@@ -56,7 +56,10 @@ const END: &str = "
 const TOPICS: [(&str, &[&str]); 8] = [
     ("statuses", &["status.rs", "given.rs"]),
     ("messages", &["message.rs"]),
-    ("sessions", &["session.rs", "program.rs", "launch_info.rs"]),
+    (
+        "sessions",
+        &["session.rs", "spawn.rs", "program.rs", "launch_info.rs"],
+    ),
     ("ports", &["port.rs"]),
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),
@@ -93,6 +96,7 @@ fn topic(files: &[&str]) -> String {
     // To C a handle is something that changes, although Rust shares it between threads.
     let handles = [
         "session",
+        "spawned",
         "launch_info",
         "port",
         "group",

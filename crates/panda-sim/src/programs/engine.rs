@@ -13,15 +13,15 @@ use antiphon_fiber::Builder as FiberBuilder;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::{Command, INSTANT, Incoming, Machine, NAME, Node, What};
-use crate::medium::{Timer, Travel};
+use super::{Command, Fault, INSTANT, Incoming, Machine, NAME, Node, What};
+use crate::medium::{START, Timer, Travel};
 use antiphon_panda::hook::{
     self, Ask, Awaited, Dispatcher, Engine, Interest, LastUpcalls, Linger, Nobody, Request,
     Runtime as _, Waiting, WaitsFor,
 };
 use antiphon_panda::platform::{JoinError, LaunchInfo, Rank};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Error, Multicast, Named, Session};
+use antiphon_panda::{Error, Multicast, Named, Session, Signal};
 use antiphon_panda_core::message::Message;
 use antiphon_panda_core::protocol::group::{Myself, Order};
 use antiphon_panda_core::protocol::link::Links;
@@ -369,6 +369,23 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
             !self.dispatcher.has_joined(**rank) && !self.node.switch.node(**rank).is_there()
         };
         spawned.iter().find(has_failed).copied()
+    }
+
+    fn signal(&self, rank: Rank, signal: Signal) -> Option<Result<(), String>> {
+        let fault = match signal {
+            Signal::KILL => Fault::Crash(rank),
+            Signal::STOP => Fault::Stop(rank),
+            Signal::CONT => Fault::Continue(rank),
+            _ => {
+                let why = "a simulated process has no handlers of signals: send it KILL, STOP, CONT, or a message";
+                return Some(Err(why.into()));
+            }
+        };
+        if !self.node.switch.node(rank).is_there() {
+            return Some(Err("it has ended".into()));
+        }
+        self.node.switch.plan(self.node.time() - START, fault);
+        Some(Ok(()))
     }
 
     fn take_back(&self, spawned: &[Rank]) {

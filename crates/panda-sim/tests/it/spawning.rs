@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_panda::thread::{self, Mutex};
-use antiphon_panda::{Error, GroupEvent, Message, PeerEvent, Session};
+use antiphon_panda::{Error, GroupEvent, Message, PeerEvent, Session, Signal, SpawnOptions};
 use antiphon_panda_sim::{End, Fault, Halt, Kind, Network, Programs, Simulation, seeds};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -314,4 +314,88 @@ fn who_is_spawned_is_on_its_parents_side_of_a_split() {
     let ends = run.values().unwrap_or_else(|failure| panic!("{failure}"));
     let ends: Result<Vec<_>, _> = ends.into_iter().collect();
     assert_eq!(ends.unwrap(), [true, true, true, false]);
+}
+
+#[test]
+fn those_that_have_joined_stay_where_each_is_wanted() {
+    let run = Simulation::of(1)
+        // Before anything of it can have come to its spawner.
+        .at(SECOND * 2 + Duration::from_micros(10), Fault::Crash(1))
+        .program("late", |session, args| {
+            assert_eq!(args, [OsString::from("one")]);
+            session.port("there").send(0, 0, Message::new())?;
+            Ok(())
+        })
+        .run(|session| {
+            thread::sleep(SECOND * 2);
+            let mut options = SpawnOptions {
+                arguments: vec!["one".into()],
+                ..SpawnOptions::default()
+            };
+            let mut spawned = session.spawn_with("late", 2, &options)?;
+            let there = spawned.remove(1)?;
+            session.port("there").receive(Some(there), None)?;
+            let why = spawned.remove(0).unwrap_err().to_string();
+            assert!(why.contains("did not join"), "{why}");
+            options.host = Some("node7".into());
+            let why = session.spawn_with("late", 1, &options)?.remove(0);
+            let why = why.unwrap_err().to_string();
+            assert!(why.contains("leave the option `host` out"), "{why}");
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+    assert_eq!(run.halt, Halt::Ended);
+    assert!(
+        matches!(run.ends[0], End::Returned(Ok(()))),
+        "{:?}",
+        run.ends
+    );
+    assert!(
+        matches!(run.ends[2], End::Returned(Ok(()))),
+        "{:?}",
+        run.ends
+    );
+}
+
+#[test]
+fn a_simulated_process_is_stopped_goes_on_and_is_killed() {
+    for kind in KINDS {
+        let run = Simulation::of(2)
+            .over(Network::new(kind, 0, 0, 50, 100))
+            .run(|session| {
+                let port = session.port("beats");
+                if session.rank() == 1 {
+                    loop {
+                        port.send(0, 0, Message::new())?;
+                        thread::sleep(SECOND / 10);
+                    }
+                }
+                port.receive(Some(1), None)?;
+                session.signal(1, Signal::STOP)?;
+                thread::sleep(SECOND);
+                while port.poll(Some(1), None).is_some() {}
+                thread::sleep(SECOND);
+                assert!(port.poll(Some(1), None).is_none(), "it is stopped");
+                session.signal(1, Signal::CONT)?;
+                port.receive(Some(1), None)?;
+                let refused = session.signal(1, Signal::TERM).unwrap_err().to_string();
+                assert!(refused.contains("no handlers"), "{refused}");
+                session.signal(1, Signal::KILL)?;
+                while port.receive(Some(1), None).is_ok() {}
+                let refused = session.signal(1, Signal::KILL).unwrap_err().to_string();
+                assert!(refused.contains("has ended"), "{refused}");
+                Ok::<_, Error>(())
+            })
+            .unwrap();
+        assert!(
+            matches!(run.ends[0], End::Returned(Ok(()))),
+            "{kind:?}: {:?}",
+            run.ends
+        );
+        assert!(
+            matches!(run.ends[1], End::Crashed),
+            "{kind:?}: {:?}",
+            run.ends
+        );
+    }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use super::dispatcher::Dispatcher;
 use super::engine::{Ask, Engine};
+use super::signal::Children;
 use super::upcall;
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::{JoinError, LaunchInfo, Rank};
+use crate::platform::{JoinError, LaunchInfo, Rank, Secret};
 use crate::protocol::link::{Links, longest_of};
 use crate::protocol::requests::Failure;
 
@@ -25,6 +26,10 @@ pub struct Core {
     /// What the launch infos of those that this process starts have of its own.
     silence: Option<Duration>,
     pub starter: Option<String>,
+    /// The session's.
+    pub secret: Secret,
+    /// Those that this process has started itself.
+    pub children: Children,
     /// Bytes of the longest message that a program may send.
     longest: usize,
     is_over: AtomicBool,
@@ -44,6 +49,8 @@ impl Core {
             parent: info.parent,
             silence: info.silence,
             starter: info.starter.clone(),
+            secret: info.secret,
+            children: Children::default(),
             longest: longest_of::<L>(),
             is_over: AtomicBool::new(false),
         }

@@ -30,6 +30,7 @@ mod numbers;
 mod pending_requests;
 mod port;
 mod rpc;
+mod signal;
 mod spawn;
 pub(crate) mod upcall;
 mod watching;
@@ -40,6 +41,7 @@ pub(crate) use engine::WaitsFor;
 pub use group::Group;
 pub use port::Port;
 pub use rpc::{Call, Reply};
+pub use spawn::SpawnOptions;
 pub use upcall::{detect_waiting_upcalls, must_not_wait};
 
 /// How long a peer may be silent before it is taken for lost, unless the program says otherwise.

@@ -1,12 +1,13 @@
 //! More processes while the session runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use antiphon_runner::said;
 use parking_lot::Mutex;
 
 use super::core::Core;
@@ -14,18 +15,49 @@ use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::bootstrap::{FOUNDERS_WAIT, read, write};
-use crate::platform::{JoinError, LaunchInfo, Mpi, Platform, Rank, mpi};
-use crate::starter::{Keep, Report, SpawnRequest, Started, reach, start_here};
+use crate::platform::{JoinError, LaunchInfo, Local, Mpi, Platform, Rank, mpi};
+use crate::starter::{Keep, Report, Request, SpawnRequest, Started, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
 
+/// Platforms whose processes have host, directory and environment in common. The latter is the
+/// simulation.
+const SHARING: [&str; 2] = [Local::NAME, "sim"];
+
 /// A service that nobody gives.
 const NOBODYS: &str = "antiphon: a session that has begun";
 
+/// How [`Session::spawn_with`] starts processes. What is not said is as it is for this process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpawnOptions {
+    /// The host, by its name in the launcher's file of hosts, or its address.
+    pub host: Option<String>,
+    /// The directory where the processes start. A relative one is below this process's.
+    pub directory: Option<PathBuf>,
+    /// Variables that differ from this process's environment: those with a value are set, the others
+    /// are left out.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// The program's arguments, without the program itself.
+    pub arguments: Vec<OsString>,
+}
+
+/// One process of a spawn: its rank, or why it is not there.
+type Outcome = Result<Rank, Error>;
+
+/// Which of the processes are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// All of them, or none.
+    All,
+    /// Each that joins.
+    Each,
+}
+
 /// What is known of processes that were asked for.
-#[derive(Default)]
 struct Progress {
+    program: String,
+    wanted: Wanted,
     state: Mutex<State>,
 }
 
@@ -34,12 +66,15 @@ struct State {
     /// Whose answer is awaited, in words, before the processes themselves are.
     asks: Option<String>,
     ranks: Option<Vec<Rank>>,
+    /// What concerns all of them.
     fault: Option<Error>,
-    hold: Option<Hold>,
+    /// Those that will not join, and why.
+    failed: BTreeMap<Rank, String>,
     /// Those that have ended, although they had joined.
     ended: BTreeSet<Rank>,
-    /// Whether they are wanted, once that is known.
-    are_kept: Option<bool>,
+    hold: Option<Hold>,
+    /// The ranks that are wanted, once that is known.
+    kept: Option<Vec<Rank>>,
 }
 
 /// What keeps processes that have not all joined.
@@ -48,6 +83,21 @@ enum Hold {
     Starter(TcpStream),
     /// This process.
     Here(Started),
+}
+
+impl SpawnOptions {
+    /// The first option that a process cannot have which shares its host, directory and environment
+    /// with this one.
+    pub(crate) fn differs_from_here(&self) -> Option<&'static str> {
+        let said = [
+            ("host", self.host.is_some()),
+            ("directory", self.directory.is_some()),
+            ("environment", !self.environment.is_empty()),
+        ];
+        said.iter()
+            .find(|(_, is_said)| *is_said)
+            .map(|(name, _)| *name)
+    }
 }
 
 impl Session {
@@ -70,73 +120,166 @@ impl Session {
         count: u32,
     ) -> Result<Vec<Rank>, Error> {
         upcall::must_not_wait()?;
-        self.core().check()?;
+        let arguments = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        let options = SpawnOptions {
+            arguments: arguments.collect(),
+            ..SpawnOptions::default()
+        };
+        let spawned = self.spawn_as(program.as_ref(), count, &options, Wanted::All)?;
+        spawned.into_iter().collect()
+    }
+
+    /// Starts a program as `count` more processes, as [`spawn`](Self::spawn) does, but with options, and
+    /// tells of each process its rank or why it is not there. Processes that have joined stay, whatever
+    /// becomes of the others.
+    ///
+    /// Another host must be one of the launcher's file of hosts (`antiphon launch --hosts`); program and
+    /// directory must be there. Over `mpi`, and without a launcher, processes start on this host. Over
+    /// `local` and in simulations only arguments can be given.
+    ///
+    /// # Errors
+    /// The session takes no more processes, or has ended; the starter does not answer; this is an upcall.
+    #[track_caller]
+    pub fn spawn_with(
+        &self,
+        program: impl AsRef<OsStr>,
+        count: u32,
+        options: &SpawnOptions,
+    ) -> Result<Vec<Result<Rank, Error>>, Error> {
+        upcall::must_not_wait()?;
+        self.spawn_as(program.as_ref(), count, options, Wanted::Each)
+    }
+
+    fn spawn_as(
+        &self,
+        program: &OsStr,
+        count: u32,
+        options: &SpawnOptions,
+        wanted: Wanted,
+    ) -> Result<Vec<Outcome>, Error> {
+        let core = &self.keeper.core;
+        core.check()?;
         if count == 0 {
             return Ok(Vec::new());
         }
-        let program = program.as_ref().to_owned();
-        let args: Vec<OsString> = args
-            .into_iter()
-            .map(|arg| arg.as_ref().to_owned())
-            .collect();
-        if let Some(spawned) = self.core().engine.spawn(&program, &args, count) {
-            return self.await_spawned(&program, spawned?);
+        let (platform, program_name) = (core.engine.platform(), program.to_string_lossy());
+        let option = SHARING
+            .contains(&platform)
+            .then(|| options.differs_from_here());
+        if let Some(option) = option.flatten() {
+            let not_spawned = |at| Error::NotSpawned {
+                program: program_name.clone().into_owned(),
+                rank: self.population() + at,
+                why: format!(
+                    "over {platform} all processes have one host, directory and environment: leave the option `{option}` out"
+                ),
+            };
+            return Ok((0..count).map(|at| Err(not_spawned(at))).collect());
         }
-        let progress = Arc::new(Progress::default());
-        let (core, told) = (self.keeper.core.clone(), progress.clone());
+        if let Some(spawned) = core.engine.spawn(program, &options.arguments, count) {
+            return match spawned {
+                Ok(ranks) => self.await_spawned(program, ranks, wanted),
+                Err(Error::NotSpawned { program, rank, why }) if wanted == Wanted::Each => {
+                    let not_spawned = |at| Error::NotSpawned {
+                        program: program.clone(),
+                        rank: rank + at,
+                        why: why.clone(),
+                    };
+                    Ok((0..count).map(|at| Err(not_spawned(at))).collect())
+                }
+                Err(error) => Err(error),
+            };
+        }
+        self.serve_signals()?;
+        let progress = Arc::new(Progress {
+            program: program_name.into_owned(),
+            wanted,
+            state: Mutex::default(),
+        });
+        let (own, shared) = (core.clone(), progress.clone());
+        let (program, options) = (program.to_owned(), options.clone());
         // A thread of its own: what it waits for is none of the session's messages.
         let asker = std::thread::Builder::new().name("panda spawn".into());
         let asked = asker.spawn(move || {
-            if let Err(error) = ask(&core, &program, args, count, &told) {
-                told.fail(error);
+            if let Err(error) = ask(&own, &program, &options, count, &shared) {
+                shared.fail(error);
             }
-            core.engine.nudge();
+            own.engine.nudge();
         });
         asked.map_err(|source| refused("start a thread", source))?;
-        let until = self.core().engine.now() + FOUNDERS_WAIT;
-        self.core().wait(
+        let until = core.engine.now() + FOUNDERS_WAIT;
+        core.wait(
             "processes that it spawned",
-            || progress.is_decided(self.core()),
+            || progress.is_decided(core),
             Some(until),
         );
-        let settled = progress.settle(self.core());
-        let ranks = settled.map_err(|error| self.core().check().err().unwrap_or(error))?;
-        self.await_answers(&ranks, until, |rank| progress.has_ended(rank));
-        Ok(ranks)
+        let settled = progress.settle(core);
+        let outcomes = settled.map_err(|error| core.check().err().unwrap_or(error))?;
+        self.await_answers(&outcomes, until, |rank| progress.has_ended(rank));
+        Ok(outcomes)
     }
 
-    /// Waits until processes have joined that the platform started; if one does not, all are taken back.
-    fn await_spawned(&self, program: &OsStr, ranks: Vec<Rank>) -> Result<Vec<Rank>, Error> {
+    /// Waits until processes have joined that the platform started. Those that do not are taken back, or
+    /// all are if all are wanted.
+    fn await_spawned(
+        &self,
+        program: &OsStr,
+        ranks: Vec<Rank>,
+        wanted: Wanted,
+    ) -> Result<Vec<Outcome>, Error> {
         let (engine, dispatcher) = (&self.core().engine, &self.core().dispatcher);
         let until = engine.now() + FOUNDERS_WAIT;
-        let have_joined = || ranks.iter().all(|rank| dispatcher.has_joined(*rank));
-        self.core().wait(
-            "processes that it spawned",
-            || have_joined() || engine.has_failed(&ranks).is_some(),
-            Some(until),
-        );
-        if !have_joined() {
-            let failed = engine.has_failed(&ranks);
+        let has_joined = |rank: Rank| dispatcher.has_joined(rank);
+        let has_failed = |rank: Rank| !has_joined(rank) && engine.has_failed(&[rank]).is_some();
+        let is_decided = || {
+            let is_known = |rank: &Rank| has_joined(*rank) || has_failed(*rank);
+            ranks.iter().all(is_known)
+                || wanted == Wanted::All && ranks.iter().any(|rank| has_failed(*rank))
+        };
+        self.core()
+            .wait("processes that it spawned", is_decided, Some(until));
+        let not_spawned = |rank, why| Error::NotSpawned {
+            program: program.to_string_lossy().into_owned(),
+            rank,
+            why,
+        };
+        let was_ended = || String::from("it was ended and did not join");
+        let outcome = |rank: Rank| match has_joined(rank) {
+            true => Ok(rank),
+            false if has_failed(rank) => Err(not_spawned(rank, was_ended())),
+            false => Err(not_spawned(rank, did_not_join())),
+        };
+        let outcomes: Vec<Outcome> = ranks.iter().copied().map(outcome).collect();
+        let is_lacking = |rank: &Rank| !has_joined(*rank);
+        let lacking: Vec<Rank> = ranks.iter().copied().filter(is_lacking).collect();
+        if !lacking.is_empty() && wanted == Wanted::All {
+            let failed = lacking.iter().copied().find(|rank| has_failed(*rank));
             engine.take_back(&ranks);
-            // Then nobody waited any more.
+            // Otherwise nobody waited any more.
             self.core().check()?;
             return Err(match failed {
+                Some(rank) => not_spawned(rank, was_ended()),
                 None => missing(self.core(), &ranks),
-                Some(rank) => Error::NotSpawned {
-                    program: program.to_string_lossy().into_owned(),
-                    rank,
-                    why: "it was ended and did not join".into(),
-                },
             });
         }
-        self.await_answers(&ranks, until, |_| false);
-        Ok(ranks)
+        engine.take_back(&lacking);
+        self.core().check()?;
+        self.await_answers(&outcomes, until, |_| false);
+        Ok(outcomes)
     }
 
     /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
     /// sessions begin when all others have let them in.
-    fn await_answers(&self, ranks: &[Rank], until: Instant, has_ended: impl Fn(Rank) -> bool) {
-        for &rank in ranks.iter().filter(|rank| !has_ended(**rank)) {
+    fn await_answers(
+        &self,
+        outcomes: &[Outcome],
+        until: Instant,
+        has_ended: impl Fn(Rank) -> bool,
+    ) {
+        for &rank in outcomes.iter().flatten() {
+            if has_ended(rank) {
+                continue;
+            }
             let left = until.saturating_duration_since(self.core().engine.now());
             // Who has ended since had come all the same.
             let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
@@ -160,27 +303,26 @@ impl Core {
 }
 
 impl Hold {
-    /// Keeps the processes, or takes them back.
-    fn release(self, are_kept: bool) {
+    /// Keeps processes, and takes the others back.
+    fn release(self, kept: &[Rank]) {
         match self {
             Self::Starter(mut stream) => {
-                if are_kept {
-                    let _ = write(&mut stream, &Keep);
+                if !kept.is_empty() {
+                    let _ = write(&mut stream, &Keep(kept.to_vec()));
                 }
                 let _ = stream.shutdown(std::net::Shutdown::Both);
             }
-            Self::Here(started) if !are_kept => started.kill(),
-            Self::Here(_) => {}
+            Self::Here(started) => started.kill_all_but(kept),
         }
     }
 }
 
 impl Progress {
-    /// Holds processes until it is known whether they are wanted, which may be before.
+    /// Holds processes until it is known which are wanted, which may be before.
     fn hold(&self, hold: Hold) {
         let mut state = self.state.lock();
-        match state.are_kept {
-            Some(are_kept) => hold.release(are_kept),
+        match &state.kept {
+            Some(kept) => hold.release(kept),
             None => state.hold = Some(hold),
         }
     }
@@ -194,18 +336,20 @@ impl Progress {
         self.state.lock().fault.get_or_insert(error);
     }
 
-    /// Takes what is said of a process. One that has joined may end when it likes.
-    fn hear(&self, told: Report, program: &OsStr, core: &Arc<Core>) {
-        let program = program.to_string_lossy().into_owned();
-        let (rank, why) = match told {
+    /// Takes what is said of a process. One that has joined may end when it likes. This may wait.
+    fn hear(&self, report: Report, core: &Core) {
+        let (rank, why) = match report {
             Report::Failed(rank, why) => (rank, why),
-            Report::Ended(rank, _) if core.hears_of(rank) => {
+            Report::Ended(rank, ..) if core.hears_of(rank) => {
                 self.state.lock().ended.insert(rank);
                 return;
             }
-            Report::Ended(rank, how) => (rank, format!("it {how} and did not join")),
+            Report::Ended(rank, how, words) => {
+                (rank, format!("it {how} and did not join{}", said(&words)))
+            }
+            Report::Signalled => return,
         };
-        self.fail(Error::NotSpawned { program, rank, why });
+        self.state.lock().failed.entry(rank).or_insert(why);
     }
 
     fn has_ended(&self, rank: Rank) -> bool {
@@ -214,38 +358,68 @@ impl Progress {
 
     fn is_decided(&self, core: &Core) -> bool {
         let state = self.state.lock();
-        let have_joined = |ranks: &Vec<Rank>| {
-            let dispatcher = &core.dispatcher;
-            ranks.iter().all(|rank| dispatcher.has_joined(*rank))
-        };
-        state.fault.is_some() || state.ranks.as_ref().is_some_and(have_joined)
+        let is_known =
+            |rank: &Rank| core.dispatcher.has_joined(*rank) || state.failed.contains_key(rank);
+        let are_known = |ranks: &Vec<Rank>| ranks.iter().all(is_known);
+        state.fault.is_some()
+            || self.wanted == Wanted::All && !state.failed.is_empty()
+            || state.ranks.as_ref().is_some_and(are_known)
     }
 
-    /// Whether it is known if the processes are wanted.
+    /// Whether it is known which processes are wanted.
     fn is_settled(&self) -> bool {
-        self.state.lock().are_kept.is_some()
+        self.state.lock().kept.is_some()
     }
 
-    /// Keeps the processes if all have joined, else takes them back.
-    fn settle(&self, core: &Core) -> Result<Vec<Rank>, Error> {
-        let is_decided = self.is_decided(core);
+    /// Keeps the processes that are wanted and have joined, and takes the others back.
+    fn settle(&self, core: &Core) -> Result<Vec<Outcome>, Error> {
         let mut state = self.state.lock();
-        let fault = state.fault.take();
-        let is_good = is_decided && fault.is_none();
-        state.are_kept = Some(is_good);
-        if let Some(hold) = state.hold.take() {
-            hold.release(is_good);
-        }
         let ranks = state.ranks.take().unwrap_or_default();
-        match fault {
-            Some(error) => Err(error),
-            None if is_good => Ok(ranks),
-            None => Err(match state.asks.take() {
-                Some(whom) => no_answer(core.engine.platform(), &whom),
-                None => missing(core, &ranks),
-            }),
+        let has_joined =
+            |rank: &Rank| core.dispatcher.has_joined(*rank) && !state.failed.contains_key(rank);
+        let joined: Vec<Rank> = ranks.iter().copied().filter(has_joined).collect();
+        let is_good = !ranks.is_empty()
+            && state.fault.is_none()
+            && (self.wanted == Wanted::Each || joined.len() == ranks.len());
+        let kept = if is_good { joined } else { Vec::new() };
+        state.kept = Some(kept.clone());
+        if let Some(hold) = state.hold.take() {
+            hold.release(&kept);
         }
+        if let Some(error) = state.fault.take() {
+            return Err(error);
+        }
+        // Nobody has been started yet: somebody was asked who has not answered.
+        if let Some(whom) = state.asks.take() {
+            return Err(no_answer(core.engine.platform(), &whom));
+        }
+        let not_spawned = |rank: Rank, why: String| Error::NotSpawned {
+            program: self.program.clone(),
+            rank,
+            why,
+        };
+        if self.wanted == Wanted::All && !is_good {
+            let first = state.failed.pop_first();
+            return Err(match first {
+                Some((rank, why)) => not_spawned(rank, why),
+                None => missing(core, &ranks),
+            });
+        }
+        let outcome = |rank: Rank| match kept.contains(&rank) {
+            true => Ok(rank),
+            false => {
+                let why = state.failed.remove(&rank).unwrap_or_else(did_not_join);
+                Err(not_spawned(rank, why))
+            }
+        };
+        Ok(ranks.into_iter().map(outcome).collect())
     }
+}
+
+/// A process of which nothing was heard.
+fn did_not_join() -> String {
+    let waited_s = FOUNDERS_WAIT.as_secs();
+    format!("it did not join within {waited_s} s: see its output, and whether it joins the session")
 }
 
 /// Who was asked to start processes and said nothing.
@@ -270,7 +444,7 @@ fn missing(core: &Core, ranks: &[Rank]) -> Error {
     error.into()
 }
 
-fn refused(what: &str, source: std::io::Error) -> Error {
+pub(super) fn refused(what: &str, source: std::io::Error) -> Error {
     let error = JoinError::System {
         platform: "spawn",
         what: what.into(),
@@ -283,40 +457,25 @@ fn refused(what: &str, source: std::io::Error) -> Error {
 fn ask(
     core: &Arc<Core>,
     program: &OsStr,
-    args: Vec<OsString>,
+    options: &SpawnOptions,
     count: u32,
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
     progress.asks(Some("the session's bootstrap".into()));
     let infos = core.allot(count)?;
     progress.asks(None);
-    let order = order(core, program, args, &infos)?;
-    progress.state.lock().ranks = Some(order.ranks.clone());
+    let request = request(core, program, options, &infos)?;
+    progress.state.lock().ranks = Some(request.ranks.clone());
     let own = (infos.first()).and_then(|info| info.starter.as_deref().map(|at| (at, info)));
     let Some((address, info)) = own else {
-        let (core, heard, program) = (core.clone(), progress.clone(), program.to_owned());
-        let start = |rank, on_end| {
-            let mut infos = infos.iter();
-            let info = infos.find(|info| info.rank == rank).expect("it is ordered");
-            Ok(start_here(rank, order.program(info), on_end)?)
-        };
-        let started = order.carry_out(start, &move |told| {
-            let ended = match told {
-                Report::Ended(rank, _) => Some(rank),
-                Report::Failed(..) => None,
-            };
-            heard.hear(told, &program, &core);
-            ended.inspect(|rank| core.engine.has_ended(*rank));
-            core.engine.nudge();
-        });
-        progress.hold(Hold::Here(started));
+        start_children(core, request, &infos, progress);
         return Ok(());
     };
     let starter = format!("{address}, which starts this session's processes");
     let failed = |source| refused(&format!("ask {starter}"), source);
     progress.asks(Some(starter.clone()));
-    let mut stream = reach(address, info).map_err(failed)?;
-    let sent = order.send(info.secret, &mut stream);
+    let mut stream = reach(address, (info.secret, core.rank)).map_err(failed)?;
+    let sent = Request::Spawn(request).send(info.secret, &mut stream);
     sent.map_err(failed)?;
     progress.asks(None);
     let hold = stream.try_clone().map_err(failed)?;
@@ -324,11 +483,20 @@ fn ask(
     core.engine.nudge();
     // Until the one that waits has what it wants, and closes the connection.
     let hung_up = loop {
-        match read::<Report>(&mut stream) {
-            Ok(told) => progress.hear(told, program, core),
+        let report = match read::<Report>(&mut stream) {
+            Ok(report) => report,
             Err(error) => break error,
-        }
-        core.engine.nudge();
+        };
+        let (own, shared) = (core.clone(), progress.clone());
+        // A thread each: whether a process that has ended had joined may take a moment to be known.
+        let hears = move || {
+            shared.hear(report, &own);
+            own.engine.nudge();
+        };
+        let thread = std::thread::Builder::new().name("panda spawn".into());
+        thread
+            .spawn(hears)
+            .map_err(|source| refused("start a thread", source))?;
     };
     match progress.is_settled() {
         true => Ok(()),
@@ -336,10 +504,45 @@ fn ask(
     }
 }
 
-fn order(
+/// Starts processes as this one's children, where nobody else starts them.
+fn start_children(
+    core: &Arc<Core>,
+    request: SpawnRequest,
+    infos: &[LaunchInfo],
+    progress: &Arc<Progress>,
+) {
+    let start = |rank, on_end| {
+        request.stays_here(core.engine.platform())?;
+        let mut infos = infos.iter();
+        let info = infos
+            .find(|info| info.rank == rank)
+            .expect("it was allotted");
+        let begins = |child| drop(core.children.lock().insert(rank, child));
+        start_here(&request, info, begins, on_end)
+    };
+    let (own, shared) = (core.clone(), progress.clone());
+    let started = request.carry_out(start, &move |report| {
+        let ended = match report {
+            Report::Ended(rank, ..) => Some(rank),
+            _ => None,
+        };
+        if let Some(rank) = ended {
+            own.children.lock().remove(&rank);
+        }
+        shared.hear(report, &own);
+        own.engine.nudge();
+        if let Some(rank) = ended {
+            own.engine.has_ended(rank);
+        }
+    });
+    progress.hold(Hold::Here(started));
+    core.engine.nudge();
+}
+
+fn request(
     core: &Core,
     program: &OsStr,
-    args: Vec<OsString>,
+    options: &SpawnOptions,
     infos: &[LaunchInfo],
 ) -> Result<SpawnRequest, Error> {
     let failed = |source| refused("find this process's directory", source);
@@ -348,6 +551,10 @@ fn order(
         0 | 1 => program.to_owned(),
         _ => std::path::absolute(program).map_err(failed)?.into(),
     };
+    let directory = match &options.directory {
+        Some(directory) => std::path::absolute(directory),
+        None => std::env::current_dir(),
+    };
     // Whoever starts the process knows all of the launch info, and nobody else must: the secret is part of it.
     let own = infos
         .first()
@@ -355,15 +562,24 @@ fn order(
         .unwrap_or_default();
     let is_launch_infos = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
     let is_mpiruns = |name: &OsStr| core.engine.platform() == Mpi::NAME && mpi::is_of_mpirun(name);
+    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os()
+        .filter(|(name, _)| !is_mpiruns(name))
+        .collect();
+    for (name, value) in &options.environment {
+        match value {
+            Some(value) => drop(environment.insert(name.clone(), value.clone())),
+            None => drop(environment.remove(name)),
+        }
+    }
+    environment.retain(|name, _| !is_launch_infos(name));
     Ok(SpawnRequest {
         program,
-        args,
-        directory: std::env::current_dir().map_err(failed)?,
-        environment: std::env::vars_os()
-            .filter(|(name, _)| !is_launch_infos(name) && !is_mpiruns(name))
-            .collect(),
+        args: options.arguments.clone(),
+        directory: directory.map_err(failed)?,
+        environment: environment.into_iter().collect(),
         ranks: infos.iter().map(|info| info.rank).collect(),
         parent: core.rank,
+        host: options.host.clone(),
         address: infos.first().and_then(|info| info.address),
         starter: core.starter.clone(),
     })
@@ -372,13 +588,16 @@ fn order(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::Local;
 
     /// What is said when the time is over, while somebody is asked or nobody is.
     fn said(asks: Option<&str>, ranks: Option<Vec<Rank>>) -> String {
         let (info, local, inbox) = Local::session(1).remove(0);
         let session = Session::over(local, inbox, &info, crate::session::SILENCE).unwrap();
-        let progress = Progress::default();
+        let progress = Progress {
+            program: "worker".into(),
+            wanted: Wanted::All,
+            state: Mutex::default(),
+        };
         progress.asks(asks.map(str::to_owned));
         progress.state.lock().ranks = ranks;
         let said = progress.settle(session.core()).unwrap_err().to_string();

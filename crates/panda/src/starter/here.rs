@@ -1,34 +1,43 @@
 //! Processes that are started by the process that wants them.
 
 use std::io::Write;
+use std::sync::Arc;
 
-use antiphon_runner::{Error, Program, Signaller, Stream};
+use antiphon_runner::{Signaller, Stream};
 
-use super::OnEnd;
-use crate::platform::Rank;
+use super::{LastWords, NotStarted, OnEnd, SpawnRequest};
+use crate::platform::LaunchInfo;
 
-/// Starts a process that ends with this one, and writes where this one writes.
-pub(crate) fn start_here(rank: Rank, program: Program, on_end: OnEnd) -> Result<Signaller, Error> {
-    let process = program.forward(false)?;
-    let signaller = process.signaller()?;
-    std::thread::Builder::new()
-        .name(format!("panda output {rank}"))
-        .spawn(move || {
-            // Whoever reads our output may have seen enough: that is no fault of the process.
-            let ended = process.to_end(|stream, bytes| match stream {
-                Stream::Output => {
-                    let mut output = std::io::stdout().lock();
-                    let _ = output.write_all(bytes).and_then(|()| output.flush());
-                }
-                Stream::Error => drop(std::io::stderr().lock().write_all(bytes)),
-            });
-            if let Ok((end, _)) = ended {
-                on_end(&end);
+/// Starts a process that ends with this one, and writes where this one writes. `begins` gets the means
+/// to signal it, before it can have ended.
+pub(crate) fn start_here(
+    request: &SpawnRequest,
+    info: &LaunchInfo,
+    begins: impl FnOnce(Arc<Signaller>),
+    on_end: OnEnd,
+) -> Result<Arc<Signaller>, NotStarted> {
+    let process = request.start(info)?;
+    let signaller = Arc::new(process.signaller()?);
+    begins(signaller.clone());
+    let rank = info.rank;
+    let follower = std::thread::Builder::new().name(format!("panda output {rank}"));
+    let followed = follower.spawn(move || {
+        let mut words = LastWords::default();
+        // Whoever reads our output may have seen enough: that is no fault of the process.
+        let ended = process.to_end(|stream, bytes| match stream {
+            Stream::Output => {
+                let mut output = std::io::stdout().lock();
+                let _ = output.write_all(bytes).and_then(|()| output.flush());
             }
-        })
-        .map_err(|source| Error::NotStarted {
-            program: format!("the follower of rank {rank}"),
-            source,
-        })?;
+            Stream::Error => {
+                words.push(bytes);
+                drop(std::io::stderr().lock().write_all(bytes));
+            }
+        });
+        if let Ok((end, _)) = ended {
+            on_end(&end, &words.text());
+        }
+    });
+    followed.map_err(|e| format!("this host has no thread for the output of rank {rank}: {e}"))?;
     Ok(signaller)
 }

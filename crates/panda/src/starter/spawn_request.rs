@@ -1,4 +1,4 @@
-//! What is to be started, and how it is said over a connection.
+//! What a process asks of its session's starter, and how it is said over a connection.
 //!
 //! A request goes as it is, so all but the session's secret can be overheard where a session has several hosts, as what its processes say to each other over `tcp` and `udp` can. It is
 //! sealed with the secret: who takes a connection over that has been proven to be of the session can have nothing started.
@@ -8,11 +8,12 @@ use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use antiphon_runner::Program;
+use antiphon_runner::{Error, Forwarding, Program};
 use serde::{Deserialize, Serialize};
 
+use super::{NotStarted, Signal};
 use crate::platform::bootstrap::{read, write};
-use crate::platform::{LaunchInfo, Rank, Secret};
+use crate::platform::{LaunchInfo, Mpi, Platform, Rank, Secret};
 
 /// A program that is to be started as more processes of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,16 +24,30 @@ pub struct SpawnRequest {
     pub args: Vec<OsString>,
     /// Where it starts.
     pub directory: PathBuf,
-    /// its environment, to which the variables of its launch info come.
+    /// Its environment, to which the variables of its launch info come.
     pub environment: Vec<(OsString, OsString)>,
     /// Which processes of the session they become.
     pub ranks: Vec<Rank>,
     /// Who wants them.
     pub parent: Rank,
-    /// The address of the host that they are wanted on, if the session has several.
+    /// The host that they are wanted on, as the spawner names it; else it is the spawner's.
+    pub host: Option<String>,
+    /// The address of the spawner's host, if the session has several.
     pub address: Option<IpAddr>,
     /// Where they have more started.
     pub starter: Option<String>,
+}
+
+/// What a process asks of its session's starter.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Request {
+    Spawn(SpawnRequest),
+    Signal {
+        rank: Rank,
+        signal: Signal,
+        /// Differs each time, so that a request that is overheard and said again has no effect.
+        number: u128,
+    },
 }
 
 /// A request as it is sent.
@@ -55,6 +70,54 @@ impl SpawnRequest {
             .envs(info.to_environment())
     }
 
+    /// Starts the program as a process of this host.
+    ///
+    /// # Errors
+    /// What this host lacks, with the mend.
+    pub fn start(&self, info: &LaunchInfo) -> Result<Forwarding, NotStarted> {
+        if !self.directory.is_dir() {
+            let directory = self.directory.display();
+            return Err(format!(
+                "this host has no directory {directory}: make it, or name another one"
+            )
+            .into());
+        }
+        self.program(info).forward(false).map_err(|error| {
+            let mend = match error {
+                Error::Missing { .. } => {
+                    ": check its name, give its path, or put its directory into PATH"
+                }
+                _ => "",
+            };
+            format!("on this host {error}{mend}").into()
+        })
+    }
+
+    /// Checks that the request is for this host, where nobody can start processes on others.
+    pub(crate) fn stays_here(&self, platform: &str) -> Result<(), NotStarted> {
+        match &self.host {
+            Some(host) if !is_this_host(host) => Err(match platform == Mpi::NAME {
+                true => format!(
+                    "over mpi a process starts on its spawner's host: have a process on {host} spawn it, or use tcp or udp"
+                ),
+                false => format!(
+                    "nobody starts processes on {host} for this session: start the session with `antiphon launch --hosts FILE`, and name {host} in the file"
+                ),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a name is this host's own.
+#[must_use]
+pub fn is_this_host(name: &str) -> bool {
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    name == "localhost" || own.is_ok_and(|own| own.trim() == name)
+}
+
+impl Request {
     pub(crate) fn send(&self, secret: Secret, stream: &mut impl Write) -> io::Result<()> {
         let request = postcard::to_stdvec(self).map_err(io::Error::other)?;
         let seal = *seal(secret, &request).as_bytes();
@@ -82,24 +145,25 @@ mod tests {
 
     #[test]
     fn a_request_is_taken_from_who_knows_the_secret_as_it_was_given() {
-        let request = SpawnRequest {
+        let request = Request::Spawn(SpawnRequest {
             program: "true".into(),
             args: vec!["a".into()],
             directory: "/".into(),
             environment: vec![("COLOUR".into(), "green".into())],
             ranks: vec![3, 4],
             parent: 1,
+            host: None,
             address: None,
             starter: None,
-        };
+        });
         let (ours, theirs) = (Secret([1; 16]), Secret([2; 16]));
         let mut sent = Vec::new();
         request.send(ours, &mut sent).unwrap();
-        let received = SpawnRequest::receive(ours, &mut sent.as_slice()).unwrap();
+        let received = Request::receive(ours, &mut sent.as_slice()).unwrap();
         assert_eq!(format!("{received:?}"), format!("{request:?}"));
-        assert!(SpawnRequest::receive(theirs, &mut sent.as_slice()).is_err());
+        assert!(Request::receive(theirs, &mut sent.as_slice()).is_err());
         let at = sent.windows(5).position(|part| part == b"green").unwrap();
         sent[at] ^= 1;
-        assert!(SpawnRequest::receive(ours, &mut sent.as_slice()).is_err());
+        assert!(Request::receive(ours, &mut sent.as_slice()).is_err());
     }
 }

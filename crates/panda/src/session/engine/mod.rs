@@ -18,6 +18,7 @@ use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::pending_requests::End;
+use crate::starter::Signal;
 
 mod awaited;
 mod drive;
@@ -193,6 +194,10 @@ pub trait Engine: Send + Sync {
     }
     /// Of those, one that has ended before it had joined.
     fn has_failed(&self, _spawned: &[Rank]) -> Option<Rank> {
+        None
+    }
+    /// Signals a process by the platform's own means, or says why not; nothing if it is one of the system's.
+    fn signal(&self, _rank: Rank, _signal: Signal) -> Option<Result<(), String>> {
         None
     }
     /// A process has ended that this one had started.

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use antiphon_panda::platform::local::Programs;
 use antiphon_panda::platform::{self, Local};
-use antiphon_panda::{Error, Group, GroupEvent, LaunchInfo, Message, Session};
+use antiphon_panda::{
+    Error, Group, GroupEvent, LaunchInfo, Message, Session, Signal, SpawnOptions,
+};
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -276,4 +278,48 @@ fn whoever_comes_amid_messages_sees_them_at_their_places() {
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), all.len(), "each number once");
+}
+
+#[test]
+fn a_thread_has_arguments_and_no_directory_of_its_own() {
+    let programs = Programs::default().program("worker", |session, args| {
+        let sent = Message::of(&args.len()).unwrap();
+        session.port("args").send(0, 0, sent).unwrap();
+    });
+    let session = programs.sessions(1).unwrap().remove(0);
+    let mut options = SpawnOptions {
+        arguments: vec!["one".into(), "two".into()],
+        ..SpawnOptions::default()
+    };
+    let spawned = session.spawn_with("worker", 2, &options).unwrap();
+    let ranks: Vec<u32> = spawned.into_iter().map(Result::unwrap).collect();
+    for rank in ranks {
+        let args = session.port("args").receive(Some(rank), None).unwrap();
+        assert_eq!(args.payload.value::<usize>().unwrap(), 2);
+    }
+    let spawned = session.spawn_with("wroker", 2, &options).unwrap();
+    assert!(spawned.iter().all(|outcome| {
+        let said = outcome.as_ref().unwrap_err().to_string();
+        said.contains("local::Programs")
+    }));
+    options.directory = Some("/".into());
+    for outcome in session.spawn_with("worker", 2, &options).unwrap() {
+        let why = outcome.unwrap_err().to_string();
+        assert!(why.contains("leave the option `directory` out"), "{why}");
+    }
+}
+
+#[test]
+fn a_thread_cannot_be_signalled() {
+    let sessions = Local::sessions(2).unwrap();
+    for rank in 0..2 {
+        let refused = sessions[0].signal(rank, Signal::USR1).unwrap_err();
+        assert!(matches!(refused, Error::NotSignalled { .. }), "{refused}");
+        assert!(
+            refused.to_string().contains("threads of one process"),
+            "{refused}"
+        );
+    }
+    let unknown = sessions[0].signal(2, Signal::USR1).unwrap_err();
+    assert!(matches!(unknown, Error::NoSuchRank { .. }), "{unknown}");
 }

@@ -1,6 +1,7 @@
 //! Processes that are started while a session runs, by the process that wants them. This executable starts itself.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,8 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Bootstrap, Secret, shm, udp};
-use antiphon_panda::starter::{SpawnRequest, Starter};
-use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session};
+use antiphon_panda::starter::{NotStarted, OnEnd, Processes, SpawnRequest, Starter};
+use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session, Signal, SpawnOptions};
+use antiphon_runner::Signaller;
 use rustix::net::{AddressFamily, SocketType};
 
 use crate::{mpirun, process};
@@ -211,14 +213,26 @@ fn waits_of(task: &Path, name: &str) -> Option<u64> {
     count?.trim().parse().ok()
 }
 
+/// Starts nobody.
+struct NoProcesses;
+
+impl Processes for NoProcesses {
+    fn start(&self, _: &SpawnRequest, _: u32, _: OnEnd) -> Result<Arc<Signaller>, NotStarted> {
+        Err("nobody is".into())
+    }
+
+    fn signal(&self, _: u32, _: Signal) -> Result<(), NotStarted> {
+        Err("nobody is there".into())
+    }
+}
+
 #[test]
 #[ignore = "a process of another test"]
 fn has_no_descriptors() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let secret = Secret::fresh().unwrap();
     let bootstrap = Bootstrap::hold(any, 1, secret).unwrap();
-    let start = |_: &SpawnRequest, _, _| Err("nobody is".into());
-    let starter = Starter::hold(any.ip(), secret, Arc::new(start)).unwrap();
+    let starter = Starter::hold(any.ip(), secret, Arc::new(NoProcesses)).unwrap();
     let info = bootstrap.launch_info("tcp", 0);
     let addresses: [SocketAddr; 2] =
         [info.bootstrap, starter.address()].map(|address| address.parse().unwrap());
@@ -314,3 +328,190 @@ fn is_greeted() {
 #[test]
 #[ignore = "a process that the other tests spawn"]
 fn ends_at_once() {}
+
+/// What is called with these is this test's process of that name.
+fn called(name: &str) -> Vec<OsString> {
+    let words = ["--exact", name, "--ignored", "-q", "--nocapture"];
+    words.map(OsString::from).to_vec()
+}
+
+fn lost(session: &Session, rank: u32) {
+    let end = session.port("end").receive(Some(rank), None).unwrap_err();
+    assert!(matches!(end, Error::Lost { .. }), "{end}");
+}
+
+fn processes_start_as_options_say(info: &LaunchInfo) {
+    let session = antiphon_panda::platform::join(info).unwrap();
+    let exe = std::env::current_exe().unwrap();
+    let options = SpawnOptions {
+        host: Some("localhost".into()),
+        directory: Some("/".into()),
+        environment: vec![
+            ("COLOUR".into(), Some("green".into())),
+            ("CARGO_MANIFEST_DIR".into(), None),
+        ],
+        arguments: called("says_how_it_was_started"),
+    };
+    let spawned = session.spawn_with(&exe, 2, &options).unwrap();
+    let ranks: Vec<u32> = spawned.into_iter().map(Result::unwrap).collect();
+    assert_eq!(ranks, [1, 2]);
+    let port = session.port("told");
+    for &rank in &ranks {
+        let told = port.receive(Some(rank), None).unwrap().payload;
+        let told: (String, Option<String>, Option<String>) = told.value().unwrap();
+        assert_eq!(told, ("/".into(), Some("green".into()), None));
+    }
+    // A sibling is signalled by their parent's means.
+    port.send(1, 2, Message::new()).unwrap();
+    let done = port.receive(Some(1), None).unwrap().payload;
+    assert_eq!(done.value::<String>().unwrap(), "done");
+    lost(&session, 2);
+    session.signal(1, Signal::KILL).unwrap();
+    lost(&session, 1);
+    // That it has ended is known when its end is.
+    let refused = loop {
+        match session.signal(1, Signal::TERM) {
+            Ok(()) => thread::sleep(Duration::from_millis(5)),
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(refused, Error::NotSignalled { rank: 1, .. }),
+        "{refused}"
+    );
+    assert!(refused.to_string().contains("has ended"), "{refused}");
+}
+
+/// Why one process that was started so is not there.
+fn why_not(session: &Session, program: impl AsRef<Path>, options: &SpawnOptions) -> String {
+    let mut spawned = session.spawn_with(program.as_ref(), 1, options).unwrap();
+    spawned.remove(0).unwrap_err().to_string()
+}
+
+fn each_process_that_is_not_there_says_why(info: &LaunchInfo) {
+    let session = antiphon_panda::platform::join(info).unwrap();
+    let exe = std::env::current_exe().unwrap();
+    let plain = SpawnOptions {
+        arguments: called("ends_badly"),
+        ..SpawnOptions::default()
+    };
+    let with = |change: fn(&mut SpawnOptions)| {
+        let mut options = plain.clone();
+        change(&mut options);
+        options
+    };
+    let missing = with(|options| options.directory = Some("/no/such/directory".into()));
+    let why = why_not(&session, &exe, &missing);
+    assert!(
+        why.contains("no directory /no/such/directory: make it"),
+        "{why}"
+    );
+    let elsewhere = with(|options| options.host = Some("node9.invalid".into()));
+    let why = why_not(&session, &exe, &elsewhere);
+    assert!(
+        why.contains("node9.invalid") && why.contains("--hosts"),
+        "{why}"
+    );
+    let why = why_not(&session, "/no/such/program", &plain);
+    assert!(
+        why.contains("/no/such/program") && why.contains("path"),
+        "{why}"
+    );
+    let file = std::env::temp_dir().join(format!("panda-spawn-{}", std::process::id()));
+    fs::write(&file, "#!/bin/sh").unwrap();
+    let why = why_not(&session, &file, &plain);
+    fs::remove_file(&file).unwrap();
+    assert!(why.contains("chmod +x"), "{why}");
+    let why = why_not(&session, &exe, &plain);
+    assert!(why.contains("exit code 3 and did not join"), "{why}");
+    assert!(why.contains("no money left"), "{why}");
+    // Those that are there stay, whatever becomes of the others.
+    let some = with(|options| options.arguments = called("joins_if_its_rank_is_even"));
+    let spawned = session.spawn_with(&exe, 4, &some).unwrap();
+    for outcome in spawned {
+        match outcome {
+            Ok(rank) => {
+                assert_eq!(rank % 2, 0);
+                session.port("go").send(rank, 0, Message::new()).unwrap();
+                session.port("gone").receive(Some(rank), None).unwrap();
+            }
+            Err(Error::NotSpawned { rank, .. }) => assert_eq!(rank % 2, 1),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A test over each platform where anybody can start processes.
+macro_rules! over_all {
+    ($($what:ident: $shm:ident $tcp:ident $udp:ident;)*) => {
+        $(
+            #[test]
+            fn $shm() {
+                let bootstrap = shm::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+                $what(&bootstrap.launch_info(0));
+            }
+
+            #[test]
+            fn $tcp() {
+                let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+                let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+                $what(&bootstrap.launch_info("tcp", 0));
+            }
+
+            #[test]
+            fn $udp() {
+                let bootstrap = udp::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+                $what(&bootstrap.launch_info(0));
+            }
+        )*
+    };
+}
+
+over_all! {
+    processes_start_as_options_say:
+        options_count_over_shm options_count_over_tcp options_count_over_udp;
+    each_process_that_is_not_there_says_why:
+        failures_are_told_over_shm failures_are_told_over_tcp failures_are_told_over_udp;
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn says_how_it_was_started() {
+    let session = Session::join().unwrap();
+    let directory = std::env::current_dir().unwrap().display().to_string();
+    let variable = |name: &str| std::env::var(name).ok();
+    let told = (
+        directory,
+        variable("COLOUR"),
+        variable("CARGO_MANIFEST_DIR"),
+    );
+    let port = session.port("told");
+    port.send(0, 0, Message::of(&told).unwrap()).unwrap();
+    let sibling = port.receive(Some(0), None).unwrap().tag;
+    let sent = session.signal(sibling, Signal::KILL);
+    let said = sent.map_or_else(|error| error.to_string(), |()| "done".into());
+    port.send(0, 0, Message::of(&said).unwrap()).unwrap();
+    let _ = port.receive(Some(0), None);
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn ends_badly() {
+    eprintln!("no money left");
+    std::process::exit(3);
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn joins_if_its_rank_is_even() {
+    if LaunchInfo::from_environment()
+        .unwrap()
+        .rank
+        .is_multiple_of(2)
+    {
+        let session = Session::join().unwrap();
+        session.port("go").receive(Some(0), None).unwrap();
+        let gone = session.port("gone");
+        gone.send_synchronously(0, 0, Message::new()).unwrap();
+    }
+}
