@@ -37,8 +37,10 @@ Examples:
   antiphon launch -n 4 --over shm ./counter
   antiphon launch -n 3 --over udp --faults seed=7,lost=50,late=100,late_us=3000 ./counter
   antiphon launch -n 8 --over tcp --hosts hosts ./counter
+  antiphon launch -n 2 --over shm --joinable board ./counter
 
-Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input.")]
+Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input. Processes may start others on these hosts, and signal each other.
+With --joinable a process that you start by hand joins by the name (Session::join_existing, panda_session_join_existing). It finds the session in $XDG_RUNTIME_DIR/antiphon, which only you can read.")]
 pub struct Launch {
     /// How many processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -63,6 +65,10 @@ pub struct Launch {
     /// Seconds between a signal that asks to end (Ctrl-C) and the one that kills
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub grace: u32,
+
+    /// Let processes that you start by hand join the session by this name; for shm, tcp and udp
+    #[arg(long, value_name = "NAME")]
+    pub joinable: Option<String>,
 
     /// Pass lines on without marking them
     #[arg(long)]
@@ -113,6 +119,7 @@ pub fn run(options: &Launch) -> Result<Exit> {
         .hosts(options.hosts.as_ref())
         .faults(options.faults)
         .silence(options.silence)
+        .joinable(options.joinable.clone())
         .start()?;
     pass_signals(running.signals(), Duration::from_secs(options.grace.into()))?;
     let styles = Styles::of_this_process(options.plain);

@@ -26,6 +26,7 @@ pub use lines::Line;
 pub use outcome::{Ended, Outcome};
 pub use running::{Running, Signals};
 
+use antiphon_panda::platform::RegistryError;
 use antiphon_panda::platform::udp::Faults;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -42,6 +43,7 @@ pub struct Launch {
     hosts: Option<PathBuf>,
     faults: Option<Faults>,
     silence: Option<Duration>,
+    joinable: Option<String>,
 }
 
 /// Why the processes were not started, or not followed to their end.
@@ -80,6 +82,14 @@ pub enum LaunchError {
         /// The platform's name.
         over: &'static str,
     },
+    /// A session over Open MPI was to be joined by hand.
+    #[error(
+        "only mpirun starts processes of a session over mpi, so nobody can join it by hand: use shm, tcp or udp, or leave --joinable out"
+    )]
+    Joinable,
+    /// The session cannot be made to be found.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     /// Open MPI is not installed.
     #[error(
         "there is no `mpirun`, which starts programs over Open MPI: install it (apt-get install openmpi-bin libopenmpi3)"
@@ -109,6 +119,7 @@ impl Launch {
             hosts: None,
             faults: None,
             silence: None,
+            joinable: None,
         }
     }
 
@@ -143,6 +154,14 @@ impl Launch {
         self
     }
 
+    /// Lets processes that this user starts by hand join the session by a name, while it runs: see
+    /// [`Registry`](antiphon_panda::platform::Registry). For all platforms but [`Over::Mpi`].
+    #[must_use]
+    pub fn joinable(mut self, name: Option<impl Into<String>>) -> Self {
+        self.joinable = name.map(Into::into);
+        self
+    }
+
     /// Starts the processes. If one cannot be started, those that were are ended.
     ///
     /// # Errors
@@ -157,6 +176,9 @@ impl Launch {
         }
         if self.faults.is_some() && self.over != Over::Udp {
             return Err(LaunchError::Faults { over });
+        }
+        if self.joinable.is_some() && self.over == Over::Mpi {
+            return Err(LaunchError::Joinable);
         }
         match self.over {
             Over::Mpi => mpirun::start(self),

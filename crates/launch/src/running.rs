@@ -5,7 +5,7 @@ use crate::hosts::{Host, Hosts};
 use crate::lines::Lines;
 use crate::remote::{self, Call, Orders, Remote};
 use crate::{Ended, Launch, LaunchError, Line, Outcome, Over, mpirun};
-use antiphon_panda::platform::{LaunchInfo, Rank};
+use antiphon_panda::platform::{Joinable, LaunchInfo, Rank, Registry};
 use antiphon_panda::starter::{
     LastWords, NotStarted, OnEnd, Processes, Signal, SpawnRequest, Starter, is_this_host,
 };
@@ -29,6 +29,7 @@ pub struct Running {
 /// Where the processes meet, and where they ask for more, which those of Open MPI start themselves.
 pub(crate) struct Places {
     bootstrap: Bootstrap,
+    _joinable: Option<Joinable>,
     _starter: Option<Starter>,
 }
 
@@ -131,6 +132,15 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         hosts,
     });
     let starter = running.starter(&plan).map_err(failed)?;
+    let joinable = launch.joinable.as_ref().map(|name| {
+        let info = LaunchInfo {
+            starter: Some(starter.address()),
+            address: plan.hosts.as_ref().map(|hosts| hosts.own),
+            ..plan.info.clone()
+        };
+        Registry::of_user().and_then(|registry| registry.announce(name, &info))
+    });
+    let joinable = joinable.transpose()?;
     let directory = std::env::current_dir().map_err(failed)?;
     for rank in 0..launch.count {
         let host = plan.hosts.as_ref().map(|hosts| hosts.of(rank));
@@ -161,6 +171,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     }
     running.places = Some(Places {
         bootstrap,
+        _joinable: joinable,
         _starter: Some(starter),
     });
     Ok(running)
@@ -305,6 +316,7 @@ impl Running {
     pub(crate) fn hold(&mut self, bootstrap: Bootstrap) {
         self.places = Some(Places {
             bootstrap,
+            _joinable: None,
             _starter: None,
         });
     }

@@ -22,6 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if mode == "launch" {
         return launch();
     }
+    if mode == "by-hand" {
+        return by_hand();
+    }
     let info = LaunchInfo::from_environment()?;
     match mode.as_str() {
         "greet" => match info.platform.as_str() {
@@ -85,6 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "idle" => drop(Session::join()?),
         "outlive" => outlive()?,
         "signalled" => signalled()?,
+        "joinable" => joinable()?,
         "elsewhere" => elsewhere()?,
         "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
@@ -147,6 +151,32 @@ fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
     }
     heard.sort_unstable();
     println!("heard {heard:?}");
+    Ok(())
+}
+
+/// The first process says who joins by hand, and tells each.
+fn joinable() -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    session.everyone()?.barrier()?;
+    if session.rank() == 0 {
+        println!("begun");
+        io::stdout().flush()?;
+        for _ in 0..2 {
+            let arrived = session.port("by hand").receive(None, None)?;
+            println!("came {}", arrived.from);
+        }
+    }
+    session.everyone()?.barrier()?;
+    Ok(())
+}
+
+/// A process that nobody has launched.
+fn by_hand() -> Result<(), Box<dyn Error>> {
+    let name = std::env::args().nth(2);
+    let session = Session::join_existing(name.as_deref())?;
+    let port = session.port("by hand");
+    port.send_synchronously(0, 0, Message::new())?;
+    println!("rank {} of {}", session.rank(), session.population());
     Ok(())
 }
 
@@ -277,8 +307,10 @@ fn spawn_many() -> Result<(), Box<dyn Error>> {
 /// Launches a session over a platform, of so many processes in this mode; ends as it does.
 fn launch() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(2).collect();
-    let [over, count, mode] = words.as_slice() else {
-        return Err("launch PLATFORM COUNT MODE".into());
+    let (over, count, mode, name) = match words.as_slice() {
+        [over, count, mode] => (over, count, mode, None),
+        [over, count, mode, name] => (over, count, mode, Some(name)),
+        _ => return Err("launch PLATFORM COUNT MODE [NAME]".into()),
     };
     let over = match over.as_str() {
         "shm" => Over::Shm,
@@ -288,7 +320,8 @@ fn launch() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("no platform `{other}`").into()),
     };
     let launch = Launch::new(over, count.parse()?, std::env::current_exe()?);
-    let outcome = launch.args([mode]).start()?.to_end(|line| {
+    let launch = launch.args([mode]).joinable(name);
+    let outcome = launch.start()?.to_end(|line| {
         println!("{}", String::from_utf8_lossy(&line.text));
         let _ = io::stdout().flush();
     })?;

@@ -97,6 +97,27 @@ pub extern "C" fn panda_session_join_with_silence(
     })
 }
 
+/// Joins a running session of this user as one more process, which somebody has started by hand: the session of a name, or for NULL the only one that can be joined. `antiphon launch --joinable NAME` lets a
+/// session be joined so; the process must run on the launcher's host. It has no parent, and ends when it likes. The handle is the caller's, to be given back by panda_session_free().
+///
+/// Errors: PANDA_NOT_JOINED, with the reason, and the sessions that there are; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_join_existing(
+    name: *const c_char,
+    session: Option<&mut MaybeUninit<*mut panda_session>>,
+) -> panda_status {
+    entry("panda_session_join_existing", || {
+        let session = given(session, "session")?;
+        let name = match name.is_null() {
+            true => None,
+            // SAFETY: the caller's promise.
+            false => Some(unsafe { text(name, "name") }?),
+        };
+        session.write(handle(Session::join_existing(name)?));
+        Ok(())
+    })
+}
+
 /// Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
 ///
 /// Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.

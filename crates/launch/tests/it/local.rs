@@ -278,6 +278,88 @@ fn a_process_signals_another_one_that_the_launcher_has_started() {
     }
 }
 
+fn processes_join_by_hand(over: &str) {
+    let base = tempfile::tempdir().expect("a directory");
+    let by_hand = |name: Option<&str>| {
+        let mut command = Command::new(MEMBER);
+        command.arg("by-hand").args(name);
+        command.env("XDG_RUNTIME_DIR", base.path());
+        let ran = command.output().expect("it runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (ran.status.success(), text(&ran.stdout), text(&ran.stderr))
+    };
+    let mut launcher = Command::new(MEMBER)
+        .args(["launch", over, "2", "joinable", "board"])
+        .env("XDG_RUNTIME_DIR", base.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut lines = BufReader::new(launcher.stdout.take().expect("piped")).lines();
+    assert!(lines.any(|line| line.expect("text") == "begun"));
+    let (_, _, why) = by_hand(Some("bored"));
+    assert!(why.contains("those that can: board"), "{why}");
+    for (name, said) in [(None, "rank 2 of 3\n"), (Some("board"), "rank 3 of 4\n")] {
+        let (is_good, output, why) = by_hand(name);
+        assert!(is_good && output == said, "{over}: {output}{why}");
+    }
+    let rest: Vec<String> = lines.map(|line| line.expect("text")).collect();
+    assert_eq!(rest, ["came 2", "came 3"], "{over}");
+    assert!(launcher.wait().expect("ended").success());
+    let (_, _, why) = by_hand(None);
+    assert!(
+        why.contains("no session of this user can be joined"),
+        "{why}"
+    );
+}
+
+#[test]
+fn processes_join_by_hand_over_shm() {
+    processes_join_by_hand("shm");
+}
+
+#[test]
+fn processes_join_by_hand_over_tcp() {
+    processes_join_by_hand("tcp");
+}
+
+#[test]
+fn processes_join_by_hand_over_udp() {
+    processes_join_by_hand("udp");
+}
+
+/// A launcher that is killed removes nothing: the next process that looks finds that its session is over.
+#[test]
+fn a_session_whose_launcher_was_killed_is_not_found() {
+    let base = tempfile::tempdir().expect("a directory");
+    let mut launcher = Command::new(MEMBER)
+        .args(["launch", "shm", "1", "hang", "board"])
+        .env("XDG_RUNTIME_DIR", base.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut lines = BufReader::new(launcher.stdout.take().expect("piped")).lines();
+    assert!(lines.any(|line| line.expect("text").starts_with("here")));
+    let registry = antiphon_panda::platform::Registry::below(base.path());
+    let names = || {
+        let running = registry.running().expect("readable").into_iter();
+        running.map(|session| session.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(), ["board"]);
+    launcher.kill().expect("it runs");
+    launcher.wait().expect("ended");
+    wait_until("its keepers let go of what they have of it", || {
+        names().is_empty()
+    });
+    assert!(!base.path().join("antiphon/board").exists());
+}
+
+#[test]
+fn a_session_over_mpi_cannot_be_joined_by_hand() {
+    let refused = launch(Over::Mpi, 1, "seat").joinable(Some("board"));
+    let why = refused.start().err().expect("refused").to_string();
+    assert!(why.contains("leave --joinable out"), "{why}");
+}
+
 /// Over `udp` a process that is killed says nothing. The launcher tells it to those that come later.
 #[test]
 fn processes_that_have_ended_are_known_to_those_that_are_spawned() {

@@ -4,8 +4,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{Linked, compiled, output, run, session};
 use antiphon_launch::Over;
+use antiphon_panda::platform::{self, Bootstrap, Registry, Secret};
+
+use crate::support::{Linked, compiled, is_there, output, over_all, run, session};
 
 const PLATFORMS: [Over; 4] = [Over::Shm, Over::Tcp, Over::Udp, Over::Mpi];
 const BOTH: [Linked; 2] = [Linked::Statically, Linked::Dynamically];
@@ -137,6 +139,22 @@ fn spawned_processes() {
 #[test]
 fn processes_that_the_program_starts_itself() {
     everywhere("tests/c/launch_info.c", 2);
+}
+
+#[test]
+fn a_process_that_is_started_by_hand() {
+    let base = tempfile::tempdir().expect("a directory");
+    let secret = Secret::fresh().expect("random numbers");
+    let bootstrap = Bootstrap::hold(([127, 0, 0, 1], 0).into(), 1, secret).expect("a port");
+    let info = bootstrap.launch_info("tcp", 0);
+    let session = platform::join(&info).expect("it is alone");
+    let registry = Registry::below(base.path());
+    let _joinable = registry.announce("board", &info).expect("free");
+    let greeted = std::thread::spawn(move || session.port("greetings").receive(None, None));
+    let program = compiled("tests/c/by_hand.c", Linked::Dynamically);
+    run(alone(&program).env("XDG_RUNTIME_DIR", base.path()));
+    let greeting = greeted.join().expect("no panic").expect("it greets");
+    assert_eq!((greeting.from, greeting.tag), (1, 1));
 }
 
 /// Over Open MPI nobody outlives a process that is killed.

@@ -1,7 +1,7 @@
 //! Where processes that know only one address learn each other's: `antiphon launch` holds it while a session runs.
 //!
-//! A process proves to know the session's secret, says its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have
-//! come, later ones at once. A process may also have ranks allotted for others, and says whom of those that it was told of it did not meet. Each question is one connection.
+//! A process proves to know the session's secret, says its rank, its name and the address that it listens at, and gets everybody's: when all
+//! founders have come. A process may also have ranks allotted for others, and says whom of those that it was told of it did not meet. Each question is one connection.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -213,7 +213,6 @@ impl Table {
 
     fn enter(&self, contact: Contact) -> Answer {
         let mut contacts = self.contacts.lock();
-        let is_founder = contact.rank < self.size;
         contacts.insert(contact.rank, contact);
         self.changed.notify_all();
         let until = Instant::now() + FOUNDERS_WAIT;
@@ -222,7 +221,8 @@ impl Table {
                 .filter(|rank| !contacts.contains_key(rank))
                 .collect::<Vec<_>>()
         };
-        while is_founder && !missing(&contacts).is_empty() {
+        // A later process waits as well: one that joins by hand may come before all founders have.
+        while !missing(&contacts).is_empty() {
             if self.changed.wait_until(&mut contacts, until).timed_out() {
                 return Answer::Missing(missing(&contacts));
             }

@@ -31,6 +31,7 @@ mod option;
 pub mod patience;
 mod pause;
 mod pool;
+pub mod registry;
 pub mod shm;
 pub mod tcp;
 pub mod udp;
@@ -42,6 +43,7 @@ pub use bootstrap::Bootstrap;
 pub use launch_info::{LaunchInfo, LaunchInfoError, Secret};
 pub use local::Local;
 pub use mpi::Mpi;
+pub use registry::{Joinable, Registry, RegistryError};
 pub use shm::Shm;
 pub use tcp::Tcp;
 pub use udp::Udp;
@@ -228,6 +230,9 @@ pub enum JoinError {
     /// The environment holds no launch info.
     #[error(transparent)]
     LaunchInfo(#[from] LaunchInfoError),
+    /// No running session was found that could be joined by hand.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     /// Peers did not come in time.
     #[error(
         "{platform}: waited {waited_s} s for {missing}, who did not join: see whether they were started, and their output"

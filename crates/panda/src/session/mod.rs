@@ -127,6 +127,19 @@ impl Session {
         crate::platform::join(&info)
     }
 
+    /// Joins a running session of this user as one more process, which somebody has started by hand: the
+    /// session of a name, or the only one that can be joined. `antiphon launch --joinable NAME` and
+    /// [`Registry::announce`](crate::platform::Registry::announce) let a session be joined so.
+    ///
+    /// The process has no parent, and ends when it likes. Its host is that of the launcher. Nobody can
+    /// [signal](Self::signal) it but itself.
+    ///
+    /// # Errors
+    /// There is no such session, or there are several, which are named; it cannot be joined.
+    pub fn join_existing(name: Option<&str>) -> Result<Self, Error> {
+        crate::platform::join(&LaunchInfo::of_running_session(name)?)
+    }
+
     /// A session over a platform that has been joined. `silence` is how long a peer may be silent before it is taken for lost.
     ///
     /// # Errors

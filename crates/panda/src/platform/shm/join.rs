@@ -21,9 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
     let shared = Arc::new(open(info)?);
     take(&shared, &info.name)?;
-    if info.rank < info.size {
-        wait_for_peers(&shared)?;
-    }
+    // A process that joins by hand may come before all founders have.
+    wait_for_peers(&shared)?;
     let ended = {
         let shared = Arc::clone(&shared);
         move |rank| note_end(&shared, rank)
@@ -41,17 +40,7 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
 
 /// Ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
-    let given = shared
-        .header()
-        .next_rank
-        .fetch_update(SeqCst, SeqCst, |next| {
-            next.checked_add(count).filter(|&end| end <= RANKS)
-        });
-    let first = given.map_err(|taken| {
-        JoinError::refused::<Shm>(format!(
-            "{taken} of {RANKS} places have been given, so {count} more processes cannot join: begin a new session, or use tcp"
-        ))
-    })?;
+    let first = reserve(shared, count)?;
     let launch_info = |rank| LaunchInfo {
         platform: Shm::NAME.into(),
         rank,
@@ -65,6 +54,26 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
         secret: shared.secret,
     };
     Ok((first..first + count).map(launch_info).collect())
+}
+
+/// A rank for this process, which is none of the session's yet.
+pub fn allot_one(info: &LaunchInfo) -> Result<Rank, JoinError> {
+    reserve(&open(info)?, 1)
+}
+
+/// The first of so many ranks that nobody has.
+fn reserve(shared: &Shared, count: u32) -> Result<Rank, JoinError> {
+    let given = shared
+        .header()
+        .next_rank
+        .fetch_update(SeqCst, SeqCst, |next| {
+            next.checked_add(count).filter(|&end| end <= RANKS)
+        });
+    given.map_err(|taken| {
+        JoinError::refused::<Shm>(format!(
+            "{taken} of {RANKS} places have been given, so {count} more processes cannot join: begin a new session, or use tcp"
+        ))
+    })
 }
 
 /// A peer's process has ended.

@@ -29,6 +29,7 @@ mod watch;
 
 pub use bootstrap::Bootstrap;
 pub use inbox::ShmInbox;
+pub(super) use join::allot_one;
 
 use peer::Outgoing;
 use shared::Shared;

@@ -103,8 +103,6 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
 
 /// Ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
-    // A socket of its own: the other one's datagrams are the inbox's.
-    let socket = open(shared.own).map_err(|e| JoinError::system::<Udp>("open a UDP socket", e))?;
     let launch_info = |rank| LaunchInfo {
         platform: Udp::NAME.into(),
         rank,
@@ -118,10 +116,33 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
         secret: shared.secret,
     };
     let own = launch_info(shared.rank);
+    let first = reserve(&own, shared.own, shared.bootstrap_at, count)?;
+    Ok((first..first + count).map(launch_info).collect())
+}
+
+/// A rank for this process, which is none of the session's yet.
+pub fn allot_one(info: &LaunchInfo) -> Result<Rank, JoinError> {
+    let Way { bootstrap_at, .. } = read_bootstrap(info)?;
+    let own = info.address.map_or_else(|| towards(bootstrap_at), Ok);
+    let own = own.map_err(|e| {
+        JoinError::system::<Udp>(format!("reach the bootstrap at {bootstrap_at}"), e)
+    })?;
+    reserve(info, own, bootstrap_at, 1)
+}
+
+/// The first of so many ranks that nobody has, asked for from this host's address.
+fn reserve(
+    info: &LaunchInfo,
+    own: IpAddr,
+    bootstrap_at: SocketAddr,
+    count: u32,
+) -> Result<Rank, JoinError> {
+    // A socket of its own: another one's datagrams are an inbox's.
+    let socket = open(own).map_err(|e| JoinError::system::<Udp>("open a UDP socket", e))?;
     let host = Host {
         socket: &socket,
-        info: &own,
-        bootstrap_at: shared.bootstrap_at,
+        info,
+        bootstrap_at,
     };
     let mut question = [0; 8];
     getrandom::fill(&mut question).map_err(|e| {
@@ -131,7 +152,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
     let ask = Note::Allot { question, count };
     let answer = host.ask(
         ANSWER,
-        || vec![(BOOTSTRAP, shared.bootstrap_at, ask.clone())],
+        || vec![(BOOTSTRAP, bootstrap_at, ask.clone())],
         |from, note, _| match note {
             Note::Allotted { question: q, first } if from == BOOTSTRAP && q == question => {
                 Some(first)
@@ -140,13 +161,12 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
         },
     )?;
     match answer {
-        Some(Some(first)) => Ok((first..first + count).map(launch_info).collect()),
+        Some(Some(first)) => Ok(first),
         Some(None) => Err(JoinError::refused::<Udp>(format!(
             "{count} more processes are more than a session can have: begin a new one"
         ))),
         None => Err(JoinError::refused::<Udp>(format!(
-            "the bootstrap at {} does not answer: does `antiphon launch` still run?",
-            shared.bootstrap_at
+            "the bootstrap at {bootstrap_at} does not answer: does `antiphon launch` still run?"
         ))),
     }
 }

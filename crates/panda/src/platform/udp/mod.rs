@@ -27,6 +27,7 @@ mod wire;
 pub use bootstrap::Bootstrap;
 pub use faults::{Faults, FaultsError};
 pub use inbox::UdpInbox;
+pub(super) use join::allot_one;
 
 use shared::Shared;
 use wire::Note;

@@ -11,7 +11,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::platform::{Bootstrap, Secret, shm, udp};
+use antiphon_panda::platform::{Bootstrap, Registry, Secret, shm, udp};
 use antiphon_panda::starter::{NotStarted, OnEnd, Processes, SpawnRequest, Starter};
 use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session, Signal, SpawnOptions};
 use antiphon_runner::Signaller;
@@ -514,4 +514,68 @@ fn joins_if_its_rank_is_even() {
         let gone = session.port("gone");
         gone.send_synchronously(0, 0, Message::new()).unwrap();
     }
+}
+
+/// A process that comes by hand may be the first of all, and is known to all in the end.
+fn a_process_joins_by_hand(infos: [LaunchInfo; 2]) {
+    let base = tempfile::tempdir().unwrap();
+    let registry = Registry::below(base.path());
+    let joinable = registry.announce("board", &infos[1]).unwrap();
+    let own = registry.clone();
+    let by_hand = thread::spawn(move || {
+        let info = LaunchInfo::of_session_in(&own, None).unwrap();
+        antiphon_panda::platform::join(&info).unwrap()
+    });
+    let founders =
+        infos.map(|info| thread::spawn(move || antiphon_panda::platform::join(&info).unwrap()));
+    let founders = founders.map(|thread| thread.join().unwrap());
+    let by_hand = by_hand.join().unwrap();
+    assert_eq!(
+        (by_hand.rank(), by_hand.size(), by_hand.parent()),
+        (2, 2, None)
+    );
+    for founder in &founders {
+        let hello = by_hand.port("hello");
+        hello.send(founder.rank(), 7, Message::new()).unwrap();
+        let arrived = founder.port("hello").receive(None, Some(7)).unwrap();
+        assert_eq!(arrived.from, 2);
+        founder.port("hello").send(2, 8, Message::new()).unwrap();
+        hello.receive(Some(founder.rank()), Some(8)).unwrap();
+    }
+    // One that comes later knows it, and is known to it.
+    let info = LaunchInfo::of_session_in(&registry, Some("board")).unwrap();
+    let later = antiphon_panda::platform::join(&info).unwrap();
+    later.port("hello").send(2, 9, Message::new()).unwrap();
+    let arrived = by_hand.port("hello").receive(None, Some(9)).unwrap();
+    assert_eq!(arrived.from, 3);
+    // Nobody has started it, but it can signal itself.
+    let refused = founders[0].signal(2, Signal::TERM).unwrap_err().to_string();
+    assert!(
+        refused.contains("signal it where it was started"),
+        "{refused}"
+    );
+    drop(joinable);
+    let over = LaunchInfo::of_session_in(&registry, None)
+        .unwrap_err()
+        .to_string();
+    assert!(over.contains("antiphon launch --joinable"), "{over}");
+}
+
+#[test]
+fn a_process_joins_by_hand_over_shm() {
+    let bootstrap = shm::Bootstrap::new(2, Secret::fresh().unwrap()).unwrap();
+    a_process_joins_by_hand([0, 1].map(|rank| bootstrap.launch_info(rank)));
+}
+
+#[test]
+fn a_process_joins_by_hand_over_tcp() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let bootstrap = Bootstrap::hold(any, 2, Secret::fresh().unwrap()).unwrap();
+    a_process_joins_by_hand([0, 1].map(|rank| bootstrap.launch_info("tcp", rank)));
+}
+
+#[test]
+fn a_process_joins_by_hand_over_udp() {
+    let bootstrap = udp::Bootstrap::new(2, Secret::fresh().unwrap()).unwrap();
+    a_process_joins_by_hand([0, 1].map(|rank| bootstrap.launch_info(rank)));
 }
