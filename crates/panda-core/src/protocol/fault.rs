@@ -28,6 +28,16 @@ pub enum Mutant {
     LeavesOut,
     /// In collective operations: who waits does not ask.
     NeverAsks,
+    /// In the detection of quiescence: one wave that counts alike is enough.
+    TrustsOneWave,
+    /// In it: an active process answers.
+    CountsActive,
+    /// In it: messages of a process that has left are written off.
+    WritesOffLeft,
+    /// In it: a wave goes on when members come or go.
+    GoesOnWithWave,
+    /// In it: a process does not say that it was active since its answer.
+    NeverTells,
 }
 
 /// The fault that is put in, if any.

@@ -12,6 +12,7 @@ pub mod link;
 mod presence;
 pub mod requests;
 mod stack;
+pub mod termination;
 pub mod wire;
 
 pub use presence::{PeerEvent, PeerNews};
