@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+pub mod clock;
 pub mod collective;
 pub mod failure_detector;
 pub mod fault;
