@@ -1240,6 +1240,154 @@ panda_status panda_comm_reduce_numbers(panda_comm *communicator,
                                        uint32_t of,
                                        uint32_t by);
 
+/* ---- quiescence and clocks ------------------------------------------------------------------------------- */
+
+/**
+ * A process's part in the detection of quiescence: the moments at which all processes are passive
+ * and no message of work is under way.
+ *
+ * A process is active while one of its activities goes on. A message of work is one that may make
+ * a passive process active. Its sender counts it before it sends it, its receiver when it takes
+ * it, both within an activity: an upcall that takes work begins one first. A passive process
+ * becomes active by a message of work alone, or after a verdict.
+ */
+typedef struct panda_quiescence panda_quiescence;
+
+/**
+ * A moment at which all was quiescent.
+ */
+typedef struct panda_verdict panda_verdict;
+
+/**
+ * How far another process's clock is ahead of this one's.
+ */
+typedef struct {
+    /**
+     * Nanoseconds that it is ahead; negative if it is behind.
+     */
+    int64_t offset_ns;
+    /**
+     * Nanoseconds by which that may be wrong, either way.
+     */
+    uint64_t uncertainty_ns;
+    /**
+     * This process's clock when that was measured: panda_session_clock().
+     */
+    uint64_t measured_at_ns;
+} panda_clock_offset;
+
+/**
+ * Gives this process's part in the detection of quiescence. The first call begins it, with one
+ * activity: that of the caller. Until then the process counts as active. The handle is the
+ * caller's, to be given back by panda_quiescence_free(). Each handle's waiter gets each verdict.
+ *
+ * Errors: PANDA_LOST: another process has taken this one for lost, or it has left; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_quiescence(panda_session *session, panda_quiescence **quiescence);
+
+/**
+ * Counts a message of work that is about to be sent.
+ *
+ * Errors: PANDA_NO_SUCH_RANK; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_sent(panda_quiescence *quiescence, panda_rank to);
+
+/**
+ * Counts a message of work that was received.
+ *
+ * Errors: PANDA_NO_SUCH_RANK; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_received(panda_quiescence *quiescence, panda_rank from);
+
+/**
+ * Begins an activity.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_active(panda_quiescence *quiescence);
+
+/**
+ * Ends an activity. The process is passive when its last one has ended.
+ *
+ * Errors: PANDA_PANICKED: no activity goes on; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_passive(panda_quiescence *quiescence);
+
+/**
+ * Sets what this process says of itself in a verdict, for instance how many of its threads are
+ * blocked: a message, which it takes. It is set within an activity.
+ *
+ * Errors: PANDA_TOO_LONG: it has more than 4096 bytes; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_report(panda_quiescence *quiescence, panda_message *report);
+
+/**
+ * Waits for the next verdict, for a time at most, in nanoseconds or PANDA_FOREVER. The caller's
+ * own activity has to be over. The verdict is the caller's, to be given back by
+ * panda_verdict_free().
+ *
+ * Errors: PANDA_TIMED_OUT; PANDA_LOST: another process has taken this one for lost, or it has
+ * left; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_wait(panda_quiescence *quiescence, uint64_t timeout_ns, panda_verdict **verdict);
+
+/**
+ * Leaves: the others go on without this process, and wait for the work that it has sent. It must
+ * neither send work after that nor take any. The end of the session does the same.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_quiescence_leave(panda_quiescence *quiescence);
+
+/**
+ * Gives a handle back. It does not leave. NULL is none.
+ */
+void panda_quiescence_free(panda_quiescence *quiescence);
+
+/**
+ * A verdict's number. They are counted from 1, alike at all processes.
+ */
+uint64_t panda_verdict_number(panda_verdict *verdict);
+
+/**
+ * The processes that took part, by rank: at most `room` of them into `ranks`. Returns how many
+ * there are.
+ */
+size_t panda_verdict_members(panda_verdict *verdict, panda_rank *ranks, size_t room);
+
+/**
+ * The processes that were lost until then, by rank: at most `room` of them into `ranks`. Returns
+ * how many there are.
+ */
+size_t panda_verdict_lost(panda_verdict *verdict, panda_rank *ranks, size_t room);
+
+/**
+ * What a process reported of itself: a message that is the caller's. NULL if it took no part;
+ * empty if it reported nothing.
+ */
+panda_message *panda_verdict_report(panda_verdict *verdict, panda_rank of);
+
+/**
+ * Gives a verdict back. NULL is none.
+ */
+void panda_verdict_free(panda_verdict *verdict);
+
+/**
+ * The time by this process's clock for timelines, in nanoseconds. Each process counts from a
+ * moment of its own.
+ */
+uint64_t panda_session_clock(panda_session *session);
+
+/**
+ * Measures how far another process's clock is ahead of this one's, by several exchanges with it.
+ * The true offset lies within the uncertainty while that lasts. Clocks drift: measure again later,
+ * and interpolate between the two.
+ *
+ * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_clock_offset(panda_session *session, panda_rank of_rank, panda_clock_offset *offset);
+
 /* ---- threads --------------------------------------------------------------------------------------------- */
 
 /**

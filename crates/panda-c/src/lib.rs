@@ -28,6 +28,7 @@ pub mod message;
 pub mod numbers;
 pub mod port;
 pub mod program;
+pub mod quiescence;
 pub mod rpc;
 pub mod session;
 pub mod spawn;

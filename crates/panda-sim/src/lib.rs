@@ -20,7 +20,7 @@ pub use antiphon_panda_core::Chance;
 pub use communicator::{Calls, Communicator, Done, Task, Turn};
 pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
 pub use network::{Kind, Network};
-pub use programs::{End, Failure, Fault, Halt, Outcome as Run, Programs, Simulation, seeds};
+pub use programs::{Clock, End, Failure, Fault, Halt, Outcome as Run, Programs, Simulation, seeds};
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};
 

@@ -17,9 +17,11 @@ pub use antiphon_panda_core::{DecodeError, Message, Number, Rank, Reduction, mes
 pub use error::{Error, Named, SameNumber};
 pub use platform::{LaunchInfo, Platform};
 pub use protocol::PeerEvent;
+pub use protocol::clock::ClockOffset;
 pub use protocol::group::GroupEvent;
+pub use protocol::termination::{Event as QuiescenceEvent, Verdict};
 pub use session::{
-    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Reply, Session, SpawnOptions,
-    WeakSession,
+    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Quiescence, Reply, Session,
+    SpawnOptions, WeakSession,
 };
 pub use starter::Signal;

@@ -53,7 +53,7 @@ const END: &str = "
 ";
 
 /// What the header has, in order, and the files that say so.
-const TOPICS: [(&str, &[&str]); 8] = [
+const TOPICS: [(&str, &[&str]); 9] = [
     ("statuses", &["status.rs", "given.rs"]),
     ("messages", &["message.rs"]),
     (
@@ -64,6 +64,7 @@ const TOPICS: [(&str, &[&str]); 8] = [
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),
     ("collective operations", &["communicator.rs", "numbers.rs"]),
+    ("quiescence and clocks", &["quiescence.rs"]),
     ("threads", &["thread.rs", "sync.rs"]),
 ];
 
@@ -100,6 +101,8 @@ fn topic(files: &[&str]) -> String {
         "launch_info",
         "port",
         "group",
+        "quiescence",
+        "verdict",
         "comm",
         "thread",
         "mutex",

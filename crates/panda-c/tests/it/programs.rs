@@ -127,6 +127,11 @@ fn groups() {
 }
 
 #[test]
+fn quiescence() {
+    everywhere("tests/c/quiescence.c", 3);
+}
+
+#[test]
 fn communicators() {
     everywhere("tests/c/communicators.c", 4);
 }

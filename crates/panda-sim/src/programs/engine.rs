@@ -340,6 +340,10 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
         self.node.now()
     }
 
+    fn clock(&self) -> Duration {
+        self.node.clock()
+    }
+
     fn spawn(
         &self,
         program: &OsStr,

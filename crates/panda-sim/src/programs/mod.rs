@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_fiber::{Run, StackError};
+use rustc_hash::FxHashMap;
 
 use super::{Kind, Network};
 use antiphon_panda::hook;
@@ -53,6 +54,26 @@ pub enum Fault {
     Heal,
 }
 
+/// A process's clock, by which [`Session::clock`] tells the time. Waits go by the simulation's time all the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Nanoseconds that it is ahead at the beginning; negative if it is behind.
+    pub ahead_ns: i64,
+    /// Nanoseconds that it gains in a millisecond; negative if it loses them.
+    pub drift_ppm: i64,
+}
+
+impl Clock {
+    /// Returns what it shows at a time of the simulation.
+    #[must_use]
+    pub fn at(self, time: Duration) -> Duration {
+        let time_ns = time.as_nanos() as i128;
+        let gained_ns = time_ns * i128::from(self.drift_ppm) / 1_000_000;
+        let shown_ns = time_ns + gained_ns + i128::from(self.ahead_ns);
+        Duration::from_nanos(u64::try_from(shown_ns).unwrap_or(0))
+    }
+}
+
 /// A session of simulated processes that is to be run.
 ///
 /// ```
@@ -80,6 +101,7 @@ pub struct Simulation {
     silence: Duration,
     limit: Duration,
     faults: Vec<(Duration, Fault)>,
+    clocks: FxHashMap<Rank, Clock>,
 }
 
 impl Simulation {
@@ -97,6 +119,7 @@ impl Simulation {
             silence: SILENCE,
             limit: LIMIT,
             faults: Vec::new(),
+            clocks: FxHashMap::default(),
         }
     }
 
@@ -125,6 +148,13 @@ impl Simulation {
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Gives a process a clock of its own. All show the simulation's time, unless it is said.
+    #[must_use]
+    pub fn clock(mut self, rank: Rank, clock: Clock) -> Self {
+        self.clocks.insert(rank, clock);
         self
     }
 
@@ -178,6 +208,7 @@ impl Simulation {
         let _here = Here::begin();
         let network = self.network.clone();
         let switch = Switch::new(self.size, network, self.seed, self.silence, self.limit);
+        switch.set_clocks(self.clocks.clone());
         let of_switch = switch.clone();
         let main = move || self.direct(&of_switch, cast);
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(hook::STACK_BYTES);

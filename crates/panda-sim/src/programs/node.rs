@@ -268,6 +268,11 @@ impl Node {
         self.switch.time()
     }
 
+    /// Returns the time by this process's own clock.
+    pub fn clock(&self) -> Time {
+        self.switch.clock_of(self.rank)
+    }
+
     /// Does what its protocols want of the network, and gives back what they want of the process itself.
     pub fn perform(&self, action: Action) -> Option<Action> {
         // Handles that outlast the simulation reach nobody.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use antiphon_fiber::{ManyServers, StackError, Threads as _};
 use parking_lot::Mutex;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 
-use super::Fault;
 use super::node::{Incoming, Node, Phase};
+use super::{Clock, Fault};
 use crate::medium::{Medium, START, Travel};
 use crate::{Chance, Network};
 use antiphon_panda_core::Rank;
@@ -93,6 +93,8 @@ struct State {
     past: Vec<Arc<Node>>,
     /// Who has not heard of whom, over datagrams: what the second sends to the first is a stranger's.
     strangers: BTreeSet<(Rank, Rank)>,
+    /// Processes whose clocks do not show the simulation's time.
+    clocks: FxHashMap<Rank, Clock>,
     starter: Option<Arc<dyn Starter>>,
     silence: Duration,
     /// Processes that are left.
@@ -128,6 +130,7 @@ impl Switch {
                 nodes: Vec::new(),
                 past: Vec::new(),
                 strangers: BTreeSet::new(),
+                clocks: FxHashMap::default(),
                 starter: None,
                 silence,
                 left: 0,
@@ -157,6 +160,18 @@ impl Switch {
     /// The time, as protocols count it.
     pub fn time(&self) -> Time {
         self.medium(|medium| medium.now)
+    }
+
+    /// Gives processes clocks of their own.
+    pub fn set_clocks(&self, clocks: FxHashMap<Rank, Clock>) {
+        self.state.lock().clocks = clocks;
+    }
+
+    /// Returns the time by a process's clock.
+    pub fn clock_of(&self, rank: Rank) -> Time {
+        let now = self.time();
+        let clock = self.state.lock().clocks.get(&rank).copied();
+        clock.map_or(now, |clock| clock.at(now))
     }
 
     /// The time, as programs see it.

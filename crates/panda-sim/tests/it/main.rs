@@ -7,6 +7,7 @@ mod conformance;
 mod conforming;
 mod examples;
 mod programs;
+mod quiescence;
 mod restarts;
 mod scale;
 mod seeds;

@@ -58,6 +58,10 @@ impl Core {
 
     /// Takes leave of the peers. What waits in other threads fails.
     pub fn end(&self) {
+        if !self.is_over.load(Ordering::Acquire) && self.dispatcher.quiescence.leave() {
+            // Work that it has sent is still waited for.
+            self.ask(Ask::StopCounting);
+        }
         self.is_over.store(true, Ordering::Release);
         self.engine.stop();
         self.dispatcher.drop_upcalls();

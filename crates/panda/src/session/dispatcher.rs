@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use super::clock;
 use super::engine::{Ask, Awaited, Engine};
 use super::flow_control::FlowControl;
 use super::mailbox::{Flood, Mailbox, PortUpcall, Put};
 use super::membership::Membership;
 use super::names::Names;
 use super::pending_requests::PendingRequests;
+use super::quiescence::Detection;
 use super::upcall::{Changes, Last, Place, Registered};
 use crate::error::Named;
 use crate::message::Message;
@@ -121,6 +123,7 @@ pub struct Dispatcher {
     pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
     pub names: Names,
+    pub(super) quiescence: Detection,
     processes: Mutex<FxHashMap<Rank, String>>,
     size: AtomicU32,
     /// How often a peer was found lost.
@@ -266,7 +269,8 @@ impl Dispatcher {
         let of_groups: Vec<_> = (self.groups.lock().values_mut())
             .filter_map(|group| group.upcall.take())
             .collect();
-        drop((services, of_ports, of_peers, of_groups));
+        let of_quiescence = self.quiescence.take_upcall();
+        drop((services, of_ports, of_peers, of_groups, of_quiescence));
     }
 
     /// Registers the upcall of a service.
@@ -369,6 +373,12 @@ impl Dispatcher {
                         let call = UnansweredCall { from, id, payload };
                         let _ = upcall.run(|upcall| upcall(call));
                     }
+                    // Read as late as can be: what comes before is part of the way here.
+                    None if service == clock::service() => {
+                        let kind = Answer::Value;
+                        let clock = clock::answer(engine.clock());
+                        engine.post(from, Envelope::Reply { id, kind }, clock);
+                    }
                     None => {
                         let kind = Answer::NoService;
                         engine.post(from, Envelope::Reply { id, kind }, Message::new());
@@ -377,6 +387,7 @@ impl Dispatcher {
             }
             Delivery::Peer(news) => self.tell_follower(news),
             Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
+            Delivery::Quiescence(event) => self.quiescence.deliver(event),
             Delivery::Combine(work) => {
                 let (key, step) = work.run();
                 engine.post(engine.rank(), Envelope::Collective { key }, step.encode());

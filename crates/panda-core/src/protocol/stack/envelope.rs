@@ -58,6 +58,8 @@ pub enum Envelope {
         /// Whether to send no more.
         is_held: bool,
     },
+    /// What processes tell each other to detect quiescence.
+    Termination,
 }
 
 const PORT: u8 = 0;
@@ -70,6 +72,7 @@ const COLLECTIVE: u8 = 6;
 const HEARTBEAT: u8 = 7;
 const HOLD: u8 = 8;
 const COLLECTIVE_OF: u8 = 9;
+const TERMINATION: u8 = 10;
 
 /// Bytes of the longest.
 const LONGEST: usize = 21;
@@ -110,6 +113,7 @@ impl Envelope {
             }
             Self::Heartbeat { asks } => header(HEARTBEAT, asks.into(), 0, 0, 2),
             Self::Hold { port, is_held } => header(HOLD, port, is_held.into(), 0, 10),
+            Self::Termination => header(TERMINATION, 0, 0, 0, 1),
         }
     }
 
@@ -178,6 +182,7 @@ impl Envelope {
                 let (port, is_held) = (number(header, 1), header[9] != 0);
                 (Self::Hold { port, is_held }, header.len())
             }
+            TERMINATION => (Self::Termination, 1),
             other => return Err(unknown("envelope", other)),
         };
         Ok((envelope, &bytes[length..]))
@@ -286,7 +291,7 @@ fn unknown(wanted: &'static str, byte: u8) -> DecodeError {
 mod tests {
     use super::*;
 
-    const ALL: [Envelope; 11] = [
+    const ALL: [Envelope; 12] = [
         Envelope::Port {
             port: u64::MAX - 1,
             tag: 0x0102_0304,
@@ -324,6 +329,7 @@ mod tests {
             port: 10,
             is_held: true,
         },
+        Envelope::Termination,
     ];
 
     #[test]
@@ -344,7 +350,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_are_refused() {
-        for bytes in [[10; 21], [255; 21], [REPLY; 21]] {
+        for bytes in [[11; 21], [255; 21], [REPLY; 21]] {
             assert!(Envelope::take_off(&mut Message::copy_of(&bytes)).is_err());
         }
     }

@@ -16,6 +16,7 @@ use super::group::{GroupEvent, Myself, Order};
 use super::link::{Links, ToAll, longest_of};
 use super::presence::{PeerNews, Presence};
 use super::requests::{Failure, RequestId, Requests};
+use super::termination::{self, Termination};
 use crate::Rank;
 use crate::message::Message;
 
@@ -104,6 +105,8 @@ pub enum Delivery {
     Group(GroupId, GroupEvent),
     /// What the program is told of a peer that it follows.
     Peer(PeerNews),
+    /// A moment at which all processes were quiescent, or the end of this one's part in finding such moments.
+    Quiescence(termination::Event),
     /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
     Combine(Combining),
 }
@@ -160,6 +163,7 @@ pub struct Stack<L: Links, O> {
     led: u64,
     requests: Requests,
     collectives: Collectives,
+    termination: Termination,
     detector: FailureDetector,
     presence: Presence,
     /// Lost for certain or given up for good, and not come again.
@@ -195,6 +199,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             led: 0,
             requests: Requests::of(myself.birth),
             collectives: Collectives::new(myself.silence, longest_of::<L>()),
+            termination: Termination::new(myself.rank, myself.size),
             detector: FailureDetector::new(myself.silence),
             presence: Presence::new(myself.rank, myself.size),
             gone: BTreeMap::new(),
@@ -302,6 +307,11 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.close(family, failure, may_begin, &mut out);
         self.collective_outcome(now, out);
+    }
+
+    /// Returns this process's part in the detection of quiescence.
+    pub fn termination(&mut self) -> &mut Termination {
+        &mut self.termination
     }
 
     /// Watches a peer until it is [unwatched](Self::unwatch) as often; it is reported by [`Action::Lost`].

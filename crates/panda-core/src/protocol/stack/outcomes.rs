@@ -52,6 +52,19 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
+    pub(super) fn termination_output(&mut self, now: Time) {
+        let Some(out) = self.termination.take_output() else {
+            return;
+        };
+        for (to, message) in out.sends {
+            self.post(now, to, &Envelope::Termination, message);
+        }
+        let events = out.events.into_iter().map(Delivery::Quiescence);
+        self.actions.extend(events.map(Action::Deliver));
+        out.watch.iter().for_each(|rank| self.watch(*rank, now));
+        out.unwatch.iter().for_each(|rank| self.unwatch(*rank));
+    }
+
     pub(super) fn group_output(&mut self, now: Time, id: GroupId, out: Output) {
         let envelope = Envelope::Group { group: id };
         for (recipients, mut message) in out.sends {

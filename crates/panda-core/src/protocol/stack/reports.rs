@@ -116,6 +116,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.to_all.hears(rank, false);
         self.groups.joined(rank, self.myself);
         self.change_presence(now, rank, |peers| peers.joined(rank));
+        self.termination.joined(rank);
     }
 
     /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
@@ -177,6 +178,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         while let Some(id) = self.groups.next_touched() {
             self.flush_group(now, id);
         }
+        self.termination_output(now);
         self.finish(now);
         self.flush_links(now);
     }
@@ -220,6 +222,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         if self.awaits_return() && self.away.remove(&from) {
             self.actions.push(Action::Back(from));
             self.change_presence(now, from, |peers| peers.back(from));
+            self.termination.joined(from);
         }
     }
 
@@ -267,6 +270,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 Message::new(),
             ),
             Envelope::Heartbeat { asks: false } => {}
+            Envelope::Termination => return self.termination.receive(from, payload),
             Envelope::Hold { port, is_held } => self.actions.push(Action::Hold {
                 rank: from,
                 port,
@@ -290,6 +294,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.lost(rank, is_certain, why, &mut out);
         self.collective_outcome(now, out);
+        self.termination.lost(rank);
         if is_certain {
             self.groups.ended(rank);
         }

@@ -6,6 +6,7 @@
 //! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
 
 use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
@@ -15,6 +16,7 @@ use crate::protocol::collective::Part;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
+use crate::protocol::termination::Counters;
 use crate::protocol::{Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::pending_requests::End;
@@ -65,6 +67,12 @@ pub enum Ask {
     },
     /// Tells the upcall of this number of all peers.
     FollowPeers(u64),
+    /// Begins this process's part in the detection of quiescence.
+    Count(Arc<Counters>),
+    /// The process has become passive, and the detection wants to hear of it.
+    Passive,
+    /// Ends its part.
+    StopCounting,
     /// Watches a peer.
     Watch(Rank),
     /// Ends one [`Watch`](Self::Watch) of a peer.
@@ -88,6 +96,9 @@ impl Ask {
             }
             Self::GiveUp { rank, why } => stack.give_up(now, rank, &why),
             Self::FollowPeers(upcall) => stack.follow_peers(now, upcall),
+            Self::Count(counters) => stack.termination().enter(counters),
+            Self::Passive => stack.termination().passive(),
+            Self::StopCounting => stack.termination().leave(),
             Self::Watch(rank) => stack.watch(rank, now),
             Self::Unwatch(rank) => stack.unwatch(rank),
         }
@@ -183,6 +194,8 @@ pub trait Engine: Send + Sync {
     fn poll(&self);
     /// The time by the clock that waits go by.
     fn now(&self) -> Instant;
+    /// Returns the time by this process's clock for timelines.
+    fn clock(&self) -> Duration;
     /// Starts a program as more processes by the platform's own means; nothing if they are processes of the system's. They have not joined yet.
     fn spawn(
         &self,

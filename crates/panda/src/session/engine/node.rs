@@ -441,6 +441,10 @@ impl<P: Platform> Engine for Node<P> {
         Instant::now()
     }
 
+    fn clock(&self) -> Duration {
+        self.now()
+    }
+
     fn nudge(&self) {
         self.waiting.wake_all();
         self.platform.wake();

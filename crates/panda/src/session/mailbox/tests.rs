@@ -56,6 +56,9 @@ impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for S
 
     fn poll(&self) {}
 
+    fn clock(&self) -> Duration {
+        Duration::ZERO
+    }
     fn now(&self) -> Instant {
         Instant::now()
     }

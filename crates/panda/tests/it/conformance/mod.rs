@@ -21,6 +21,7 @@ mod groups;
 mod mailbox;
 mod numbers;
 pub mod peers;
+pub mod quiescence;
 pub mod sessions;
 pub mod threads;
 
@@ -370,6 +371,11 @@ macro_rules! conformance_tests {
             a_wait_at_a_port_ends_with_its_session
             an_upcall_may_end_its_session
             an_upcall_may_outlast_the_end_of_its_session
+        );
+        $crate::conformance::conformance_tests!($make => quiescence:
+            a_verdict_comes_when_all_work_is_done
+            work_of_a_process_that_left_is_waited_for
+            clocks_differ_by_what_is_measured
         );
         $crate::conformance::conformance_tests!($make => flow:
             a_synchronous_send_returns_when_its_message_was_taken
