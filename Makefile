@@ -47,8 +47,8 @@ soak:
 	PANDA_SEEDS=$(SEEDS) $(SOAK) -p antiphon-panda-sim -- --nocapture seeds:: whatever_the_seed whoever_crashes
 	PANDA_SEEDS=20 $(SOAK) -p antiphon-panda-sim -- programs:: restarts:: spawning::
 	PANDA_SPLITS=400 $(SOAK) -p antiphon-panda-sim -- availability::
-	PANDA_SEEDS=$(LIES) $(SOAK) -p antiphon-panda -- hostility::lies
-	PROPTEST_CASES=$(LIES) $(SOAK) -p antiphon-panda -- hostility::garbage
+	PANDA_SEEDS=$(LIES) $(SOAK) -p antiphon-panda-core -- lies::
+	PROPTEST_CASES=$(LIES) $(SOAK) -p antiphon-panda-core -- garbage::
 	ANTIPHON_GENERATED=2000 cargo test -p antiphon-ada --release --test it generated -- --nocapture
 	ANTIPHON_DAMAGED=50000 cargo test -p antiphon-ada --release --test it hostile::damaged
 	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::

@@ -1,16 +1,9 @@
-//! Counts what this executable allocates: always by thread, and for the whole process once a test
-//! asks for it.
+//! Counts what this executable allocates, once a test asks for it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 struct Counting;
-
-thread_local! {
-    static LIVE_OF_THREAD: Cell<isize> = const { Cell::new(0) };
-    static LARGEST_OF_THREAD: Cell<usize> = const { Cell::new(0) };
-}
 
 /// Whether the process is counted. Threads that allocate at once would wait for each other's
 /// counts, so most tests do without.
@@ -18,12 +11,9 @@ static IS_PROCESS_COUNTED: AtomicBool = AtomicBool::new(false);
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: the system's allocator does the work. The counters are atomics, and cells without
-// destructors, so counting never allocates.
+// SAFETY: the system's allocator does the work. The counters are atomics, so counting never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE_OF_THREAD.set(LIVE_OF_THREAD.get() + layout.size() as isize);
-        LARGEST_OF_THREAD.set(LARGEST_OF_THREAD.get().max(layout.size()));
         if IS_PROCESS_COUNTED.load(Relaxed) {
             ALLOCATED.fetch_add(layout.size(), Relaxed);
             LIVE.fetch_add(layout.size() as isize, Relaxed);
@@ -33,7 +23,6 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE_OF_THREAD.set(LIVE_OF_THREAD.get() - layout.size() as isize);
         if IS_PROCESS_COUNTED.load(Relaxed) {
             LIVE.fetch_sub(layout.size() as isize, Relaxed);
         }
@@ -58,20 +47,4 @@ pub fn allocated() -> usize {
 /// Returns how many more bytes are in use in the process than at [`count_process`].
 pub fn live() -> isize {
     LIVE.load(Relaxed)
-}
-
-/// Returns the bytes that this thread has allocated less those that it has freed.
-pub fn live_of_thread() -> isize {
-    LIVE_OF_THREAD.get()
-}
-
-/// Returns the bytes of this thread's largest allocation since the last
-/// [`forget_largest_of_thread`].
-pub fn largest_of_thread() -> usize {
-    LARGEST_OF_THREAD.get()
-}
-
-/// Starts anew to look for this thread's largest allocation.
-pub fn forget_largest_of_thread() {
-    LARGEST_OF_THREAD.set(0);
 }

@@ -10,6 +10,5 @@ mod members;
 mod mpirun;
 mod platforms;
 mod process;
-mod protocols;
 mod sessions;
 mod spawning;

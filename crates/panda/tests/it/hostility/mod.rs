@@ -1,7 +1,5 @@
 //! Strangers that call, members that lie, and frames that are damaged.
 
 mod caller;
-mod garbage;
 mod handshake;
-mod lies;
 mod strangers;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use antiphon_panda::Message;
-use antiphon_panda::protocol::group::{Myself, Sequencer};
-use antiphon_panda::protocol::link::{Links, Retransmit};
-use antiphon_panda::protocol::{Action, Stack, Time};
+use antiphon_panda_core::Message;
+use antiphon_panda_core::protocol::group::{Myself, Sequencer};
+use antiphon_panda_core::protocol::link::{Links, Retransmit};
+use antiphon_panda_core::protocol::{Action, Stack, Time};
 
 use super::{Agenda, FRAME, Flow, LITTLE_ROOM, LOCAL, Line, MESSAGE, Narrow, SLOW, Share};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use antiphon_panda::Message;
-use antiphon_panda::protocol::Time;
-use antiphon_panda::protocol::link::{Arrival, Links, Retransmit};
+use antiphon_panda_core::Message;
+use antiphon_panda_core::protocol::Time;
+use antiphon_panda_core::protocol::link::{Arrival, Links, Retransmit};
 
 const FRAME: usize = 1437;
 

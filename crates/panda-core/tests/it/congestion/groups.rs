@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use antiphon_panda::protocol::group::{Myself, Order, Sequencer};
-use antiphon_panda::protocol::link::Retransmit;
-use antiphon_panda::protocol::{Action, Delivery, Stack, Time};
-use antiphon_panda::{GroupEvent, Message, Rank};
+use antiphon_panda_core::protocol::group::{GroupEvent, Myself, Order, Sequencer};
+use antiphon_panda_core::protocol::link::Retransmit;
+use antiphon_panda_core::protocol::{Action, Delivery, Stack, Time};
+use antiphon_panda_core::{Message, Rank};
 
 use super::{Agenda, FRAME, Flow, LITTLE_ROOM, LOCAL, Line, MESSAGE, Narrow, SLOW, Share};
 
@@ -156,7 +156,7 @@ impl World {
 fn has_room(
     group: &mut Sequencer,
     _: Time,
-    _: &mut antiphon_panda::protocol::group::Output,
+    _: &mut antiphon_panda_core::protocol::group::Output,
 ) -> bool {
     !group.is_congested()
 }

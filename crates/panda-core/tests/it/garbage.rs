@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
-use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
-use antiphon_panda::protocol::{Action, Delivery, Stack};
-use antiphon_panda::{GroupEvent, Message, Rank};
+use antiphon_panda_core::protocol::group::{Bus, GroupEvent, Myself, Order, Sequencer};
+use antiphon_panda_core::protocol::link::{Fragment, Links, Retransmit, Through};
+use antiphon_panda_core::protocol::{Action, Delivery, Stack};
+use antiphon_panda_core::{Message, Rank};
 use proptest::prelude::*;
 
 const NOW: Duration = Duration::from_secs(1);

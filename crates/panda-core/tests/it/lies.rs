@@ -6,12 +6,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use antiphon_panda::platform::Rank;
-use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
-use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
-use antiphon_panda::protocol::{Action, Answer, Delivery, Stack};
-use antiphon_panda::{Message, protocol};
-use antiphon_panda_core::Chance;
+use antiphon_panda_core::Rank;
+use antiphon_panda_core::protocol::group::{Bus, Myself, Order, Sequencer};
+use antiphon_panda_core::protocol::link::{Fragment, Links, Retransmit, Through};
+use antiphon_panda_core::protocol::{Action, Answer, Delivery, Stack};
+use antiphon_panda_core::{Chance, Message, protocol};
 
 use crate::allocations::{forget_largest_of_thread, largest_of_thread, live_of_thread};
 

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use antiphon_panda::Message;
-use antiphon_panda::platform::Rank;
-use antiphon_panda::protocol::group::{GroupEvent, Myself, Order, Output, Sequencer};
-use antiphon_panda::protocol::link::Through;
-use antiphon_panda::protocol::{Action, Delivery, Stack, Time};
+use antiphon_panda_core::Message;
+use antiphon_panda_core::Rank;
+use antiphon_panda_core::protocol::group::{GroupEvent, Myself, Order, Output, Sequencer};
+use antiphon_panda_core::protocol::link::Through;
+use antiphon_panda_core::protocol::{Action, Delivery, Stack, Time};
 
 const GROUP: u64 = 1;
 const STEP: Duration = Duration::from_millis(1);

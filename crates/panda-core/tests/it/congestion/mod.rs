@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use antiphon_panda::protocol::Time;
+use antiphon_panda_core::protocol::Time;
 
 mod groups;
 mod links;
