@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use antiphon_launch::Over;
 use antiphon_panda::platform::{self, Bootstrap, Registry, Secret};
 
-use crate::support::{Linked, compiled, is_there, output, over_all, run, session};
+use crate::support::{Linked, compiled, output, run, session};
 
 const PLATFORMS: [Over; 4] = [Over::Shm, Over::Tcp, Over::Udp, Over::Mpi];
 const BOTH: [Linked; 2] = [Linked::Statically, Linked::Dynamically];

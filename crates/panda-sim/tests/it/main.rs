@@ -1,7 +1,12 @@
 //! Protocols and whole programs over the simulated network.
 
 mod availability;
-#[allow(dead_code, reason = "real platforms are asked for more")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "real platforms are asked for more"
+)]
 #[path = "../../../panda/tests/it/conformance/mod.rs"]
 mod conformance;
 mod conforming;

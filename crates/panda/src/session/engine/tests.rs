@@ -179,7 +179,7 @@ fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
     let is_wanted = || node.driver.state().is_wanted();
     thread::scope(|scope| {
         node.driver.want();
-        let own = scope.spawn(|| node.progress_thread.stand_far(&is_wanted, 2 * LIMIT));
+        let own = scope.spawn(|| node.progress_thread.stand_far(is_wanted, 2 * LIMIT));
         assert!(comes_to_hold(|| node.progress_thread.is_far()));
         node.stop_wanting();
         assert!(comes_to_hold(|| !node.progress_thread.is_far()));
