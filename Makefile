@@ -74,11 +74,11 @@ TSAN_FLAGS = -Zsanitizer=thread --cfg antiphon_tsan --cfg rustix_use_libc -Cllvm
 TSAN = RUSTFLAGS="$(TSAN_FLAGS)" CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly test -Zbuild-std --target $(HOST)
 
 # Leaks are not looked for: what a fiber that is blocked for ever owns is left alone on purpose, and so is the memory of the rings' test.
-# Miri follows the rings of shared memory, and the lock of the receiving end, under 4 schedules: accesses that nothing orders, and what weak orders allow. ThreadSanitizer does not see them, where each process of
+# Miri follows the rings of shared memory under 4 schedules: accesses that nothing orders, and what weak orders allow. ThreadSanitizer does not see them, where each process of
 # a test has a mapping of its own; it sees sessions. Ticks are none of its tests either: it holds signals back until the next system call.
 sanitize:
 	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test it --features corosensei/sanitizer -- one:: many::
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race try_lock
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race
 	$(TSAN) -p antiphon-fiber --test it -- one:: many:: --skip one::ticks --skip a_hundred_thousand
 	$(TSAN) -p antiphon-panda --lib
 	$(TSAN) -p antiphon-panda --test it -- platforms::local platforms::tcp platforms::udp platforms::shm failures::waits
