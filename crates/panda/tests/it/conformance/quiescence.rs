@@ -131,7 +131,10 @@ pub fn clocks_differ_by_what_is_measured(make: Make) {
         assert!(matches!(error, Error::NoSuchRank { .. }), "{error}");
         // Until then each answers.
         all.barrier().unwrap();
-        let Some(rows) = all.gather(0, &row).unwrap() else {
+        let rows = all.gather(0, &row).unwrap();
+        // A member that leaves ends what others have not finished.
+        all.barrier().unwrap();
+        let Some(rows) = rows else {
             return;
         };
         let places = 0..SIZE as usize;
