@@ -118,7 +118,7 @@ static void nobody_is_there(void)
     panda_group_free(NULL);
     panda_comm_free(NULL);
     panda_reply_drop(NULL);
-    CHECK(strcmp(panda_status_name(PANDA_TOO_LONG), "PANDA_TOO_LONG") == 0 && strcmp(panda_status_name(PANDA_TOO_LONG + 1), "unknown") == 0);
+    CHECK(strcmp(panda_status_name(PANDA_NOT_SIGNALLED), "PANDA_NOT_SIGNALLED") == 0 && strcmp(panda_status_name(PANDA_NOT_SIGNALLED + 1), "unknown") == 0);
     CHECK(strcmp(panda_status_name(1000), "unknown") == 0 && strcmp(panda_status_name(-1), "unknown") == 0);
 }
 

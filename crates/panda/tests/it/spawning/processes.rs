@@ -331,8 +331,7 @@ fn ends_at_once() {}
 
 /// What is called with these is this test's process of that name.
 fn called(name: &str) -> Vec<OsString> {
-    let words = ["--exact", name, "--ignored", "-q", "--nocapture"];
-    words.map(OsString::from).to_vec()
+    child(name).map(OsString::from).to_vec()
 }
 
 fn lost(session: &Session, rank: u32) {
