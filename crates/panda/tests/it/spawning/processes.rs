@@ -416,10 +416,10 @@ fn each_process_that_is_not_there_says_why(info: &LaunchInfo) {
         why.contains("/no/such/program") && why.contains("path"),
         "{why}"
     );
-    let file = std::env::temp_dir().join(format!("panda-spawn-{}", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("program");
     fs::write(&file, "#!/bin/sh").unwrap();
     let why = why_not(&session, &file, &plain);
-    fs::remove_file(&file).unwrap();
     assert!(why.contains("chmod +x"), "{why}");
     let why = why_not(&session, &exe, &plain);
     assert!(why.contains("exit code 3 and did not join"), "{why}");
