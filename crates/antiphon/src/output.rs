@@ -18,12 +18,12 @@ pub fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Writes a line to standard output, as [`print`].
+/// Writes a line to standard output, as [`print()`].
 pub fn print_line(text: impl Display) -> Result<()> {
     print(&format!("{text}\n"))
 }
 
-/// Writes a file's content to standard output, as [`print`].
+/// Writes a file's content to standard output, as [`print()`].
 pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
