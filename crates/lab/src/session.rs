@@ -369,7 +369,7 @@ impl<'s> Session<'s> {
     /// Asks the subject to end and waits for it; what it used.
     ///
     /// # Errors
-    /// It did not answer, did not end within [`QUIT_LIMIT`], or ended with another code than 0.
+    /// It did not answer, did not end within `QUIT_LIMIT`, or ended with another code than 0.
     pub fn quit(self) -> Result<antiphon_runner::Usage, SessionError> {
         self.quit_within(QUIT_LIMIT)
     }
