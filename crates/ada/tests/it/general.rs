@@ -63,7 +63,7 @@ fn check_behaviour(path: &Path, scheme: (Scheme, Selector), name: &str) -> usize
     }
     let options = verify::Options {
         runs: 1,
-        time_limit: Duration::from_secs(2),
+        time_limit: Duration::from_secs(5),
         schedules: vec![
             Schedule::OneProcessor,
             Schedule::TwoProcessors,
