@@ -210,6 +210,9 @@ fn a_run_that_was_killed_goes_on_from_its_stored_batches() {
         run.map_or(0, |run| store.resume(run).unwrap().raw[0].len())
     };
     while batches() < 12 {
+        // A run that is done has no batches to resume from, so the wait would have no end.
+        let ended = child.try_wait().unwrap();
+        assert_eq!(ended, None, "the child ended before it was killed");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     child.kill().unwrap();
