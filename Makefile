@@ -1,13 +1,19 @@
-# `make run` measures the quick suites and writes one report; `make test` runs all tests. Both install what a Debian or Ubuntu lacks, but for Rust and Go.
+# `make run` takes a first look: half a minute of each suite that needs only a C compiler and GNAT, and one page. `make run SUITES=all` measures all quick suites.
+# `make test` runs all tests. All install what a Debian or Ubuntu lacks, but for Rust and Go.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
-SUITES ?= features rendezvous models layer shared-data rest sql drivers
+SUITES ?=
+ALL = features rendezvous models layer shared-data rest sql drivers
+FIRST_LOOK = $(basename $(notdir $(shell grep -l '^\[first_look\]' suites/*.toml)))
+CHOSEN = $(if $(filter all,$(SUITES)),$(ALL),$(SUITES))
 LIBRARIES = $(or $(CARGO_TARGET_DIR),target)/release
 ANTIPHON = $(LIBRARIES)/antiphon
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 LIBPANDA = libpanda.so.$(firstword $(subst ., ,$(VERSION)))
+# PVM's libraries are not where a system's own programs look for theirs.
+PVM = $(DESTDIR)$(PREFIX)/lib/antiphon/pvm
 
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
 # Databases are started by their tests and by `antiphon measure sql drivers`. Debian's package of PostgreSQL also starts a server of the machine's own, which nothing here uses.
@@ -17,18 +23,19 @@ SERVERS = javac=default-jdk-headless node=nodejs pip3=python3-pip /usr/include/e
 REST = $(SERVERS) mvn=maven wrk=wrk ab=apache2-utils siege=siege
 NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind
 JAVA = javac=default-jdk-headless
-RUN_NEEDS = $(sort $(NEEDS) $(if $(filter models shared-data,$(SUITES)),$(JAVA)) $(if $(filter layer,$(SUITES)),$(RIVALS)) \
-  $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql drivers,$(SUITES)),$(DATABASES)))
+FIRST_NEEDS = gcc=gcc make=make gnatmake=gnat
+RUN_NEEDS = $(if $(CHOSEN),$(sort $(NEEDS) $(if $(filter models shared-data,$(CHOSEN)),$(JAVA)) $(if $(filter layer,$(CHOSEN)),$(RIVALS)) \
+  $(if $(filter rest,$(CHOSEN)),$(REST)) $(if $(filter sql drivers,$(CHOSEN)),$(DATABASES))),$(FIRST_NEEDS))
 # Whether a machine has an ssh server is its owner's matter, unless nothing would start it.
 SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
-TEST_NEEDS = $(sort $(NEEDS) $(RIVALS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
+TEST_NEEDS = $(sort $(NEEDS) $(RIVALS) master1=pvm-examples gfortran=gfortran pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
 
-.PHONY: run check test soak lint bench sanitize install install-panda uninstall uninstall-panda clean setup-run setup-test build
+.PHONY: run check test soak lint bench sanitize install install-panda install-pvm pvm-libraries uninstall uninstall-panda uninstall-pvm clean setup-run setup-test build command deb
 
-# A suite of which nothing could be measured (3) has its gaps in the report.
-run: setup-run build
-	$(ANTIPHON) measure $(SUITES) --quick || [ $$? = 3 ]
-	$(ANTIPHON) report $(SUITES) --html $(REPORT)
+# A suite of which nothing could be measured (3) has its gaps in the report. Only the suite `layer` needs libraries beside the command.
+run: setup-run $(if $(filter layer,$(CHOSEN)),build,command)
+	$(ANTIPHON) measure $(CHOSEN) --quick || [ $$? = 3 ]
+	$(ANTIPHON) report $(or $(CHOSEN),$(FIRST_LOOK)) --html $(REPORT)
 
 # Many tests wait most of their time: for members that are killed, for networks that are cut, for servers.
 test: export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(nproc))
@@ -39,9 +46,13 @@ test: setup-test
 	ANTIPHON_RUNTIME_PROFILE=ship cargo test -p antiphon-sr --test it programs::
 
 # The large numbers of what `make test` tries a few of. Histories of the portability layer's
-# protocols and of programs over it are drawn from SEEDS seeds; members lie in LIES ways.
+# protocols and of programs over it are drawn from SEEDS seeds, those of shared objects from
+# HISTORIES; members lie in LIES ways. A build of
+# the C subject is compared with itself COMPARISONS times (a minute each), and a true 3 % is looked for.
 SEEDS ?= 100000
 LIES ?= 3000
+HISTORIES ?= 5000
+COMPARISONS ?= 50
 SOAK = cargo test --release --test it
 soak:
 	PANDA_SEEDS=$(SEEDS) $(SOAK) -p antiphon-panda-sim -- --nocapture seeds:: whatever_the_seed whoever_crashes
@@ -51,7 +62,17 @@ soak:
 	PROPTEST_CASES=$(LIES) $(SOAK) -p antiphon-panda-core -- garbage::
 	ANTIPHON_GENERATED=2000 cargo test -p antiphon-ada --release --test it generated -- --nocapture
 	ANTIPHON_DAMAGED=50000 cargo test -p antiphon-ada --release --test it hostile::damaged
+	ORCA_SEEDS=$(HISTORIES) cargo test --release -p antiphon-orca --lib -- histories_
+	ORCA_SEEDS=200 cargo test --release -p antiphon-orca --lib -- scenarios::
+	ORCA_MEGABYTES=100 $(SOAK) -p antiphon-orca -- many_megabytes
+	PVM_SEQUENCES=50000 $(SOAK) -p antiphon-pvm -- random_sequences
+	PVM_SOAK=yes $(SOAK) -p antiphon-pvm -- soak::
+	STORE_ROUNDS=100 cargo test -p antiphon-lab --release --test it store::processes_that_begin
+	LAUNCH_LARGE=yes cargo test -p antiphon-launch --release --test it -- --nocapture large_sessions
+	ANTIPHON_COMPARISONS=10000 cargo test --release -p antiphon-measure --lib comparison::
+	ANTIPHON_COMPARISONS=$(COMPARISONS) $(SOAK) -p antiphon -- --nocapture against_itself three_per_cent
 	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::
+	ORCA_CASES=100000 cargo test -p antiphon-orca-lang --release --test it wild::
 
 # What to run while at work: formatting, clippy and unit tests of the crates that changed.
 check:
@@ -61,6 +82,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	scripts/prose.py
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; else echo "cargo-deny is not installed: dependencies were not checked"; fi
 
 bench: setup-run
@@ -79,21 +101,49 @@ TSAN = RUSTFLAGS="$(TSAN_FLAGS)" CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly te
 sanitize:
 	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test it --features corosensei/sanitizer -- one:: many::
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib -- race
+	@# PVM's C programs over a library that is not instrumented: what they hand over and get is seen.
+	PVM_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined" ASAN_OPTIONS=detect_leaks=0 cargo test -p antiphon-pvm --test it -- programs:: failures:: soak::
 	$(TSAN) -p antiphon-fiber --test it -- one:: many:: --skip one::ticks --skip a_hundred_thousand
 	$(TSAN) -p antiphon-panda --lib
 	$(TSAN) -p antiphon-panda --test it -- platforms::local platforms::tcp platforms::udp platforms::shm failures::waits
 
+# The debug information of the command stands beside it, where backtraces find it. Builds and
+# benchmarks take the same profile, or each would compile everything anew. Measurements and tests
+# do not: they say that such a variable is not passed on.
+build command bench: export CARGO_PROFILE_RELEASE_STRIP = none
+
 build:
 	cargo build --workspace --release
+	@scripts/split-debug.sh $(ANTIPHON)
+	$(MAKE) pvm-libraries
+
+command:
+	cargo build --release --package antiphon
+	@scripts/split-debug.sh $(ANTIPHON)
+
+# Where `antiphon pvm cc` finds them as long as nothing is installed.
+pvm-libraries:
+	install -d $(LIBRARIES)/pvm/include
+	install -m 644 crates/pvm/include/pvm3.h crates/pvm/include/fpvm3.h $(LIBRARIES)/pvm/include/
+	scripts/pvm-libraries.sh $(LIBRARIES)/libpvm3.a $(LIBRARIES)/pvm/lib
 
 install: build
-	$(MAKE) install-panda
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/antiphon $(DESTDIR)$(PREFIX)/share/man/man1
+	$(MAKE) install-panda install-pvm
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(ANTIPHON) $(DESTDIR)$(PREFIX)/bin/antiphon
-	rm -rf $(DESTDIR)$(PREFIX)/share/antiphon/suites $(DESTDIR)$(PREFIX)/share/antiphon/subjects
-	cp -R suites subjects $(DESTDIR)$(PREFIX)/share/antiphon/
+	@# Suites and subjects that an older version installed: the command brings its own.
+	rm -rf $(DESTDIR)$(PREFIX)/share/antiphon
 	$(ANTIPHON) generate man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(ANTIPHON) generate completions $(DESTDIR)$(PREFIX)/share
+
+# A Debian package, which cargo-deb makes: `cargo install cargo-deb`.
+DEB = $(LIBRARIES)/deb
+deb: command
+	rm -rf $(DEB)
+	install -d $(DEB)/man
+	$(ANTIPHON) generate man $(DEB)/man
+	$(ANTIPHON) generate completions $(DEB)
+	cargo deb --package antiphon --no-build --no-strip
 
 # The portability layer for C, as `cargo build --release -p antiphon-panda-c` made it.
 install-panda:
@@ -104,11 +154,19 @@ install-panda:
 	ln -sf $(LIBPANDA) $(DESTDIR)$(PREFIX)/lib/libpanda.so
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/panda-c/panda.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/panda.pc
 
+# PVM's libraries, of the archive that `cargo build --release -p antiphon-pvm` made.
+install-pvm: pvm-libraries
+	install -d $(PVM)
+	cp -RP $(LIBRARIES)/pvm/include $(LIBRARIES)/pvm/lib $(PVM)/
+
+uninstall-pvm:
+	rm -rf $(PVM)
+
 uninstall-panda:
 	rm -f $(DESTDIR)$(PREFIX)/include/panda.h $(DESTDIR)$(PREFIX)/lib/libpanda.a $(DESTDIR)$(PREFIX)/lib/$(LIBPANDA) $(DESTDIR)$(PREFIX)/lib/libpanda.so
 	rm -f $(DESTDIR)$(PREFIX)/lib/pkgconfig/panda.pc
 
-uninstall: uninstall-panda
+uninstall: uninstall-panda uninstall-pvm
 	rm -rf $(DESTDIR)$(PREFIX)/bin/antiphon $(DESTDIR)$(PREFIX)/share/antiphon
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/antiphon*.1
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/antiphon $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_antiphon $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/antiphon.fish

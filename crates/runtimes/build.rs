@@ -29,16 +29,38 @@ struct Archive {
     folder: &'static str,
     /// Features of the package.
     features: &'static [&'static str],
+    /// The library's name for programs.
+    library: &'static str,
 }
 
 /// All run-times. The packages that they share are compiled once.
-const ARCHIVES: &[Archive] = &[Archive {
-    name: "SR",
-    language: "SR",
-    package: "antiphon-sr-rt",
-    folder: "sr-rt",
-    features: &[],
-}];
+const ARCHIVES: &[Archive] = &[
+    Archive {
+        name: "SR",
+        language: "SR",
+        package: "antiphon-sr-rt",
+        folder: "sr-rt",
+        features: &[],
+        library: "libantiphon_sr_rt.a",
+    },
+    // For programs that create virtual machines: the others have nothing of panda.
+    Archive {
+        name: "SR_MACHINES",
+        language: "SR",
+        package: "antiphon-sr-rt",
+        folder: "sr-rt",
+        features: &["machines"],
+        library: "libantiphon_sr_machines.a",
+    },
+    Archive {
+        name: "ORCA",
+        language: "Orca",
+        package: "antiphon-orca-rt",
+        folder: "orca-rt",
+        features: &[],
+        library: "libantiphon_orca_rt.a",
+    },
+];
 
 /// What a run-time is compiled for: a profile that cargo is given beside those of the workspace.
 struct Profile {
@@ -108,7 +130,7 @@ fn main() {
         let built = build(archive, &package, &profile, &target);
         watched.extend(sources(&built.with_extension("d")));
         watched.insert(package.join("include"));
-        let library = out.join(file_name(archive));
+        let library = out.join(archive.library);
         copy(&built, &library);
         shrink(&library);
         let mut files = vec![library];
@@ -141,7 +163,7 @@ fn target_folder(out: &Path) -> PathBuf {
     build.and_then(Path::parent).unwrap_or(out).join("runtimes")
 }
 
-/// The static library's name.
+/// The name that cargo gives the static library.
 fn file_name(archive: &Archive) -> String {
     format!("lib{}.a", archive.package.replace('-', "_"))
 }
@@ -239,7 +261,7 @@ fn constant(archive: &Archive, files: &[PathBuf]) -> String {
          archive: {archive:?},\n    files: &[\n{list}    ],\n    key: \"{key:016x}\",\n}};\n",
         name = archive.name,
         language = archive.language,
-        archive = file_name(archive),
+        archive = archive.library,
         key = hasher.finish(),
     )
 }

@@ -26,22 +26,29 @@ static int checked(int result, const char *call)
 
 /* The start ------------------------------------------------------------------------------------------------------------ */
 
-/* The variant's choices, from the environment. */
-static bool chosen(const char *variable, const char *usual, const char *other)
+struct choice {
+    const char *name;
+    int value;
+};
+
+/* The variant's choice among three, or two and the first again; from the environment. The first is the usual one. */
+static int chosen(const char *variable, const struct choice choices[3])
 {
     const char *named = getenv(variable);
-    if (named && strcmp(named, usual) != 0 && strcmp(named, other) != 0)
-        member_fail("%s=%s: it is %s or %s", variable, named, usual, other);
-    return named && strcmp(named, other) == 0;
+    for (int i = 0; i < 3; i++)
+        if (!named || strcmp(named, choices[i].name) == 0)
+            return choices[i].value;
+    member_fail("%s=%s: it is %s, %s or %s", variable, named, choices[0].name, choices[1].name, choices[2].name);
 }
 
 void system_open(unsigned rank, char address[ADDRESS_BYTES])
 {
     (void)rank;
-    bool direct = chosen("LAYER_ROUTE", "daemon", "direct");
-    packing = chosen("LAYER_PACKING", "raw", "in-place") ? PvmDataInPlace : PvmDataRaw;
+    static const struct choice routes[] = {{"daemon", PvmDontRoute}, {"direct", PvmRouteDirect}, {"daemon", PvmDontRoute}};
+    static const struct choice packings[] = {{"raw", PvmDataRaw}, {"in-place", PvmDataInPlace}, {"xdr", PvmDataDefault}};
+    packing = chosen("LAYER_PACKING", packings);
     snprintf(address, ADDRESS_BYTES, "%d", checked(pvm_mytid(), "pvm_mytid"));
-    checked(pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute), "pvm_setopt");
+    checked(pvm_setopt(PvmRoute, chosen("LAYER_ROUTE", routes)), "pvm_setopt");
 }
 
 static char *group(unsigned members)
@@ -87,11 +94,29 @@ void system_settle(const struct turn *turn)
 
 /* Messages ------------------------------------------------------------------------------------------------------------- */
 
+/* In XDR's form whole integers are sent, which is what its conversion is for. */
+static size_t integers_of(size_t bytes)
+{
+    return packing == PvmDataDefault ? bytes / sizeof(int) : 0;
+}
+
 static void pack(const void *message, size_t bytes)
 {
+    size_t integers = integers_of(bytes), before = integers * sizeof(int);
     checked(pvm_initsend(packing), "pvm_initsend");
-    if (bytes > 0)
-        checked(pvm_pkbyte((char *)message, (int)bytes, 1), "pvm_pkbyte");
+    if (integers > 0)
+        checked(pvm_pkint((int *)message, (int)integers, 1), "pvm_pkint");
+    if (bytes > before)
+        checked(pvm_pkbyte((char *)message + before, (int)(bytes - before), 1), "pvm_pkbyte");
+}
+
+static void unpack(void *message, size_t bytes)
+{
+    size_t integers = integers_of(bytes), before = integers * sizeof(int);
+    if (integers > 0)
+        checked(pvm_upkint(message, (int)integers, 1), "pvm_upkint");
+    if (bytes > before)
+        checked(pvm_upkbyte((char *)message + before, (int)(bytes - before), 1), "pvm_upkbyte");
 }
 
 static void send_to(const struct turn *turn, unsigned rank, const void *message, size_t bytes)
@@ -105,8 +130,7 @@ static void receive_from(const struct turn *turn, unsigned rank, void *message, 
 {
     (void)turn;
     checked(pvm_recv(tasks[rank], TAG), "pvm_recv");
-    if (bytes > 0)
-        checked(pvm_upkbyte(message, (int)bytes, 1), "pvm_upkbyte");
+    unpack(message, bytes);
 }
 
 #include "loops.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* On the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as fast as to
- * what has a fixed place in the program (docs/shared-data.md). */
+ * what has a fixed place in the program (docs/explanation/shared-data.md). */
 struct counter {
     _Alignas(APART) volatile uint64_t unprotected; /* volatile: every increment is one of memory; that alone makes none of them indivisible */
     _Atomic uint64_t indivisible;

@@ -1,4 +1,4 @@
-/* Data that tasks share: a counter and a cache, protected in several ways (docs/shared-data.md). */
+/* Data that tasks share: a counter and a cache, protected in several ways (docs/explanation/shared-data.md). */
 #ifndef SHARED_H
 #define SHARED_H
 

@@ -32,7 +32,7 @@ struct alignas(128) locked {
 template <typename Counter> void count(const std::string &way, const std::vector<unsigned> &argument)
 {
     // On the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as fast as to
-    // what has a fixed place in the program (docs/shared-data.md).
+    // what has a fixed place in the program (docs/explanation/shared-data.md).
     const auto shared = std::make_unique<Counter>();
     const outcome done = run_tasks(argument[0], argument[1], [&shared](task &mine) {
         Counter &counter = *shared;

@@ -1,4 +1,4 @@
-// shared PROGRAM ARGUMENT...: tasks over data that they share, protected in several ways (docs/shared-data.md).
+// shared PROGRAM ARGUMENT...: tasks over data that they share, protected in several ways (docs/explanation/shared-data.md).
 #include "cache.hpp"
 #include "counter.hpp"
 

@@ -8,7 +8,7 @@ import (
 )
 
 // counter lies on the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as
-// fast as to what has a fixed place in the program (docs/shared-data.md). The compiler keeps in memory what is reached so; the rest of two lines of
+// fast as to what has a fixed place in the program (docs/explanation/shared-data.md). The compiler keeps in memory what is reached so; the rest of two lines of
 // the processor's cache keeps others away.
 type counter struct {
 	unprotected uint64

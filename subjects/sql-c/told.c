@@ -24,7 +24,7 @@ const char *sql_told(const char *name)
 {
     const char *value = getenv(name);
     if (!value || !*value) {
-        sql_not_connected("%s is not set: start the program by the laboratory, or name a database (docs/subjects.md)", name);
+        sql_not_connected("%s is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)", name);
         return NULL;
     }
     return value;

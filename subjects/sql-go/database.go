@@ -35,7 +35,7 @@ const rowsMost = 1000
 func told(name string) (string, error) {
 	value := os.Getenv("ANTIPHON_SQL_" + name)
 	if value == "" {
-		return "", fmt.Errorf("ANTIPHON_SQL_%s is not set: start the program by the laboratory, or name a database (docs/subjects.md)", name)
+		return "", fmt.Errorf("ANTIPHON_SQL_%s is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)", name)
 	}
 	return value, nil
 }

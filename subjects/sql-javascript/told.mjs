@@ -5,7 +5,7 @@ export function told(name) {
   const value = process.env[`ANTIPHON_SQL_${name}`];
   if (!value) {
     throw new Error(
-      `ANTIPHON_SQL_${name} is not set: start the program by the laboratory, or name a database (docs/subjects.md)`,
+      `ANTIPHON_SQL_${name} is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)`,
     );
   }
   return value;

@@ -1,4 +1,4 @@
-//! How long reading and judging 100 000 lines takes: `cargo bench -p antiphon-ada`. The aim is 2 s.
+//! Time to read and judge 100 000 lines: `cargo bench -p antiphon-ada`. The aim is 2 s.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -1,7 +1,9 @@
-//! Context switches and processor time of an operation, before and after each form of the general scheme.
+//! Context switches and processor time of an operation, before and after each form of the general
+//! scheme.
 //!
-//! `cargo run --release -p antiphon-ada --example switches -- FILE OPERATIONS` runs the program on one processor, under FIFO where that is
-//! permitted, so that the switches do not depend on the load, and divides by the number of operations that it does.
+//! `cargo run --release -p antiphon-ada --example switches -- FILE OPERATIONS` runs the program on
+//! one processor. It runs under FIFO where that is permitted, so that the switches do not depend on
+//! the load. The result is divided by the program's number of operations.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Verdicts and a diff for the files named on the command line; `OUT=DIR` writes the translation there.
+//! Prints verdicts and a diff for the files named on the command line; `OUT=DIR` writes the
+//! translation there.
 
 use antiphon_ada::{Analysis, Program, translate};
 
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "  {place}: {}: {} ({})",
                 reason.rule.code(),
                 reason.text,
-                reason.mend
+                reason.help
             );
         }
     }

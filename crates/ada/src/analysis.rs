@@ -1,15 +1,16 @@
-//! All that is known about a program: its names, its tasks, and a verdict for each.
+//! The analysis of a program: its names, its tasks, and a verdict for each task.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::effects::Oracle;
+use crate::effects::{Opened, Oracle};
 use crate::flow::Flow;
 use crate::model::{self, Suspect, Task};
-use crate::names::{EntityId, Names};
+use crate::names::{At, EntityId, Names};
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
+use crate::translate::ceiling::{self, Ceiling};
 use crate::translate::context::Context;
-use crate::translate::{Options, calling, general, obstacles};
+use crate::translate::{Options, calling, exceptions, general, obstacles};
 use crate::verdict::{Class, Reason, Rule, Verdict};
 
 /// A task and its verdict.
@@ -17,11 +18,11 @@ use crate::verdict::{Class, Reason, Rule, Verdict};
 pub struct TaskReport {
     /// The task.
     pub task: Task,
-    /// What can be done with it, and why.
+    /// The translation that is possible, and why.
     pub verdict: Verdict,
 }
 
-/// What is known about a program.
+/// The analysis of a program.
 #[derive(Debug)]
 pub struct Analysis<'p> {
     /// The program.
@@ -30,8 +31,20 @@ pub struct Analysis<'p> {
     pub names: Names,
     /// Its tasks, in order of their bodies.
     pub tasks: Vec<TaskReport>,
-    /// What the verdicts were asked under.
+    /// Task bodies whose declarations were not given.
+    pub orphans: Vec<At>,
+    /// The options on which the verdicts depend.
     pub options: Options,
+    /// Server entries that become procedures.
+    opened: HashMap<EntityId, Opened>,
+    /// Servers that call such procedures, numbered so that callees come first.
+    callers: HashMap<EntityId, usize>,
+}
+
+/// A verdict, and the entries that become procedures if the task becomes an object.
+struct Judged {
+    report: TaskReport,
+    opened: Vec<(EntityId, Opened)>,
 }
 
 impl<'p> Analysis<'p> {
@@ -43,18 +56,29 @@ impl<'p> Analysis<'p> {
             program,
             names,
             tasks: vec![],
+            orphans: vec![],
             options,
+            opened: HashMap::new(),
+            callers: HashMap::new(),
         };
+        analysis.orphans = model::orphans(program, &analysis.names);
         let (oracle, suspects) = (
-            Oracle::new(program, &analysis.names),
-            model::suspects(program),
+            Oracle::new(program, &analysis.names, &analysis.options.assumed),
+            model::suspects(program, &analysis.names),
         );
-        let mut judged: Vec<TaskReport> = tasks
-            .into_iter()
-            .map(|task| analysis.judge(task, &oracle, &suspects))
-            .collect();
+        let mut judged: Vec<TaskReport> = Vec::with_capacity(tasks.len());
+        let mut opened = Vec::new();
+        for task in tasks {
+            let found = analysis.judge(task, &oracle, &suspects);
+            judged.push(found.report);
+            opened.extend(found.opened);
+        }
+        let mut callers = HashMap::new();
+        let all_opened =
+            analysis.judge_again(&mut judged, opened, &oracle, &suspects, &mut callers);
         if analysis.options.form().is_none() {
-            // Who calls servers is a client; only who calls tasks that stay tasks may be a server that calls.
+            // A task that calls servers is a client. It may be a calling server only if the tasks
+            // that it calls stay tasks.
             let servers: HashSet<EntityId> = judged
                 .iter()
                 .filter(|r| r.verdict.class == Class::Accepting)
@@ -64,6 +88,8 @@ impl<'p> Analysis<'p> {
                 analysis.judge_caller(report, &oracle, &suspects, &servers);
             }
         }
+        analysis.opened = all_opened;
+        analysis.callers = callers;
         analysis.tasks = judged;
         if analysis.options.form().is_some() {
             general::reconsider(&mut analysis);
@@ -71,7 +97,7 @@ impl<'p> Analysis<'p> {
         analysis
     }
 
-    /// What a translation of a task looks at.
+    /// Returns the context for the translation of a task.
     fn context<'a>(
         &'a self,
         task: &'a Task,
@@ -90,30 +116,145 @@ impl<'p> Analysis<'p> {
         }
     }
 
-    fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
+    /// Returns an oracle that knows which entries become procedures.
+    pub(crate) fn oracle(&self) -> Oracle<'_> {
+        let oracle = Oracle::new(self.program, &self.names, &self.options.assumed);
+        oracle.open(self.opened.iter().map(|(&id, &opened)| (id, opened)));
+        oracle
+    }
+
+    /// Whether a server calls other servers, and so must be translated together with them.
+    pub(crate) fn calls_servers(&self, task: EntityId) -> bool {
+        self.callers.contains_key(&task)
+    }
+
+    /// Returns the tasks; those that call servers come last.
+    pub(crate) fn callees_first(&self) -> Vec<&TaskReport> {
+        let mut tasks: Vec<&TaskReport> = self.tasks.iter().collect();
+        tasks.sort_by_key(|t| self.callers.get(&t.task.id).copied().unwrap_or(0));
+        tasks
+    }
+
+    /// Judges tasks again that were refused because they call entries that become procedures. A
+    /// server only calls servers that were found before it, so objects never call each other in a
+    /// cycle.
+    fn judge_again(
+        &self,
+        judged: &mut [TaskReport],
+        opened: Vec<(EntityId, Opened)>,
+        oracle: &Oracle,
+        suspects: &[Suspect],
+        callers: &mut HashMap<EntityId, usize>,
+    ) -> HashMap<EntityId, Opened> {
+        let mut all: HashMap<EntityId, Opened> = HashMap::new();
+        let mut new = opened;
+        while !new.is_empty() {
+            all.extend(new.iter().copied());
+            oracle.open(new.iter().copied());
+            let candidates = self.refused_callers(judged, &new);
+            new = vec![];
+            for index in candidates {
+                let task = judged[index].task.clone();
+                let again = self.judge(task, oracle, suspects);
+                if !self.may_call(&again.report.task, oracle, &all) {
+                    continue;
+                }
+                if again.report.verdict.class == Class::Accepting {
+                    callers.insert(again.report.task.id, callers.len() + 1);
+                }
+                judged[index] = again.report;
+                new.extend(again.opened);
+            }
+        }
+        all
+    }
+
+    /// Returns the tasks that were refused because they block, and that may call one of some
+    /// entries.
+    fn refused_callers(&self, judged: &[TaskReport], opened: &[(EntityId, Opened)]) -> Vec<usize> {
+        let mut bodies: HashSet<At> = HashSet::new();
+        let mut any = false;
+        let uses = opened.iter().flat_map(|&(e, _)| self.names.uses_of(e));
+        for at in uses {
+            let tree = &self.program.sources[at.file].tree;
+            let around = tree.ancestor(at.node, &["task_body", "subprogram_body"]);
+            match around.filter(|&n| tree.kind(n) == "task_body") {
+                Some(node) => drop(bodies.insert(At { node, ..*at })),
+                // A subprogram may be called by any task.
+                None => any = true,
+            }
+        }
+        let blocks = |r: &Reason| matches!(r.rule, Rule::BlocksBetween | Rule::BlocksInAccept);
+        judged
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| t.verdict.reasons.iter().any(blocks))
+            .filter(|(_, t)| any || bodies.contains(&t.task.body))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// Whether a server's ceiling allows the calls of other objects that it may make (RM D.3 (13)).
+    fn may_call(&self, task: &Task, oracle: &Oracle, opened: &HashMap<EntityId, Opened>) -> bool {
+        let flow = self.flow(task, oracle);
+        let cx = self.context(task, &flow, oracle, &[]);
+        let own = ceiling::of(&cx);
+        let is_called = |entry: EntityId| {
+            self.names.uses_of(entry).iter().any(|at| {
+                let tree = &self.program.sources[at.file].tree;
+                let around = tree.ancestor(at.node, &["task_body", "subprogram_body"]);
+                around.is_none_or(|node| {
+                    tree.kind(node) != "task_body" || At { node, ..*at } == task.body
+                })
+            })
+        };
+        own == Ceiling::NotLooked
+            || opened
+                .iter()
+                .filter(|&(&entry, _)| is_called(entry))
+                .all(|(_, opened)| own.is_at_most(opened.ceiling))
+    }
+
+    fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> Judged {
         if let Some(form) = self.options.form() {
-            return self.judge_generally(task, oracle, suspects, form);
+            let report = self.judge_generally(task, oracle, suspects, form);
+            return Judged {
+                report,
+                opened: vec![],
+            };
         }
         let flow = self.flow(&task, oracle);
         let cx = self.context(&task, &flow, oracle, suspects);
         let mut found = obstacles::find(&cx);
-        if found.reasons.is_empty()
-            && let Err(more) = accepting::replace(cx, &HashSet::new())
-        {
-            found.reasons = more;
+        let mut opened = Vec::new();
+        if found.reasons.is_empty() {
+            match accepting::replace(cx, &HashSet::new()) {
+                Ok(replacement) if self.options.wants(&task.name) => {
+                    let procedure = Opened {
+                        raises: flow.can_end() || exceptions::can_close(&cx),
+                        does_io: found.notes.iter().any(|n| n.rule == Rule::InputOutput),
+                        ceiling: ceiling::of(&cx),
+                    };
+                    let entries = replacement.procedures.iter();
+                    opened.extend(entries.map(|&e| (e, procedure)));
+                }
+                Ok(_) => {}
+                Err(more) => found.reasons = more,
+            }
         }
         let class = classify(&found.reasons);
-        TaskReport {
-            task,
-            verdict: Verdict {
-                class,
-                reasons: found.reasons,
-                notes: found.notes,
-            },
+        let verdict = Verdict {
+            class,
+            reasons: found.reasons,
+            notes: found.notes,
+        };
+        Judged {
+            report: TaskReport { task, verdict },
+            opened,
         }
     }
 
-    /// Looks again at a task without entries: it may call its clients in turn.
+    /// Judges a task without entries again: it may call its clients in turn.
     fn judge_caller(
         &self,
         report: &mut TaskReport,
@@ -136,7 +277,7 @@ impl<'p> Analysis<'p> {
                 rule: Rule::UsedAsTask,
                 at: u.at,
                 text: format!("{} needs a task", u.what),
-                mend: "do without it".into(),
+                help: "do without it".into(),
             })
             .collect();
         if reasons.is_empty() {
@@ -157,7 +298,7 @@ impl<'p> Analysis<'p> {
         };
     }
 
-    /// A verdict for the general scheme, which every task with entries is meant for.
+    /// Returns a verdict for the general scheme, which is meant for every task with entries.
     fn judge_generally(
         &self,
         task: Task,
@@ -171,7 +312,7 @@ impl<'p> Analysis<'p> {
         TaskReport { task, verdict }
     }
 
-    /// The graph of a task's body, without the alternatives that only poll.
+    /// Returns the graph of a task's body, without alternatives that only poll.
     fn flow(&self, task: &Task, oracle: &Oracle) -> Flow<'p> {
         let mut flow = Flow::of(self.program, &self.names, task);
         let cx = self.context(task, &flow, oracle, &[]);
@@ -180,18 +321,18 @@ impl<'p> Analysis<'p> {
         flow
     }
 
-    /// The edits that replace a task, if its verdict allows it.
+    /// Returns the edits that replace a task, if its verdict allows it.
     pub(crate) fn replacement(
         &self,
         report: &TaskReport,
         taken: &HashSet<String>,
+        oracle: &Oracle,
     ) -> Option<Result<Replacement, Vec<Reason>>> {
         if !report.verdict.class.is_replaced() {
             return None;
         }
-        let oracle = Oracle::new(self.program, &self.names);
-        let flow = self.flow(&report.task, &oracle);
-        let cx = self.context(&report.task, &flow, &oracle, &[]);
+        let flow = self.flow(&report.task, oracle);
+        let cx = self.context(&report.task, &flow, oracle, &[]);
         Some(match report.verdict.class {
             Class::Calling => calling::replace(cx, taken),
             _ => accepting::replace(cx, taken),

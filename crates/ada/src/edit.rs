@@ -1,5 +1,6 @@
 //! Edits of files, and how they are shown and written.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -10,9 +11,9 @@ use crate::source::Program;
 pub struct Edit {
     /// The file's index in the program.
     pub file: usize,
-    /// First byte and byte after the last of what is replaced; empty for an insertion.
+    /// The replaced bytes, from the first to the one after the last; empty for an insertion.
     pub range: std::ops::Range<usize>,
-    /// What stands there instead.
+    /// The new text.
     pub text: String,
 }
 
@@ -25,7 +26,7 @@ pub struct Edited {
     pub text: String,
 }
 
-/// Makes edits; those of one file must not overlap. Insertions at one place keep their order.
+/// Applies edits. Those of one file must not overlap. Insertions at one place keep their order.
 pub fn apply(program: &Program, edits: &[Edit]) -> Vec<Edited> {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|e| (e.file, e.range.start, e.range.end));
@@ -58,7 +59,7 @@ pub fn apply(program: &Program, edits: &[Edit]) -> Vec<Edited> {
     edited
 }
 
-/// A unified diff of edited files, with three lines around each change.
+/// Returns a unified diff of edited files, with three lines around each change.
 pub fn diff(program: &Program, edited: &[Edited]) -> String {
     let mut out = String::new();
     for file in edited {
@@ -77,10 +78,11 @@ pub fn diff(program: &Program, edited: &[Edited]) -> String {
     out
 }
 
-/// Writes edited files in place. Each is written beside the original and then put in its place, so that a crash loses nothing.
+/// Writes edited files in place. Each is written beside the original and then renamed, so that a
+/// crash loses nothing.
 ///
 /// # Errors
-/// The first file that cannot be written; the original is intact then.
+/// The first file that cannot be written; its original is intact then.
 pub fn write_in_place(program: &Program, edited: &[Edited]) -> Result<(), Error> {
     for file in edited {
         let source = &program.sources[file.file];
@@ -102,14 +104,13 @@ pub fn write_to(
         path: directory.into(),
         cause,
     })?;
+    let texts: HashMap<usize, &String> = edited.iter().map(|e| (e.file, &e.text)).collect();
     let mut written = Vec::new();
+    let mut names = HashSet::new();
     for (file, source) in program.sources.iter().enumerate() {
-        let text = edited
-            .iter()
-            .find(|e| e.file == file)
-            .map_or(&source.text, |e| &e.text);
+        let text = texts.get(&file).copied().unwrap_or(&source.text);
         let path = directory.join(source.path.file_name().unwrap_or(source.path.as_os_str()));
-        if written.contains(&path) {
+        if !names.insert(path.clone()) {
             let cause = std::io::Error::new(
                 std::io::ErrorKind::AlreadyExists,
                 "two of the given files have this name",
@@ -127,12 +128,5 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         path: path.into(),
         cause,
     };
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".antiphon-new");
-    let beside = path.with_file_name(name);
-    std::fs::write(&beside, bytes).map_err(failed)?;
-    if let Ok(old) = std::fs::metadata(path) {
-        std::fs::set_permissions(&beside, old.permissions()).map_err(failed)?;
-    }
-    std::fs::rename(&beside, path).map_err(failed)
+    antiphon_outside::write(path, bytes).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong while Ada sources are read.
+//! Errors in reading and writing Ada sources.
 
 use std::path::PathBuf;
 
@@ -12,38 +12,38 @@ pub enum Error {
     File {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// No Ada file was found in what was given.
-    #[error("{}: no Ada source (.adb, .ads, .ada, .adt) there; name the files themselves", path.display())]
+    /// The inputs contain no Ada file.
+    #[error("{}: no Ada source (.adb, .ads, .ada, .adt) there; subfolders are not looked into without /**", path.display())]
     NoSource {
         /// The directory or project file as given.
         path: PathBuf,
     },
-    /// A project file names what it does not define.
+    /// A project file uses a name that it does not define.
     #[error("{}:{line}: {text}", path.display())]
     Project {
         /// The project file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong and what would mend it.
+        /// The error and a possible correction.
         text: String,
     },
-    /// Files with syntax errors are not touched.
+    /// The files have syntax errors and were not changed.
     #[error("{}", list(.0))]
     Syntax(Vec<SyntaxError>),
 }
 
-/// One place that is not Ada as this crate reads it.
+/// A place that is not Ada as this crate parses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What stands there.
+    /// The text at the place.
     pub found: String,
-    /// What is missing, where that is known.
+    /// The missing text, if it is known.
     pub missing: Option<String>,
 }
 

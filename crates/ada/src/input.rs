@@ -1,32 +1,105 @@
-//! Which files a directory or a GNAT project file stands for.
+//! The files of a directory, a GNAT project file or an Alire crate.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::project;
 
-/// The Ada files of a directory (not of its subdirectories) or of a project's `Source_Dirs`, sorted.
+/// The files of one input.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    pub files: Vec<PathBuf>,
+    /// The compiler's switches of a project.
+    pub switches: Vec<String>,
+    /// Descriptions of missing files and directories.
+    pub missing: Vec<String>,
+}
+
+/// Returns the Ada files of a directory, of a project and the projects that it names, or of the
+/// projects of an Alire crate, sorted. A directory with `/**` behind it includes its
+/// subdirectories.
 ///
 /// # Errors
 /// An unreadable path, or no Ada file at all.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    if path.is_dir() {
-        collect(path, false, &mut found)?;
-    } else {
-        let text = std::fs::read(path).map_err(|cause| Error::File {
-            path: path.into(),
-            cause,
-        })?;
-        for (directory, is_deep) in source_dirs(path, &String::from_utf8_lossy(&text))? {
-            collect(&directory, is_deep, &mut found)?;
+    Ok(read(path)?.files)
+}
+
+pub(crate) fn read(path: &Path) -> Result<Input, Error> {
+    let mut input = Input::default();
+    if path.file_name().is_some_and(|n| n == "**") {
+        let above = path.parent().filter(|p| !p.as_os_str().is_empty());
+        collect(above.unwrap_or(Path::new(".")), true, &mut input.files)?;
+    } else if path.join("alire.toml").is_file() {
+        for file in projects(&path.join("alire.toml"))? {
+            input.add(&file)?;
         }
+    } else if path.is_dir() {
+        collect(path, false, &mut input.files)?;
+    } else if path.file_name().is_some_and(|n| n == "alire.toml") {
+        for file in projects(path)? {
+            input.add(&file)?;
+        }
+    } else {
+        input.add(path)?;
     }
-    if found.is_empty() {
+    if input.files.is_empty() {
         return Err(Error::NoSource { path: path.into() });
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+    input.files.sort();
+    input.files.dedup();
+    Ok(input)
+}
+
+/// Whether a path denotes a set of files.
+pub(crate) fn is_collection(path: &Path) -> bool {
+    let is_project = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gpr"));
+    let name = path.file_name();
+    is_project || path.is_dir() || name.is_some_and(|n| n == "alire.toml" || n == "**")
+}
+
+impl Input {
+    /// Adds a project's sources. Of files with the same name the first counts, because an extending
+    /// project replaces files of the extended one.
+    fn add(&mut self, project: &Path) -> Result<(), Error> {
+        let found = project::read(project)?;
+        let mut names = HashSet::new();
+        let first = found
+            .files
+            .into_iter()
+            .filter(|f| names.insert(f.file_name().map(std::ffi::OsStr::to_os_string)));
+        self.files.extend(first);
+        self.switches.extend(found.switches);
+        self.missing.extend(found.missing);
+        Ok(())
+    }
+}
+
+/// Returns the project files of an Alire crate: `project-files`, or the file with the crate's name.
+fn projects(manifest: &Path) -> Result<Vec<PathBuf>, Error> {
+    let bytes = std::fs::read(manifest).map_err(|cause| Error::File {
+        path: manifest.into(),
+        cause,
+    })?;
+    let text = String::from_utf8_lossy(&bytes);
+    let value = |key: &str| {
+        let mut lines = text.lines().map(str::trim_start);
+        lines.find_map(|l| l.strip_prefix(key)?.trim_start().strip_prefix('='))
+    };
+    let home = manifest.parent().unwrap_or(Path::new("."));
+    let quoted = |line: &str| -> Vec<String> {
+        let parts = line.split(['"', '\'']).skip(1).step_by(2);
+        parts.map(String::from).collect()
+    };
+    let mut names = value("project-files").map(quoted).unwrap_or_default();
+    if names.is_empty() {
+        let name = value("name").map(quoted).unwrap_or_default();
+        names.extend(name.first().map(|n| format!("{n}.gpr")));
+    }
+    Ok(names.iter().map(|n| home.join(n)).collect())
 }
 
 fn collect(directory: &Path, is_deep: bool, found: &mut Vec<PathBuf>) -> Result<(), Error> {
@@ -38,7 +111,8 @@ fn collect(directory: &Path, is_deep: bool, found: &mut Vec<PathBuf>) -> Result<
         let entry = entry.map_err(unreadable)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
         if kind.is_dir() {
-            // `file_type` does not follow links, so a link to a parent cannot make this endless.
+            // `file_type` does not follow links, so a link to a parent directory cannot cause an
+            // endless loop.
             if is_deep {
                 collect(&path, true, found)?;
             }
@@ -51,81 +125,106 @@ fn collect(directory: &Path, is_deep: bool, found: &mut Vec<PathBuf>) -> Result<
 
 fn is_ada(path: &Path) -> bool {
     path.extension().is_some_and(|e| {
-        ["adb", "ads", "ada", "adt", "a"]
+        ["adb", "ads", "ada", "adt"]
             .iter()
             .any(|x| e.eq_ignore_ascii_case(x))
     })
-}
-
-/// The directories that `Source_Dirs` names, and whether each is taken with its subdirectories (`dir/**`).
-///
-/// Only string literals (also joined by `&` in lists) are understood; expressions over variables are said to be beyond us.
-fn source_dirs(path: &Path, text: &str) -> Result<Vec<(PathBuf, bool)>, Error> {
-    let home = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let code: String = text
-        .lines()
-        .map(|l| strip_comment(l).to_string() + "\n")
-        .collect();
-    let lower = code.to_ascii_lowercase();
-    let Some(at) = lower.find("for source_dirs use") else {
-        return Ok(vec![(home.into(), false)]);
-    };
-    let line = code[..at].matches('\n').count() + 1;
-    let value = &code[at + "for source_dirs use".len()..];
-    let value = &value[..value.find(';').unwrap_or(value.len())];
-    let parts: Vec<&str> = value.split('"').collect();
-    let outside: String = parts.iter().step_by(2).copied().collect();
-    if parts.len() < 3 || outside.chars().any(char::is_alphanumeric) {
-        let text = "Source_Dirs is not a list of string literals; name the directories or files themselves".to_string();
-        return Err(Error::Project {
-            path: path.into(),
-            line,
-            text,
-        });
-    }
-    Ok(parts
-        .iter()
-        .skip(1)
-        .step_by(2)
-        .map(|given| match given.strip_suffix("**") {
-            Some(above) => (home.join(above.trim_end_matches('/')), true),
-            None => (home.join(given), false),
-        })
-        .collect())
-}
-
-fn strip_comment(line: &str) -> &str {
-    let mut is_quoted = false;
-    for (i, c) in line.char_indices() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            '-' if !is_quoted && line[i..].starts_with("--") => return &line[..i],
-            _ => {}
-        }
-    }
-    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+
+    fn names(input: &Input) -> Vec<String> {
+        let found = input.files.iter();
+        let mut names: Vec<String> = found
+            .map(|f| f.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn projects_name_their_directories() {
-        let dirs = |text| {
-            source_dirs(Path::new("a/p.gpr"), text)
-                .map(|d| d.into_iter().map(|x| x.0).collect::<Vec<_>>())
-        };
-        assert_eq!(dirs("project P is end P;").unwrap(), [PathBuf::from("a")]);
-        let text = "project P is -- for Source_Dirs use (\"no\");\n for Source_Dirs use (\"src\", \"lib/**\"); end P;";
-        assert_eq!(
-            dirs(text).unwrap(),
-            [PathBuf::from("a/src"), PathBuf::from("a/lib")]
+    fn projects_are_read_as_gnat_reads_them() {
+        let folder = tempfile::tempdir().unwrap();
+        write(
+            folder.path(),
+            &[
+                ("src/main.adb", ""),
+                ("src/old.adb", ""),
+                ("src/deep/inner.adb", ""),
+                ("src/notes.txt", ""),
+                ("src/lib.a", ""),
+                ("posix/os.adb", ""),
+                ("windows/os.adb", ""),
+                ("lib/lib.ads", ""),
+                ("named/x.1.ada", ""),
+                ("named/x.2.ada", ""),
+                ("named/y.adb", ""),
+                ("more/main.adb", ""),
+                ("listed/a.adb", ""),
+                ("listed/b.adb", ""),
+                ("lib/lib.gpr", "library project Lib is for Source_Dirs use (\".\"); end Lib;"),
+                (
+                    "p.gpr",
+                    "with \"lib/lib\", \"nowhere\";
+project P is -- for Source_Dirs use (\"no\");
+   type Kind is (\"posix\", \"windows\");
+   Os : Kind := external (\"ANTIPHON_TEST_OS\", \"posix\");
+   Dirs := (\"src/**\", \"config\");
+   for Source_Dirs
+     use Dirs & (\"po\" & \"six\");
+   case Os is
+      when \"posix\" => null;
+      when others => for Source_Dirs  use (\"windows\");
+   end case;
+   for Excluded_Source_Files use (\"old.adb\");
+   package Compiler is
+      for Default_Switches (\"Ada\") use (\"-gnat2022\", \"-gnatwe\", \"-O2\");
+   end Compiler;
+end P;",
+                ),
+                (
+                    "named.gpr",
+                    "project Named is for Source_Dirs use (\"named\"); package Naming is
+   for Spec_Suffix (\"Ada\") use \".1.ada\"; for Body_Suffix (\"Ada\") use \".2.ada\"; end Naming; end Named;",
+                ),
+                ("extended.gpr", "project Extended extends \"p.gpr\" is for Source_Dirs use (\"more\"); end Extended;"),
+                ("listed.gpr", "project Listed is for Source_Dirs use (\"listed\"); for Source_Files use (\"b.adb\"); end Listed;"),
+                ("all.gpr", "aggregate project All_Of_Them is for Project_Files use (\"l*.gpr\", \"named.gpr\"); end All_Of_Them;"),
+                ("alire.toml", "name = \"crate\"\nproject-files = [\"listed.gpr\"]\n"),
+                ("broken.gpr", "project Broken is\n for Source_Dirs use Common.Dirs end Broken;"),
+            ],
         );
-        let error = dirs("project P is\n for Source_Dirs use Common.Dirs; end P;").unwrap_err();
-        assert!(error.to_string().starts_with("a/p.gpr:2: "), "{error}");
+        let input = |name: &str| read(&folder.path().join(name)).unwrap();
+        let p = input("p.gpr");
+        assert_eq!(names(&p), ["inner.adb", "lib.ads", "main.adb", "os.adb"]);
+        assert!(p.files.iter().all(|f| !f.ends_with("windows/os.adb")));
+        assert_eq!(p.switches, ["-gnat2022"]);
+        assert_eq!(p.missing.len(), 2, "{:?}", p.missing);
+        assert_eq!(names(&input("named.gpr")), ["x.1.ada", "x.2.ada"]);
+        let extended = input("extended.gpr");
+        assert_eq!(names(&extended), names(&p));
+        assert!(extended.files.iter().any(|f| f.ends_with("more/main.adb")));
+        assert!(!extended.files.iter().any(|f| f.ends_with("src/main.adb")));
+        assert_eq!(names(&input("listed.gpr")), ["b.adb"]);
+        assert_eq!(names(&input("all.gpr")), ["b.adb", "x.1.ada", "x.2.ada"]);
+        assert_eq!(names(&input("alire.toml")), ["b.adb"]);
+        assert_eq!(names(&input(".")), ["b.adb"]);
+        assert_eq!(names(&input("src")), ["main.adb", "old.adb"]);
+        assert_eq!(
+            names(&input("src/**")),
+            ["inner.adb", "main.adb", "old.adb"]
+        );
+        let error = read(&folder.path().join("broken.gpr")).unwrap_err();
+        assert!(error.to_string().contains("broken.gpr:2: "), "{error}");
     }
 }

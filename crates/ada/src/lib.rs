@@ -1,8 +1,10 @@
-//! Ada source: syntax, names, the tasking model of a program, its translation, and the check of a translation.
+//! Ada sources: syntax, names, the tasking model of a program, its translation, and the check of a
+//! translation.
 //!
-//! A [`Program`] is read from files, directories or GNAT project files; [`Analysis::of`] resolves its names, builds the
-//! graph of synchronization points of each task body and gives a [`verdict::Verdict`] with numbered reasons;
-//! [`translate::translate`] rewrites what can be rewritten and gives [`edit::Edited`] files.
+//! A [`Program`] is read from files, directories or GNAT project files. [`Analysis::of`] resolves
+//! its names, builds the graph of synchronization points of each task body, and returns a
+//! [`verdict::Verdict`] with numbered reasons for each task. [`translate::translate`] translates
+//! the suitable tasks and returns [`edit::Edited`] files.
 //!
 //! ```no_run
 //! use antiphon_ada::{Analysis, Program, translate};
@@ -27,6 +29,7 @@ pub mod input;
 pub mod model;
 pub mod names;
 pub mod profile;
+mod project;
 pub mod sarif;
 pub mod source;
 pub mod syntax;

@@ -17,7 +17,7 @@ pub struct Entry {
     pub formals: Option<NodeId>,
 }
 
-/// A task with a body that was given.
+/// A task whose body was given.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The task type or single task.
@@ -34,30 +34,35 @@ pub struct Task {
     pub entries: Vec<Entry>,
 }
 
-/// A use of a task that only a task can serve.
+/// A use of a task that only a task allows.
 #[derive(Debug, Clone)]
 pub struct TaskUse {
-    /// Where.
+    /// The place.
     pub at: At,
-    /// What is used: `abort`, `'Terminated` and the like.
+    /// The use: `abort`, `'Terminated` and the like.
     pub what: String,
 }
 
-/// A place where something is used that may be a task, as only a task can be.
+/// A place where a name that may denote a task is used in a way that only tasks allow.
 #[derive(Debug, Clone)]
 pub struct Suspect {
-    /// Where.
+    /// The place.
     pub at: At,
-    /// The names that may mean a task.
+    /// The names that may denote a task.
     pub prefixes: Vec<At>,
+    /// The tasks and protected objects that its names denote, contain or designate.
+    pub meant: Vec<EntityId>,
+    /// Whether a name is of an unknown type, which may be a task's.
+    pub is_unknown: bool,
     /// `abort`, `'Terminated` and the like.
     pub what: String,
-    /// Whether nothing but a task can be used so.
+    /// Whether only tasks allow this use.
     pub is_task_only: bool,
 }
 
-/// All abort statements, and attributes that tasks have or that take an address.
-pub fn suspects(program: &Program) -> Vec<Suspect> {
+/// Returns all abort statements, and all uses of attributes that tasks have or that give an
+/// address.
+pub fn suspects(program: &Program, names: &Names) -> Vec<Suspect> {
     let mut found = Vec::new();
     for (file, source) in program.sources.iter().enumerate() {
         let tree = &source.tree;
@@ -76,26 +81,31 @@ pub fn suspects(program: &Program) -> Vec<Suspect> {
                         || matches!(word.as_str(), "unchecked_access" | "access" | "address")
                     {
                         let prefix = tree.previous(node).and_then(|tick| tree.previous(tick));
-                        let prefixes = prefix.map(|node| At { file, node }).into_iter().collect();
-                        found.push(Suspect {
+                        let prefixes = prefix.map(|node| At { file, node });
+                        let what = format!("'{}", source.text(node));
+                        found.push(Suspect::of(
+                            program,
+                            names,
                             at,
                             prefixes,
-                            what: format!("'{}", source.text(node)),
+                            what,
                             is_task_only,
-                        });
+                        ));
                     }
                 }
                 "abort_statement" => {
                     let named = tree
                         .children(node)
                         .filter(|&n| !matches!(tree.kind(n), "abort" | "," | ";"));
-                    let prefixes = named.map(|node| At { file, node }).collect();
-                    found.push(Suspect {
+                    let prefixes = named.map(|node| At { file, node });
+                    found.push(Suspect::of(
+                        program,
+                        names,
                         at,
                         prefixes,
-                        what: "abort".into(),
-                        is_task_only: true,
-                    });
+                        "abort".into(),
+                        true,
+                    ));
                 }
                 _ => {}
             }
@@ -104,7 +114,8 @@ pub fn suspects(program: &Program) -> Vec<Suspect> {
     found
 }
 
-/// The tasks of a program whose declaration and body were both given, in order of their bodies.
+/// Returns the tasks of a program whose declaration and body were both given, in order of their
+/// bodies.
 pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
     let mut found = Vec::new();
     for (id, entity) in names.all() {
@@ -135,13 +146,28 @@ pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
     found
 }
 
-/// What is declared of an entry.
+/// Returns the task bodies whose declarations were not given.
+pub fn orphans(program: &Program, names: &Names) -> Vec<At> {
+    let mut found = Vec::new();
+    for (file, source) in program.sources.iter().enumerate() {
+        let tree = &source.tree;
+        let bodies = tree.walk(tree.root()).map(|node| At { file, node });
+        found.extend(
+            bodies.filter(|&at| {
+                tree.kind(at.node) == "task_body" && names.completed_by(at).is_none()
+            }),
+        );
+    }
+    found
+}
+
+/// Returns an entry from its declaration.
 pub(crate) fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
     let entity = names.entity(id);
     let tree = &program.sources[entity.at.file].tree;
     let formals = tree.child(entity.at.node, "formal_part");
     let ident = tree.role(entity.at.node, "entry_name");
-    // The family's index stands between the first parentheses and is no formal part.
+    // The family's index is between the first parentheses; it is no formal part.
     let index = tree.children(entity.at.node).find(|&n| {
         Some(n) != ident && (tree.field(n) == "subtype_mark" || tree.kind(n) == "range_g")
     });
@@ -154,7 +180,7 @@ pub(crate) fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
 }
 
 impl Task {
-    /// The entry that an accept statement of this task accepts.
+    /// Returns the entry that an accept statement of this task accepts.
     pub fn accepted(&self, program: &Program, names: &Names, accept: NodeId) -> Option<usize> {
         let tree = &program.sources[self.body.file].tree;
         let name = tree.role(accept, "entry_direct_name")?;
@@ -168,9 +194,11 @@ impl Task {
         self.entries.iter().position(|e| e.id == id)
     }
 
-    /// Uses of the task as a task: abort, attributes of tasks, and a single task passed as a value.
+    /// Returns the uses of the task as a task: abort, attributes of tasks, and a single task passed
+    /// as a value.
     ///
-    /// For a task type, an attribute or abort whose prefix has an unknown type counts too: it might be one of its objects.
+    /// For a task type, an attribute or abort with a prefix of unknown type also counts: the prefix
+    /// may be one of its objects.
     pub fn uses_as_task(
         &self,
         program: &Program,
@@ -179,11 +207,9 @@ impl Task {
     ) -> Vec<TaskUse> {
         let mut found = Vec::new();
         for suspect in suspects {
-            let applies = suspect
-                .prefixes
-                .iter()
-                .any(|&p| self.may_be(program, names, p, suspect.is_task_only));
-            if applies && (suspect.is_task_only || !self.is_type) {
+            let is_meant = suspect.meant.contains(&self.id);
+            let may_be = suspect.is_unknown && suspect.is_task_only && self.is_type;
+            if (is_meant || may_be) && (suspect.is_task_only || !self.is_type) {
                 found.push(TaskUse {
                     at: suspect.at,
                     what: suspect.what.clone(),
@@ -196,7 +222,7 @@ impl Task {
         found
     }
 
-    /// Uses of a single task that are neither a prefix nor the name of its own body.
+    /// Returns uses of a single task that are neither a prefix nor the name of its own body.
     fn uses_as_value(&self, program: &Program, names: &Names) -> Vec<TaskUse> {
         let mut found = Vec::new();
         for &at in names.uses_of(self.id) {
@@ -232,24 +258,41 @@ impl Task {
         }
         found
     }
+}
 
-    fn may_be(&self, program: &Program, names: &Names, prefix: At, counts_unknown: bool) -> bool {
-        let ty = names.expression_type(program, prefix);
-        // An indexed component begins with the name of its array.
-        let tree = &program.sources[prefix.file].tree;
-        let is_name = matches!(tree.kind(prefix.node), "identifier" | "selected_component");
-        let direct = names.meaning(program, prefix).filter(|_| is_name);
-        if direct == Some(self.id) {
-            return true;
+impl Suspect {
+    fn of(
+        program: &Program,
+        names: &Names,
+        at: At,
+        prefixes: impl IntoIterator<Item = At>,
+        what: String,
+        is_task_only: bool,
+    ) -> Suspect {
+        let mut suspect = Suspect {
+            at,
+            prefixes: vec![],
+            meant: vec![],
+            is_unknown: false,
+            what,
+            is_task_only,
+        };
+        for prefix in prefixes {
+            suspect.prefixes.push(prefix);
+            // An indexed component begins with the name of its array.
+            let tree = &program.sources[prefix.file].tree;
+            let is_name = matches!(tree.kind(prefix.node), "identifier" | "selected_component");
+            let direct = names.meaning(program, prefix).filter(|_| is_name);
+            let known = match direct {
+                Some(e) => names.type_of(program, e),
+                None => names.expression_type(program, prefix),
+            };
+            suspect.meant.extend(direct);
+            suspect.is_unknown |= known == Ty::Unknown && direct.is_none();
+            let designated = names.designated(program, known);
+            suspect.meant.extend(names.concurrent(program, known));
+            suspect.meant.extend(names.concurrent(program, designated));
         }
-        let known = direct.map_or(ty, |e| names.type_of(program, e));
-        match known {
-            Ty::Unknown => counts_unknown && self.is_type && direct.is_none(),
-            ty => {
-                let designated = names.designated(program, ty);
-                names.concurrent(program, ty) == Some(self.id)
-                    || names.concurrent(program, designated) == Some(self.id)
-            }
-        }
+        suspect
     }
 }

@@ -1,6 +1,7 @@
-//! What still stands in the way of a profile for real-time programs: Ravenscar (RM D.13) and Jorvik (RM D.13.1, since Ada 2022).
+//! Violations of a profile for real-time programs: Ravenscar (RM D.13) and Jorvik (RM D.13.1, since
+//! Ada 2022).
 //!
-//! Only what can be seen in the text is listed: restrictions of the run-time system's own are the compiler's to check.
+//! Only violations in the text are listed. The compiler checks restrictions of the run-time system.
 
 use crate::names::{At, EntityId, Kind, Names};
 use crate::source::{Place, Program};
@@ -11,22 +12,23 @@ use crate::syntax::{NodeId, Tree};
 pub enum Profile {
     /// `pragma Profile (Ravenscar)`.
     Ravenscar,
-    /// `pragma Profile (Jorvik)`: Ravenscar with entry queues, several entries, pure barriers, relative delays and the calendar.
+    /// `pragma Profile (Jorvik)`: Ravenscar with entry queues, several entries, pure barriers,
+    /// relative delays and the calendar.
     Jorvik,
 }
 
-/// A thing that a profile forbids.
+/// A violation of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where.
+    /// The place.
     pub place: Place,
     /// The restriction's name in the RM.
     pub restriction: &'static str,
-    /// What is there.
+    /// The violation, in words.
     pub text: String,
 }
 
-/// What a program has that a profile forbids, in order of files and places.
+/// Returns the violations of a profile in a program, in order of files and places.
 pub fn violations(program: &Program, names: &Names, profile: Profile) -> Vec<Violation> {
     let mut found = Vec::new();
     for (file, source) in program.sources.iter().enumerate() {
@@ -136,7 +138,8 @@ fn protected(
     found
 }
 
-/// Simple barriers (D.7): a Boolean component; pure barriers: no calls and nothing from outside the object.
+/// Checks a barrier. Simple barriers (D.7) are a Boolean component. Pure barriers have no calls and
+/// use nothing outside the object.
 fn barrier(
     program: &Program,
     names: &Names,
@@ -173,7 +176,7 @@ fn barrier(
     }
 }
 
-/// Whether a declaration stands in packages only.
+/// Whether a declaration is nested in packages only.
 pub(crate) fn is_library_level(tree: &Tree, node: NodeId) -> bool {
     tree.ancestor(
         node,

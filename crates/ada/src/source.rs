@@ -1,13 +1,14 @@
-//! Source files: their bytes, encoding, line ends, and the tree of their syntax.
+//! Source files: their bytes, encoding, line ends, and syntax tree.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{Error, SyntaxError};
 use crate::input;
 use crate::syntax::{self, Tree};
 
-/// How the bytes of a file stand for characters.
+/// The encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, which includes plain ASCII.
@@ -19,7 +20,7 @@ pub enum Encoding {
 /// A line and column in a file, both from 1; the column counts characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The file as it was given.
+    /// The file's path as given.
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,
@@ -36,11 +37,11 @@ impl fmt::Display for Place {
 /// A source file with its syntax.
 #[derive(Debug)]
 pub struct Source {
-    /// The path as it was given.
+    /// The path as given.
     pub path: PathBuf,
     /// The text with the byte-order mark removed and line ends as `\n`.
     pub text: String,
-    /// How the file is encoded; an edited file is written the same way.
+    /// The file's encoding; an edited file is written in the same one.
     pub encoding: Encoding,
     /// Whether the file begins with UTF-8's byte-order mark.
     pub has_bom: bool,
@@ -50,12 +51,14 @@ pub struct Source {
     pub tree: Tree,
     line_starts: Vec<usize>,
     stray_returns: Vec<usize>,
+    step: OnceLock<String>,
 }
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl Source {
-    /// Reads a file's bytes. Syntax errors are returned beside the source, so that a caller may say them all at once.
+    /// Reads a file's bytes. Syntax errors are returned beside the source, so that a caller can
+    /// report them all at once.
     pub fn parse(path: impl Into<PathBuf>, bytes: &[u8]) -> (Source, Vec<SyntaxError>) {
         let has_bom = bytes.starts_with(BOM);
         let bytes = if has_bom { &bytes[BOM.len()..] } else { bytes };
@@ -64,7 +67,7 @@ impl Source {
             Err(_) => (bytes.iter().map(|&b| b as char).collect(), Encoding::Latin1),
         };
         let has_crlf = decoded.contains("\r\n");
-        // A file with mixed line ends keeps them: each `\n` that had no CR is remembered.
+        // A file with mixed line ends keeps them: each `\n` without a CR is recorded.
         let mut stray_returns = Vec::new();
         let text = if has_crlf {
             for (line, piece) in decoded.split('\n').enumerate() {
@@ -85,7 +88,7 @@ impl Source {
                     .map(|(i, _)| i + 1),
             )
             .collect();
-        let tree = syntax::parse(&text);
+        let tree = syntax::parse_leniently(&text);
         let source = Source {
             path: path.into(),
             text,
@@ -95,12 +98,18 @@ impl Source {
             tree,
             line_starts,
             stray_returns,
+            step: OnceLock::new(),
         };
         let errors = syntax::errors(&source);
         (source, errors)
     }
 
-    /// The line and column of a byte of `text`.
+    /// Returns one step of indentation, computed once.
+    pub(crate) fn indent_step(&self, find: impl FnOnce(&str) -> String) -> &str {
+        self.step.get_or_init(|| find(&self.text))
+    }
+
+    /// Returns the line and column of a byte of `text`.
     pub fn place(&self, byte: usize) -> Place {
         let line = self.line_starts.partition_point(|&start| start <= byte) - 1;
         let start = self.line_starts[line];
@@ -116,12 +125,12 @@ impl Source {
         }
     }
 
-    /// The first byte of the line that holds a byte.
+    /// Returns the first byte of the line that holds a byte.
     pub fn line_start(&self, byte: usize) -> usize {
         self.line_starts[self.line_starts.partition_point(|&start| start <= byte) - 1]
     }
 
-    /// The byte after the line's `\n`, or the end of the text.
+    /// Returns the byte after the line's `\n`, or the end of the text.
     pub fn line_end(&self, byte: usize) -> usize {
         self.text[byte..]
             .find('\n')
@@ -134,13 +143,14 @@ impl Source {
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// The bytes of an edited text, encoded as the file was.
+    /// Returns the bytes of an edited text, in the file's encoding.
     ///
-    /// New text that Latin-1 cannot hold does not arise: it is made of the file's own words and of ASCII.
+    /// New text always fits Latin-1: it consists of the file's own words and of ASCII.
     pub fn encode(&self, text: &str) -> Vec<u8> {
         let mut text = text.to_string();
         if self.has_crlf {
-            // The original's lines keep their own ends; only if the text is the original's are strays known by number.
+            // The original's lines keep their own ends. Line numbers of the exceptions are valid
+            // only for the original text.
             text = if text == self.text && !self.stray_returns.is_empty() {
                 let mut lines = text.split('\n').enumerate().peekable();
                 let mut joined = String::with_capacity(text.len() + text.len() / 16);
@@ -180,46 +190,68 @@ impl Source {
 pub struct Program {
     /// The files, in the order given.
     pub sources: Vec<Source>,
+    /// The compiler's switches of the projects that were given.
+    pub switches: Vec<String>,
+    /// Descriptions of inputs that are not among the sources.
+    pub left_out: Vec<String>,
 }
 
 impl Program {
-    /// Reads files, directories (their Ada files) and GNAT project files (the files of their `Source_Dirs`).
+    /// Reads files, directories (their Ada files), GNAT project files and Alire crates. Files that
+    /// are not Ada are left out and reported.
     ///
     /// # Errors
-    /// A path that cannot be read, a directory without Ada files, a project that cannot be understood, and syntax errors.
+    /// A path that cannot be read, a directory without Ada files, a project that cannot be
+    /// understood, or syntax errors if every file has some.
     pub fn read(inputs: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Program, Error> {
+        let mut program = Program::default();
         let mut files = Vec::new();
         for given in inputs {
             let path = given.as_ref();
-            let bytes = std::fs::read(path).map_err(|cause| Error::File {
+            let failed = |path: &Path, cause| Error::File {
                 path: path.into(),
                 cause,
-            });
-            if path.is_dir()
-                || path
-                    .extension()
-                    .is_some_and(|e| e.eq_ignore_ascii_case("gpr"))
-            {
-                for file in input::files(path)? {
-                    let bytes = std::fs::read(&file).map_err(|cause| Error::File {
-                        path: file.clone(),
-                        cause,
-                    })?;
-                    files.push((file, bytes));
+            };
+            if !input::is_collection(path) {
+                let bytes = std::fs::read(path).map_err(|cause| failed(path, cause))?;
+                files.push((path.to_path_buf(), bytes));
+                continue;
+            }
+            let input = input::read(path)?;
+            program.switches.extend(input.switches);
+            program.left_out.extend(input.missing);
+            for file in input.files {
+                match std::fs::read(&file) {
+                    Ok(bytes) => files.push((file, bytes)),
+                    Err(cause) => program.left_out.push(failed(&file, cause).to_string()),
                 }
-            } else {
-                files.push((path.to_path_buf(), bytes?));
             }
         }
         files.sort_by(|a, b| a.0.cmp(&b.0));
         files.dedup_by(|a, b| a.0 == b.0);
-        Program::parse(files)
+        let mut wrong = Vec::new();
+        for (path, bytes) in files {
+            let (source, errors) = Source::parse(path, &bytes);
+            match errors.first() {
+                None => program.sources.push(source),
+                Some(first) => {
+                    program
+                        .left_out
+                        .push(format!("{first}; the file is left out"));
+                    wrong.extend(errors);
+                }
+            }
+        }
+        if program.sources.is_empty() && !wrong.is_empty() {
+            return Err(Error::Syntax(wrong));
+        }
+        Ok(program)
     }
 
-    /// A program from texts that are already in memory.
+    /// Makes a program from texts that are already in memory.
     ///
     /// # Errors
-    /// Syntax errors, all of them.
+    /// All syntax errors.
     pub fn parse(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Result<Program, Error> {
         let mut program = Program::default();
         let mut wrong = Vec::new();

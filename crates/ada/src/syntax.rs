@@ -1,4 +1,5 @@
-//! Syntax trees: what tree-sitter-ada reads, held in one array so that parents and siblings are one step away.
+//! Syntax trees from tree-sitter-ada, held in one array so that parents and siblings are one step
+//! away.
 
 use std::sync::LazyLock;
 
@@ -42,7 +43,7 @@ static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Parses a text; a text with errors gives a tree with `ERROR` nodes.
+/// Parses a text. If it has errors, the tree has `ERROR` nodes.
 pub fn parse(text: &str) -> Tree {
     let mut parser = tree_sitter::Parser::new();
     parser
@@ -99,8 +100,79 @@ pub fn parse(text: &str) -> Tree {
     }
 }
 
+/// Parses a text. If that fails, parses it again without legal constructs that the grammar lacks.
+/// These are pragmas between alternatives (RM 2.8 (5)) and in protected bodies, and `'class` in
+/// other letters. All places stay the same.
+pub fn parse_leniently(text: &str) -> Tree {
+    let mut tree = parse(text);
+    if !tree.has_errors() {
+        return tree;
+    }
+    let mut bytes = with_class(text);
+    for _ in 0..LENIENT_ROUNDS {
+        for node in tree.walk(tree.root()) {
+            let is_pragma = tree.is_leaf(node)
+                && tree.kind(node) == "identifier"
+                && bytes[tree.range(node)].eq_ignore_ascii_case(b"pragma");
+            if is_pragma {
+                let start = tree.start(node);
+                let length = pragma_length(&bytes[start..]);
+                let blank = |b: &mut u8| *b = if *b == b'\n' { b'\n' } else { b' ' };
+                bytes[start..start + length].iter_mut().for_each(blank);
+            }
+        }
+        let Ok(mended) = std::str::from_utf8(&bytes) else {
+            break;
+        };
+        let again = parse(mended);
+        if !again.has_errors() {
+            return again;
+        }
+        // If errors remain in the end, they are reported from a parse of the original text.
+        tree = again;
+    }
+    parse(text)
+}
+
+/// A limit of repetitions: a removed pragma may have hidden another.
+const LENIENT_ROUNDS: usize = 4;
+
+/// Returns the text with `'Class` in the grammar's spelling.
+fn with_class(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(found) = bytes[at..].iter().position(|&b| b == b'\'') {
+        at += found + 1;
+        if let Some(word) = bytes.get_mut(at..at + 5)
+            && word.eq_ignore_ascii_case(b"class")
+        {
+            word.copy_from_slice(b"Class");
+        }
+    }
+    bytes
+}
+
+/// Returns the length of a pragma up to its semicolon; one in a string does not end it.
+fn pragma_length(bytes: &[u8]) -> usize {
+    let mut is_quoted = false;
+    for (index, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b';' if !is_quoted => return index + 1,
+            _ => {}
+        }
+    }
+    bytes.len()
+}
+
 impl Tree {
-    /// The whole compilation.
+    fn has_errors(&self) -> bool {
+        self.nodes
+            .iter()
+            .any(|n| n.is_missing || n.kind == u16::MAX)
+    }
+
+    /// Returns the whole compilation.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
@@ -109,7 +181,8 @@ impl Tree {
         &self.nodes[id.0 as usize]
     }
 
-    /// The grammar's name of the node: `task_body`, `identifier`, `when`; `ERROR` where the text is not Ada.
+    /// Returns the grammar's name of the node: `task_body`, `identifier`, `when`; `ERROR` where the
+    /// text is not Ada.
     pub fn kind(&self, id: NodeId) -> &'static str {
         KINDS
             .get(usize::from(self.node(id).kind))
@@ -117,40 +190,40 @@ impl Tree {
             .unwrap_or("ERROR")
     }
 
-    /// The grammar's name of the node's role in its parent, or `""`.
+    /// Returns the grammar's name of the node's role in its parent, or `""`.
     pub fn field(&self, id: NodeId) -> &'static str {
         FIELDS[usize::from(self.node(id).field)]
     }
 
-    /// First byte.
+    /// Returns the first byte.
     pub fn start(&self, id: NodeId) -> usize {
         self.node(id).start as usize
     }
 
-    /// The byte after the last.
+    /// Returns the byte after the last.
     pub fn end(&self, id: NodeId) -> usize {
         self.node(id).end as usize
     }
 
-    /// The bytes of the node.
+    /// Returns the bytes of the node.
     pub fn range(&self, id: NodeId) -> std::ops::Range<usize> {
         self.start(id)..self.end(id)
     }
 
-    /// The node around this one.
+    /// Returns the node around this one.
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
         Some(self.node(id).parent)
             .filter(|&p| p != NONE)
             .map(NodeId)
     }
 
-    /// The nodes directly inside, in order, with tokens but without comments.
+    /// Returns the nodes directly inside, in order, with tokens but without comments.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.children_and_comments(id)
             .filter(|&n| self.kind(n) != "comment")
     }
 
-    /// The nodes directly inside, in order, with tokens and comments.
+    /// Returns the nodes directly inside, in order, with tokens and comments.
     pub fn children_and_comments(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let first = self.node(id).first;
         std::iter::successors(Some(first).filter(|&n| n != NONE), |&n| {
@@ -159,22 +232,22 @@ impl Tree {
         .map(NodeId)
     }
 
-    /// The first node directly inside that is of a kind.
+    /// Returns the first node directly inside that is of a kind.
     pub fn child(&self, id: NodeId, kind: &str) -> Option<NodeId> {
         self.children(id).find(|&n| self.kind(n) == kind)
     }
 
-    /// All nodes directly inside that are of a kind.
+    /// Returns all nodes directly inside that are of a kind.
     pub fn all<'t>(&'t self, id: NodeId, kind: &'t str) -> impl Iterator<Item = NodeId> + 't {
         self.children(id).filter(move |&n| self.kind(n) == kind)
     }
 
-    /// The first node directly inside with a role.
+    /// Returns the first node directly inside with a role.
     pub fn role(&self, id: NodeId, field: &str) -> Option<NodeId> {
         self.children(id).find(|&n| self.field(n) == field)
     }
 
-    /// The next sibling that is not a comment.
+    /// Returns the next sibling that is not a comment.
     pub fn next(&self, id: NodeId) -> Option<NodeId> {
         let mut next = self.node(id).next;
         while next != NONE && self.kind(NodeId(next)) == "comment" {
@@ -183,7 +256,7 @@ impl Tree {
         Some(next).filter(|&n| n != NONE).map(NodeId)
     }
 
-    /// The sibling before that is not a comment.
+    /// Returns the sibling before that is not a comment.
     pub fn previous(&self, id: NodeId) -> Option<NodeId> {
         self.children(self.parent(id)?)
             .take_while(|&n| n != id)
@@ -195,7 +268,7 @@ impl Tree {
         self.node(id).first == NONE
     }
 
-    /// The node and all below it, parents before children.
+    /// Returns the node and all below it, parents before children.
     pub fn walk(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut stop = self.node(id).next;
         let mut above = self.node(id).parent;
@@ -203,7 +276,7 @@ impl Tree {
             stop = self.nodes[above as usize].next;
             above = self.nodes[above as usize].parent;
         }
-        // Nodes are numbered parents first, so a subtree is a run of numbers.
+        // Parents have lower numbers than their children, so a subtree is a range of numbers.
         (id.0..if stop == NONE {
             self.nodes.len() as u32
         } else {
@@ -212,12 +285,19 @@ impl Tree {
             .map(NodeId)
     }
 
-    /// The nodes around this one, nearest first.
+    /// Returns the nodes that begin in a range of bytes, parents before children.
+    pub fn starting_in(&self, bytes: std::ops::Range<usize>) -> impl Iterator<Item = NodeId> + '_ {
+        // Nodes are numbered in the order in which they begin.
+        let first = |byte: usize| self.nodes.partition_point(|n| (n.start as usize) < byte);
+        (first(bytes.start)..first(bytes.end)).map(|index| NodeId(index as u32))
+    }
+
+    /// Returns the nodes around this one, nearest first.
     pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.parent(id), |&n| self.parent(n))
     }
 
-    /// The nearest node around this one of one of some kinds.
+    /// Returns the nearest node around this one that has one of some kinds.
     pub fn ancestor(&self, id: NodeId, kinds: &[&str]) -> Option<NodeId> {
         self.ancestors(id).find(|&n| kinds.contains(&self.kind(n)))
     }
@@ -231,18 +311,19 @@ impl Tree {
 }
 
 impl Source {
-    /// The text of a node.
+    /// Returns the text of a node.
     pub fn text(&self, id: NodeId) -> &str {
         &self.text[self.tree.range(id)]
     }
 
-    /// Where a node begins.
+    /// Returns the place where a node begins.
     pub fn place_of(&self, id: NodeId) -> crate::source::Place {
         self.place(self.tree.start(id))
     }
 }
 
-/// What looks at trees may call itself for each level; no Ada that people write comes near this.
+/// Limit of depth, because functions on trees may be recursive. Ada that people write is never so
+/// deep.
 const DEPTH_MAX: u32 = 2_000;
 
 fn too_deep(tree: &Tree) -> Option<NodeId> {
@@ -257,7 +338,7 @@ fn too_deep(tree: &Tree) -> Option<NodeId> {
     None
 }
 
-/// The places where a source is not Ada.
+/// Returns the places where a source is not Ada.
 pub fn errors(source: &Source) -> Vec<SyntaxError> {
     let tree = &source.tree;
     let mut found = Vec::new();
@@ -305,7 +386,8 @@ pub fn errors(source: &Source) -> Vec<SyntaxError> {
     found
 }
 
-/// The error node often begins where the construct does; the innermost error inside is nearer to the fault.
+/// Returns the place of the first error. An error node often begins where the construct does, and
+/// the innermost one inside is nearer to the fault.
 fn first_error(tree: &Tree, id: NodeId) -> usize {
     tree.walk(id)
         .filter(|&n| n != id && tree.kind(n) == "ERROR")

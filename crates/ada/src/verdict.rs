@@ -1,36 +1,38 @@
-//! What can be done with a task, and why.
+//! Verdicts: the possible translation of a task, and the reasons.
 
 use crate::names::At;
 
-/// What a task is, to a translator.
+/// The class of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// It only serves calls: it becomes a protected object (section 6.1 of the paper).
     Accepting,
-    /// It only calls its clients: it becomes a protected object that they call (section 6.2).
+    /// It only calls its clients: it becomes a protected object that the clients call (section
+    /// 6.2).
     Calling,
-    /// It accepts calls only to be told where to begin, then works on its own.
+    /// It accepts calls only as a signal to begin, then works on its own.
     Handshake,
     /// It serves calls and works on its own: only the general scheme fits (section 5).
     General,
-    /// It stays a task, and its rendezvous go through protected objects (section 5), since that was asked for.
+    /// It remains a task, and its rendezvous go through protected objects (section 5), because the
+    /// user asked for that.
     Rendezvous,
-    /// It stays as it is.
+    /// It does not change.
     Kept,
 }
 
 impl Class {
-    /// Whether a protected object takes the task's place.
+    /// Whether a protected object replaces the task.
     pub fn is_replaced(self) -> bool {
         matches!(self, Class::Accepting | Class::Calling)
     }
 
-    /// Whether the translation changes the task: replaces it, or leads its rendezvous elsewhere.
+    /// Whether the translation changes the task: it replaces the task, or redirects its rendezvous.
     pub fn is_translated(self) -> bool {
         self.is_replaced() || self == Class::Rendezvous
     }
 
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn word(self) -> &'static str {
         match self {
             Class::Accepting => "accepting server",
@@ -42,7 +44,7 @@ impl Class {
         }
     }
 
-    /// What follows from it, in a sentence.
+    /// Returns the consequence, in a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Class::Accepting => "it only serves calls and becomes a protected object",
@@ -59,7 +61,7 @@ impl Class {
     }
 }
 
-/// The rule behind a reason; the code is stable from version to version.
+/// The rule behind a reason. Its code does not change between versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // each is explained by `text`
 pub enum Rule {
@@ -136,7 +138,7 @@ impl Rule {
         Rule::Terminate,
     ];
 
-    /// The stable code: `T01` and on for what stands in the way, the same numbering for notes.
+    /// Returns the stable code: `T01` and on for obstacles, with the same numbering for notes.
     pub fn code(self) -> String {
         format!(
             "T{:02}",
@@ -144,7 +146,7 @@ impl Rule {
         )
     }
 
-    /// What the rule is about, in a few words.
+    /// Returns the subject of the rule, in a few words.
     pub fn title(self) -> &'static str {
         match self {
             Rule::NoAccept => "the task accepts no call",
@@ -189,21 +191,22 @@ impl Rule {
 pub struct Reason {
     /// The rule.
     pub rule: Rule,
-    /// The place it is about.
+    /// The place of its cause.
     pub at: At,
-    /// What is the case there, in a sentence.
+    /// The facts at the place, in a sentence.
     pub text: String,
-    /// What a person could change.
-    pub mend: String,
+    /// A possible change of the program.
+    pub help: String,
 }
 
-/// What can be done with a task, and why.
+/// The possible translation of a task, and the reasons.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// What the task is.
+    /// The class of the task.
     pub class: Class,
-    /// What stands in the way of a protected object, in order of the text; empty for a server that is translated.
+    /// The obstacles to a protected object, in order of the text; empty for a server that is
+    /// translated.
     pub reasons: Vec<Reason>,
-    /// What a reader of the translation should know.
+    /// Notes for a reader of the translation.
     pub notes: Vec<Reason>,
 }

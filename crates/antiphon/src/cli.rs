@@ -1,6 +1,7 @@
 //! The command line: every verb, option, default and help text stands here; the man page and the completions are generated from it.
 
 use crate::load::Rate;
+use antiphon_lab::LiveOptions;
 use antiphon_load::Load;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "antiphon", version, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// Folder that holds `suites/` and `subjects/` [default: the current folder, else the installed one]
+    /// Folder that holds `suites/` and `subjects/` [default: the current folder if it holds them and
+    /// is your own, else those that the command brings]
     #[arg(long, global = true, help_heading = EVERYWHERE, env = "ANTIPHON_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
 
@@ -20,9 +22,9 @@ pub struct Cli {
     #[arg(long, global = true, help_heading = EVERYWHERE, env = "ANTIPHON_STORE", value_name = "FILE")]
     pub store: Option<PathBuf>,
 
-    /// What to do
+    /// What to do [default: say what can be done next]
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
 }
 
 const EXIT_CODES: &str = "\
@@ -31,8 +33,9 @@ Exit codes:
     1  the answer is no: a check failed, a regression was found
     2  misuse: bad arguments, a broken suite
     3  something needed is missing or cannot be read or written
+    4  cannot tell: what was measured is too uncertain for an answer
   130  interrupted; what was measured is kept
-of launch and sr run: those of the program";
+of launch, pvm run and sr run: those of the program";
 
 /// Heading of the options that every verb has.
 const EVERYWHERE: &str = "Options of every verb";
@@ -42,6 +45,8 @@ const EVERYWHERE: &str = "Options of every verb";
 pub enum Verb {
     /// Say what this machine can do: toolchains, clocks, interference, and what to change for steadier numbers
     Doctor(Doctor),
+    /// List suites, subjects and rows, what is missing here, and the command that installs it
+    List(List),
     /// Build the subjects, measure, store a run and print the tables
     Measure(Measure),
     /// Show runs as a page, a workbook or text
@@ -57,8 +62,13 @@ pub enum Verb {
     /// Run, build or check programs in the language SR
     #[command(subcommand)]
     Sr(crate::sr::Sr),
+    /// Run, build or check programs in the language Orca
+    #[command(subcommand)]
+    Orca(crate::orca::Orca),
     /// Start a program as several processes that communicate over a platform
     Launch(crate::launch::Launch),
+    /// Run or compile programs that were written for PVM, or be the console of a virtual machine
+    Pvm(crate::pvm::Pvm),
     /// Load an HTTP server of this machine, and tell rates, latencies and fairness
     Load(crate::load::Load),
     /// Write the man pages or the shell completions
@@ -89,10 +99,27 @@ pub struct Doctor {
     pub json: bool,
 }
 
+/// `antiphon list`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon list                             all suites and subjects
+  antiphon list features                    the groups and tests of a suite, as --only takes them")]
+pub struct List {
+    /// Suites by name, or by path to a file, whose rows are listed [default: all suites and subjects]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `antiphon measure`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  antiphon measure                          a first look: half a minute of each suite that has one
   antiphon measure features --quick
   antiphon measure features rendezvous --quick
   antiphon measure features --subjects ada/O0,ada/O2 --only 'call.*'
@@ -100,8 +127,8 @@ Examples:
   antiphon measure --resume                 go on with the run that was interrupted last
   antiphon measure my-suite.toml --check    validate a suite and stop")]
 pub struct Measure {
-    /// Suites by name, or by path to a file
-    #[arg(default_value = "features", value_name = "SUITE")]
+    /// Suites by name, or by path to a file [default: a first look at those that have one, in quick sizes]
+    #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
 
     /// Small sizes: a figure for every row, mostly in one to three minutes a suite once all is built
@@ -140,6 +167,10 @@ pub struct Measure {
     /// Print the finished run as JSON instead of tables, one document a suite
     #[arg(long)]
     pub json: bool,
+
+    /// Write the page of all runs, antiphon-report.html, and show it in a browser
+    #[arg(long, conflicts_with = "check")]
+    pub open: bool,
 }
 
 /// `antiphon report`
@@ -174,6 +205,10 @@ pub struct Report {
     /// Write Markdown (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
+
+    /// Show the page in the browser that `$BROWSER` names, or else by xdg-open
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// `antiphon compare`
@@ -186,9 +221,12 @@ Examples:
   antiphon compare --live c c --only self.same   the A/A check
   antiphon compare 11 12 --ratios --threshold 3   whether two runs say the same of languages
 
-Exit code 1 when a significant regression exceeds the threshold; with --ratios, when more than one in ten of the ratios that count differ by more
-than it (docs/method.md, section 10). Exit code 3 when nothing could be compared. What differs between runs whose processors were at another distance from
-each other, as a virtual machine's may be, is told as not comparable, and no regression. Gate continuous integration on --live.")]
+Each row is slower, faster, the same within so much, or it cannot be told, with what it would take. Exit code 1: a row is slower. 0: all are the
+same or faster. 4: none is slower, and of some it cannot be told. 3: nothing could be compared, or a row has no figure on a side of --live. One process
+start is one draw of addresses and places in memory: without three of each side nothing is told, so measure runs that are to be compared with
+--repetitions. A difference within 0.5 ns, which the placement of loops in memory makes, counts as none (docs/explanation/comparing.md). What differs between
+runs whose processors were at another distance from each other, as a virtual machine's may be, is not comparable, and no regression. With --ratios,
+exit code 1 says that more than one in ten of the ratios that count differ by more than the threshold. Gate continuous integration on --live.")]
 pub struct Compare {
     /// Run, or with --live a subject (NAME, NAME/VARIANT, DIR or DIR/VARIANT)
     pub a: String,
@@ -212,7 +250,11 @@ pub struct Compare {
     #[arg(long, default_value_t = 2.0, value_name = "PER CENT", allow_negative_numbers = true, value_parser = not_negative)]
     pub threshold: f64,
 
-    /// With --live: seconds for each test
+    /// With --live: how often each side is started, with other addresses each time
+    #[arg(long, default_value_t = LiveOptions::STARTS, requires = "live", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub starts: u32,
+
+    /// With --live: seconds for each test, in all starts together
     #[arg(long, default_value_t = 0.5, requires = "live", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub seconds: f64,
 
@@ -277,6 +319,8 @@ pub enum OwnSubject {
         /// How many
         members: u32,
     },
+    /// Print what decides the builds that this command makes as a compiler
+    Identity,
 }
 
 /// `antiphon generate`

@@ -1,9 +1,9 @@
 //! `antiphon compare`: two runs, or two builds interleaved in one.
 
 use crate::cli::{Cli, Compare, Placement, Policy};
-use crate::exit::Exit;
+use crate::exit::{Exit, Missing};
 use crate::interruption::interruption;
-use crate::output::{print, print_line, text_options};
+use crate::output::{print_json, print_line, print_styled, text_options};
 use crate::progress::Progress;
 use crate::store;
 use crate::subjects::{self, Chosen};
@@ -11,16 +11,15 @@ use antiphon_lab::build::Cache;
 use antiphon_lab::{
     Live, LiveOptions, Patterns, RunRecord, agreements, clear_leftovers, compare_runs,
 };
-use antiphon_measure::{ComparisonSettings, FrameSettings, PairSettings};
+use antiphon_measure::ComparisonSettings;
 use antiphon_report::comparison::{Comparison, Side, Verdict};
 use antiphon_report::{agrees, compose_agreement, compose_comparison, export};
 use anyhow::{Result, anyhow};
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Confidence of all verdicts together.
-const CONFIDENCE: f64 = 0.95;
-
-/// Compares, prints, and says by the exit code whether there is a regression.
+/// Compares two runs, prints the result, and returns whether there is a regression.
 pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
     if options.ratios {
         return ratios(cli, options);
@@ -30,32 +29,67 @@ pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
         true => live(cli, options, &stop)?,
         false => stored(cli, options)?,
     };
+    let exit = verdict(&comparison, options.live);
     match options.json {
-        true => print_line(export::json::comparison(&comparison)?)?,
-        false => print(&export::text::render(
+        true => print_json(&json(&comparison, options, exit)?)?,
+        false => print_styled(&export::text::render(
             &compose_comparison(&comparison),
             text_options(),
         ))?,
     }
     Ok(match stop.load(Ordering::Relaxed) {
         true => Exit::Interrupted,
-        false => verdict(&comparison, options.live),
+        false => exit,
     })
 }
 
-/// A gate must not pass what it could not measure: live, each test is there on both sides, so one without a figure has failed. Stored
-/// runs need not have measured the same tests, nor on processors at the same distance: such rows neither fail a gate nor are enough to pass it.
+/// Returns the comparison as JSON, with the request and the overall answer.
+fn json(comparison: &Comparison, options: &Compare, exit: Exit) -> Result<String> {
+    let mut all: serde_json::Value = serde_json::from_str(&export::json::comparison(comparison)?)?;
+    all["asked"] = json!({
+        "a": options.a,
+        "b": options.b,
+        "live": options.live,
+        "only": options.only,
+        "threshold": options.threshold / 100.0,
+    });
+    if options.live {
+        let live = live_options(options);
+        all["asked"]["starts"] = live.starts.into();
+        all["asked"]["seconds"] = live.seconds.into();
+        all["asked"]["policy"] = live.policy.into();
+        all["asked"]["placement"] = live.placement.into();
+    }
+    all["answer"] = match exit {
+        Exit::No => "slower",
+        Exit::CannotTell => "cannot_tell",
+        Exit::Missing => "missing",
+        _ => "not_slower",
+    }
+    .into();
+    Ok(serde_json::to_string_pretty(&all)?)
+}
+
+/// Returns the overall answer. A gate must not pass what it could not measure. Live, each test
+/// exists on both sides, so a test without a figure has failed. Stored runs may have measured other
+/// tests, or on processors at another distance. Such rows neither fail a gate nor suffice to pass
+/// it.
 fn verdict(comparison: &Comparison, live: bool) -> Exit {
-    let missing = comparison.count(Verdict::Missing);
-    let without = missing + comparison.count(Verdict::Incomparable);
-    match comparison.count(Verdict::Dearer) {
-        0 if without == comparison.rows.len() || (live && missing > 0) => Exit::Missing,
-        0 => Exit::Done,
-        _ => Exit::No,
+    let count = |verdict| comparison.count(verdict);
+    let missing = count(Verdict::Missing);
+    let without = missing + count(Verdict::Incomparable);
+    if count(Verdict::Slower) > 0 {
+        Exit::No
+    } else if without == comparison.rows.len() || (live && missing > 0) {
+        Exit::Missing
+    } else if count(Verdict::CannotTell) > 0 {
+        Exit::CannotTell
+    } else {
+        Exit::Done
     }
 }
 
-/// Whether two runs of the store agree in their ratios between subjects.
+/// Compares two runs of the store by their ratios between subjects.
 fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
     let (a, b) = (store::number(&options.a)?, store::number(&options.b)?);
     let store = store::open_filled(cli)?;
@@ -69,14 +103,14 @@ fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
     }
     let threshold = options.threshold / 100.0;
     let document = compose_agreement(&agreements, threshold, &first, b);
-    print(&export::text::render(&document, text_options()))?;
+    print_styled(&export::text::render(&document, text_options()))?;
     Ok(match agrees(&agreements, threshold) {
         true => Exit::Done,
         false => Exit::No,
     })
 }
 
-/// Two runs of the store.
+/// Compares two runs of the store.
 fn stored(cli: &Cli, options: &Compare) -> Result<Comparison> {
     let number = |which| {
         store::number(which).map_err(|error| anyhow!("{error}; to compare subjects, give --live"))
@@ -84,21 +118,90 @@ fn stored(cli: &Cli, options: &Compare) -> Result<Comparison> {
     let (a, b) = (number(&options.a)?, number(&options.b)?);
     let store = store::open_filled(cli)?;
     let (a, b) = (store.load(a)?, store.load(b)?);
-    let settings = ComparisonSettings {
-        threshold: options.threshold / 100.0,
-        confidence: CONFIDENCE,
-        ..ComparisonSettings::default()
-    };
+    let settings = judging(options);
     let patterns = Patterns::new(&options.only)?;
-    let mut rows = compare_runs(&a, &b, &renamed(&a, &b), &settings);
-    rows.retain(|row| {
-        let identity = row.a.as_ref().or(row.b.as_ref());
-        identity.is_some_and(|identity| patterns.fit(&identity.test))
-    });
+    let rows = compare_runs(&a, &b, &renamed(&a, &b), &patterns, &settings);
+    // A test with a figure on one side only is a row that says why. If no test is in both runs, the
+    // rows say nothing.
+    if !rows.iter().any(|row| row.a.is_some() && row.b.is_some()) {
+        return Err(Missing(nothing(&a, &b, &patterns)).into());
+    }
     Ok(Comparison::of_runs(&a, &b, &rows, &settings))
 }
 
-/// Runs of one subject each are compared although the subjects differ, as two compilers do.
+/// Returns the settings of the comparison that the options ask for.
+fn judging(options: &Compare) -> ComparisonSettings {
+    ComparisonSettings {
+        threshold: options.threshold / 100.0,
+        ..ComparisonSettings::default()
+    }
+}
+
+/// Returns why the two runs have nothing to compare, and what to do about it.
+fn nothing(a: &RunRecord, b: &RunRecord, patterns: &Patterns) -> String {
+    let tests = |run: &RunRecord| -> BTreeSet<String> {
+        let results = run.results.iter();
+        results.map(|result| result.identity.test.clone()).collect()
+    };
+    let (of_a, of_b) = (tests(a), tests(b));
+    let common: Vec<&str> = of_a.intersection(&of_b).map(String::as_str).collect();
+    if a.suite != b.suite && common.is_empty() {
+        return format!(
+            "run {} is of the suite {} and run {} of {}, which have no test in common; compare two runs of one suite (`antiphon runs` lists them)",
+            a.id, a.suite, b.id, b.suite
+        );
+    }
+    if common.is_empty() {
+        return format!(
+            "runs {} and {} have no test in common; measure both with the same choice of tests",
+            a.id, b.id
+        );
+    }
+    let (meant, others): (Vec<&str>, Vec<&str>) =
+        common.iter().partition(|test| patterns.fit(test));
+    if meant.is_empty() {
+        return format!(
+            "no test that both runs have fits --only; they have {}",
+            some_of(&others)
+        );
+    }
+    let subjects = |run: &RunRecord| -> BTreeSet<String> {
+        run.subjects
+            .iter()
+            .map(|subject| subject.id.clone())
+            .collect()
+    };
+    if subjects(a).is_disjoint(&subjects(b)) {
+        let words = |run| subjects(run).into_iter().collect::<Vec<_>>().join(", ");
+        return format!(
+            "the runs have no subject in common: run {} measured {}, run {} {}; compare subjects with --live",
+            a.id,
+            words(a),
+            b.id,
+            words(b)
+        );
+    }
+    format!(
+        "nothing that both runs have is compared: costs, whole programs and servers are, under the same subject, policy and placement, \
+         and not latencies, clocks and curves, such as {}; see both with `antiphon report {} {}`",
+        some_of(&meant),
+        a.id,
+        b.id
+    )
+}
+
+/// Returns the first of many words.
+fn some_of(words: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = words.iter().take(SHOWN).copied().collect::<Vec<_>>();
+    match words.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Pairs the subjects of two runs of one subject each. They are compared although they differ, as
+/// two compilers do.
 fn renamed(a: &RunRecord, b: &RunRecord) -> Vec<(String, String)> {
     match (a.subjects.as_slice(), b.subjects.as_slice()) {
         ([one], [other]) if one.id != other.id => vec![(one.id.clone(), other.id.clone())],
@@ -106,7 +209,7 @@ fn renamed(a: &RunRecord, b: &RunRecord) -> Vec<(String, String)> {
     }
 }
 
-/// Two subjects in one run.
+/// Measures and compares two subjects in one run.
 fn live(cli: &Cli, options: &Compare, stop: &AtomicBool) -> Result<Comparison> {
     let [a, b] = subjects::pair(cli, [&options.a, &options.b])?;
     let cache = Cache::of_user();
@@ -116,20 +219,18 @@ fn live(cli: &Cli, options: &Compare, stop: &AtomicBool) -> Result<Comparison> {
         observer: &mut Progress::new(),
         stop,
     };
+    let live_options = live_options(options);
     let rows = live.compare(
         (&a.subject, &a.variant),
         (&b.subject, &b.variant),
-        &live_options(options),
+        &live_options,
     )?;
     let (mut before, mut after) = (side(&a), side(&b));
     if before.name == after.name {
         before.name.push_str(" (A)");
         after.name.push_str(" (B)");
     }
-    let threshold = options.threshold / 100.0;
-    Ok(Comparison::of_live(
-        before, after, &rows, threshold, CONFIDENCE,
-    ))
+    Ok(Comparison::of_live(before, after, &rows, &live_options))
 }
 
 fn side(chosen: &Chosen) -> Side {
@@ -152,19 +253,13 @@ fn live_options(options: &Compare) -> LiveOptions {
         Placement::Across => "across",
         Placement::Free => "free",
     };
-    let frame = FrameSettings {
-        budget_ns: (options.seconds * 1e9) as u64,
-        confidence: CONFIDENCE,
-        ..PairSettings::default().frame
-    };
     LiveOptions {
         only: options.only.clone(),
         policy: policy.to_owned(),
         placement: placement.to_owned(),
-        settings: PairSettings {
-            frame,
-            ..PairSettings::default()
-        },
+        starts: options.starts,
+        seconds: options.seconds,
+        judging: judging(options),
         ..LiveOptions::default()
     }
 }
@@ -181,7 +276,10 @@ mod tests {
             before_ns: None,
             after_ns: None,
             log_ratio: None,
+            starts: None,
+            limit: None,
             verdict: *verdict,
+            same_within: None,
             note: String::new(),
         };
         let comparison = Comparison {
@@ -190,7 +288,7 @@ mod tests {
             basis: String::new(),
             suite_fault: None,
             threshold: 0.02,
-            confidence: CONFIDENCE,
+            confidence: 0.99,
             rows: verdicts.iter().map(row).collect(),
         };
         verdict(&comparison, false)
@@ -198,10 +296,19 @@ mod tests {
 
     #[test]
     fn what_the_machine_made_differ_neither_fails_nor_passes_a_gate() {
-        use Verdict::{Dearer, Incomparable, Missing, Same};
+        use Verdict::{Incomparable, Missing, Same, Slower};
         assert_eq!(exit(&[Same, Incomparable]), Exit::Done);
-        assert_eq!(exit(&[Dearer, Incomparable]), Exit::No);
+        assert_eq!(exit(&[Slower, Incomparable]), Exit::No);
         assert_eq!(exit(&[Incomparable, Missing]), Exit::Missing);
         assert_eq!(exit(&[Same, Missing]), Exit::Done);
+    }
+
+    #[test]
+    fn a_gate_passes_only_what_is_told_of_every_row() {
+        use Verdict::{CannotTell, Faster, Missing, Same, Slower};
+        assert_eq!(exit(&[Same, Faster]), Exit::Done);
+        assert_eq!(exit(&[Same, CannotTell]), Exit::CannotTell);
+        assert_eq!(exit(&[Slower, CannotTell]), Exit::No);
+        assert_eq!(exit(&[Missing, CannotTell]), Exit::CannotTell);
     }
 }

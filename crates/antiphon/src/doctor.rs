@@ -1,9 +1,10 @@
-//! `antiphon doctor`: what this machine can do, and whether a subject keeps the protocol.
+//! `antiphon doctor`: the capabilities of this machine, and whether a subject keeps the protocol.
 
 use crate::cli::{Cli, Doctor};
 use crate::exit::{self, Exit};
 use crate::home::home;
-use crate::output::{print, print_line, say};
+use crate::interruption::interruption;
+use crate::output::{print, print_document, print_line, say};
 use crate::progress::Progress;
 use crate::subjects;
 use antiphon_lab::build::{Cache, compiler};
@@ -16,28 +17,35 @@ use antiphon_lab::run::{Event, Observer};
 use antiphon_lab::subject::{Need, Remedy, Subject};
 use antiphon_lab::{Apart, Launch, Machine, Services};
 use antiphon_measure::Interference;
+use antiphon_outside as outside;
 use antiphon_report::document::Unit;
 use antiphon_report::number;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
+use serde_json::json;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the machine's interference is looked at, and how far apart its processors are.
+/// How long to measure the machine's interference, and the distance of its processors.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Looks at the machine, or at one subject.
+/// Checks the machine, or one subject.
 pub fn run(cli: &Cli, options: &Doctor) -> Result<Exit> {
-    match &options.subject {
-        Some(folder) => check_subject(folder, options),
-        None => machine(cli, options),
-    }
+    let stop = interruption()?;
+    let exit = match &options.subject {
+        Some(folder) => check_subject(folder, options, &stop),
+        None => machine(cli, options, &stop),
+    }?;
+    Ok(match stop.load(Ordering::Relaxed) {
+        true => Exit::Interrupted,
+        false => exit,
+    })
 }
 
 // --- A subject -------------------------------------------------------------------------------------------------------------
 
-fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
+fn check_subject(folder: &Path, options: &Doctor, stop: &AtomicBool) -> Result<Exit> {
     let chosen = subjects::in_folder(folder, options.variant.as_deref())?;
     let id = format!("{}/{}", chosen.subject.name, chosen.variant.name);
     if chosen.subject.serves {
@@ -55,11 +63,9 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         subject: &id,
         policy: "other",
     });
-    // Ctrl-C ends this verb at once, as nothing is kept of it.
-    let never = AtomicBool::new(false);
-    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other", &never);
+    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other", stop);
     let built = built.map_err(|error| {
-        let context = format!("cannot check {id}; {}", error.mend());
+        let context = format!("cannot check {id}; {}", error.help());
         anyhow::Error::from(error).context(context)
     })?;
     drop(progress);
@@ -67,10 +73,12 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
     let mut launch = Launch::new(id.clone(), built.run.clone(), built.folder.clone());
     launch.env.clone_from(&built.environment);
     launch.env.extend(services.environment(&built)?);
-    let checks = conformance::check(&launch);
+    let checks = conformance::check_unless(&launch, stop);
     let failed = checks.iter().filter(|check| !check.passed).count();
     if options.json {
-        print_line(serde_json::to_string_pretty(&checks)?)?;
+        let kept = checks.len() - failed;
+        let found = json!({ "subject": id, "kept": kept, "broken": failed, "checks": checks });
+        print_document("antiphon.conformance", 1, found)?;
     } else {
         let lines: String = checks.iter().map(line).collect();
         let kept = checks.len() - failed;
@@ -82,24 +90,26 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
 }
 
 fn line(check: &Check) -> String {
-    let mark = if check.passed { "ok  " } else { "FAIL" };
-    let line = format!("{mark} {:28} {}\n", check.name, check.evidence);
+    // A subject's words must not look like another line of ours.
+    let sign = if check.passed { "ok  " } else { "FAIL" };
+    let (evidence, help) = (outside::line(&check.evidence), outside::line(check.help));
+    let line = format!("{sign} {:28} {evidence}\n", check.name);
     match check.passed {
         true => line,
-        false => line + &format!("     {:28} mend: {}\n", "", check.mend),
+        false => line + &format!("     {:28} mend: {help}\n", ""),
     }
 }
 
 // --- The machine -----------------------------------------------------------------------------------------------------------
 
-/// What `doctor` found, as JSON shows it.
+/// The findings of `doctor`, as JSON shows them.
 #[derive(Serialize)]
 struct Findings {
     machine: Machine,
     subjects: Vec<Toolchain>,
     clocks: Vec<ClockReport>,
     interference: Option<Interference>,
-    /// How far apart the two processors that runs use are.
+    /// The distance of the two processors that runs use.
     core_to_core: Option<Apart>,
     advice: Vec<Advice>,
 }
@@ -114,24 +124,27 @@ struct Toolchain {
     install: Option<String>,
 }
 
-fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
-    // The machine can be looked at without a home.
+fn machine(cli: &Cli, options: &Doctor, stop: &AtomicBool) -> Result<Exit> {
+    // The machine can be checked without a home.
     let subjects = home(cli).and_then(|home| subjects::all(&home));
     let subjects = subjects.unwrap_or_else(|error| {
         say(format_args!("antiphon: {}", exit::message(&error)));
         Vec::new()
     });
-    let (core_to_core, on_apart) = apart();
+    // After Ctrl-C no further check begins, and the results so far are printed.
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    let (core_to_core, on_apart) = goes_on().then(apart).unwrap_or_default();
+    let looked_at = subjects.iter().take_while(|_| goes_on());
     let found = Findings {
         machine: Machine::collect(),
-        subjects: subjects.iter().flat_map(toolchains).collect(),
-        clocks: clock_reports(),
-        interference: interference(LOOK).ok(),
+        subjects: looked_at.flat_map(toolchains).collect(),
+        clocks: goes_on().then(clock_reports).unwrap_or_default(),
+        interference: goes_on().then(|| interference(LOOK).ok()).flatten(),
         core_to_core,
         advice: Machine::advice().into_iter().chain(on_apart).collect(),
     };
     match options.json {
-        true => print_line(serde_json::to_string_pretty(&found).context("cannot write JSON")?)?,
+        true => print_document("antiphon.doctor", 1, &found)?,
         false => print(&machine_text(&found))?,
     }
     let ready = |toolchain: &Toolchain| toolchain.missing.is_empty();
@@ -143,7 +156,8 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
     )
 }
 
-/// How far apart the two processors are that runs use, and what to do about it; nothing where there is one.
+/// Returns the distance of the two processors that runs use, and advice about it. On one processor
+/// it returns nothing.
 fn apart() -> (Option<Apart>, Option<Advice>) {
     let (main, partner) = chosen_processors();
     if main == partner {
@@ -154,7 +168,7 @@ fn apart() -> (Option<Apart>, Option<Advice>) {
     (seen, Some(advice))
 }
 
-/// A subject's needs, and those of each variant that lacks something besides.
+/// Returns a subject's needs, and those of each variant that lacks more.
 fn toolchains(subject: &Subject) -> Vec<Toolchain> {
     let own = subject.missing().into_iter().cloned().collect();
     let mut toolchains = vec![toolchain(subject, subject.name.clone(), own)];
@@ -191,7 +205,7 @@ fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
     }
 }
 
-/// What is missing, in plain text.
+/// Returns the name of a missing thing, in plain text.
 fn wanted(need: &Need) -> String {
     need.wanted().replace('`', "")
 }
@@ -231,7 +245,8 @@ fn machine_text(found: &Findings) -> String {
     .concat()
 }
 
-/// One line each, or what to say when there are none. Subjects that share a toolchain share its line.
+/// Returns one line each, or `none` if there are none. Subjects that share a toolchain share its
+/// line.
 fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
     let mut lines: Vec<String> = of.iter().map(|one| format!("  {}\n", line(one))).collect();
     lines.dedup();
@@ -242,15 +257,15 @@ fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
 }
 
 fn toolchain_line(toolchain: &Toolchain) -> String {
-    let language = &toolchain.language;
+    let language = outside::line(&toolchain.language);
     match (&toolchain.version, &toolchain.install) {
-        // By its name: of one language some subjects may lack what others have.
+        // Names the subject: some subjects of a language may lack what others have.
         (_, Some(install)) => {
             let missing = toolchain.missing.join(", ");
             let subject = &toolchain.subject;
             format!("{language:8} missing {missing} for {subject}; install with: {install}")
         }
-        (Some(version), None) => format!("{language:8} {version}"),
+        (Some(version), None) => format!("{language:8} {}", outside::line(version)),
         (None, None) => format!("{language:8} the compiler does not tell its version"),
     }
 }
@@ -316,8 +331,8 @@ mod tests {
         let both = [of("rest-ada-libraries/ews"), of("rest-ada-libraries/aws")];
         let text = lines(&both, "", toolchain_line);
         for subject in both {
-            let told = format!("missing ews.gpr for {}; install", subject.subject);
-            assert!(text.contains(&told), "{text}");
+            let reported = format!("missing ews.gpr for {}; install", subject.subject);
+            assert!(text.contains(&reported), "{text}");
         }
     }
 }

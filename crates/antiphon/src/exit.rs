@@ -1,7 +1,7 @@
-//! What the command tells its caller.
+//! The exit codes of the command.
 
 use antiphon_lab::LiveError;
-use antiphon_lab::build::BuildError;
+use antiphon_lab::build::{BuildError, FillError};
 use antiphon_lab::profile::ProfileError;
 use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
@@ -12,7 +12,7 @@ use antiphon_load::Error as LoadError;
 use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
-/// How a verb ended.
+/// The way a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exit {
     /// Done.
@@ -21,18 +21,20 @@ pub enum Exit {
     No,
     /// Misuse: bad arguments, a broken suite file.
     Misuse,
-    /// Something needed is missing.
+    /// A needed thing is missing.
     Missing,
+    /// The measurements do not decide the question.
+    CannotTell,
     /// Interrupted by Ctrl-C, SIGTERM or the end of the terminal; what was measured is kept.
     Interrupted,
-    /// As the program that was run.
+    /// With the exit code of the program that was run.
     Program(u8),
-    /// As a subject of the command's own ended.
+    /// With the exit code of a built-in subject.
     Subject(ExitCode),
 }
 
 impl Exit {
-    /// Done, or the answer is no.
+    /// Returns `Done`, or `No` if the answer is no.
     pub fn of(is_good: bool) -> Exit {
         if is_good { Exit::Done } else { Exit::No }
     }
@@ -46,23 +48,25 @@ impl Termination for Exit {
             Exit::No => 1,
             Exit::Misuse => 2,
             Exit::Missing => 3,
+            Exit::CannotTell => 4,
             Exit::Interrupted => 130,
             Exit::Program(code) => code,
         })
     }
 }
 
-/// Something that the verb needs is not there, such as a run in the store.
+/// A thing that the verb needs is not there, such as a run in the store.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Missing(pub String);
 
-/// The exit code of an error, by the first of its causes that decides; misuse if none does.
+/// Returns the exit code of an error: that of the first cause that has one, or misuse.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     error.chain().find_map(of_cause).unwrap_or(Exit::Misuse)
 }
 
-/// What a cause decides. Some of the crates' errors show their cause as their own, so it is not in the chain: they are looked into here.
+/// Returns the exit code of a cause. Some errors of our crates print their cause as their own, so
+/// it is not in the chain. For those this looks inside.
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(error) = cause.downcast_ref::<StoreError>() {
         return Some(of_store(error));
@@ -118,11 +122,11 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             _ => Exit::Missing,
         });
     }
-    let missing = cause.is::<Missing>() || cause.is::<std::io::Error>();
+    let missing = cause.is::<Missing>() || cause.is::<FillError>() || cause.is::<std::io::Error>();
     missing.then_some(Exit::Missing)
 }
 
-/// What cannot be built is missing, unless the user stopped it.
+/// A failed build counts as missing, unless the user stopped it.
 fn of_build(error: &BuildError) -> Exit {
     match error {
         BuildError::Interrupted { .. } => Exit::Interrupted,
@@ -130,7 +134,7 @@ fn of_build(error: &BuildError) -> Exit {
     }
 }
 
-/// A number that no run has is misuse; all else is a store that cannot be used.
+/// An unknown run number is misuse. Any other error is a store that cannot be used.
 fn of_store(error: &StoreError) -> Exit {
     match error {
         StoreError::NoRun { .. } => Exit::Misuse,
@@ -138,7 +142,8 @@ fn of_store(error: &StoreError) -> Exit {
     }
 }
 
-/// The error and its causes in one line; causes that a message already tells are not told twice.
+/// Returns the error and its causes in one line. A cause that a message already contains is not
+/// repeated.
 pub fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use std::fs;
 use std::path::Path;
 
-/// Writes what was asked for.
+/// Writes the requested files.
 pub fn run(options: &Generate) -> Result<Exit> {
     let directory = &options.directory;
     match options.what {

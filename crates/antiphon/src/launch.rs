@@ -1,4 +1,4 @@
-//! `antiphon launch`: a program as the processes of a session.
+//! `antiphon launch`: runs a program as the processes of a session.
 
 use crate::exit::Exit;
 use crate::output;
@@ -11,19 +11,20 @@ use clap::{Args, ValueEnum};
 use signal_hook::consts::{
     SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
-use std::env;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What is passed on.
+/// Signals that are passed on.
 const PASSED_ON: [i32; 8] = [
     SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
 ];
-/// What asks the processes to end. SIGHUP does not: to many programs it says to read their settings again.
+/// Signals that ask the processes to end. SIGHUP is none: many programs read their settings again.
 const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGQUIT];
-/// Colours of ranks, as terminals number them: those that can be read on light and dark.
+/// Colours of ranks, as terminals number them. They are readable on light and dark.
 const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 
 /// `antiphon launch`
@@ -31,6 +32,7 @@ const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 #[command(after_help = "\
 Each process finds its place in the session in its environment (ANTIPHON_RANK, ANTIPHON_SIZE, …; over mpi it is Open MPI that says its rank). What it writes comes line by line, marked with its rank.
 Signals are passed on to all. What has not ended 5 s (--grace) after it was asked to by SIGINT, SIGTERM or SIGQUIT is killed, at once by a second Ctrl-C. The exit code is that of the first process that failed, 128 and the signal's number if a signal ended it.
+When nobody reads the standard output any more (`| head -1`), the processes are ended by SIGTERM, and it is 0.
 Nothing is left behind, even when this command is killed.
 
 Examples:
@@ -40,7 +42,7 @@ Examples:
   antiphon launch -n 2 --over shm --joinable board ./counter
 
 Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input. Processes may start others on these hosts, and signal each other.
-With --joinable a process that you start by hand joins by the name (Session::join_existing, panda_session_join_existing). It finds the session in $XDG_RUNTIME_DIR/antiphon, which only you can read.")]
+With --joinable a process that you start by hand joins by the name (Session::join_existing, panda_session_join_existing). It finds the session in $XDG_RUNTIME_DIR/antiphon (or /tmp/antiphon-UID/antiphon), which only you can read.")]
 pub struct Launch {
     /// How many processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -58,7 +60,7 @@ pub struct Launch {
     #[arg(long, value_name = "FAULTS")]
     pub faults: Option<Faults>,
 
-    /// Seconds for which a process may be silent before others take it for lost (3, or what the program says)
+    /// Seconds for which a process may be silent before others take it for lost (3, or what the program says; longer for more than 16 processes a processor)
     #[arg(long, value_name = "SECONDS", value_parser = parse_silence)]
     pub silence: Option<Duration>,
 
@@ -74,20 +76,12 @@ pub struct Launch {
     #[arg(long)]
     pub plain: bool,
 
-    /// The program
-    #[arg(value_name = "PROGRAM")]
-    pub program: OsString,
-
-    /// Its arguments
-    #[arg(
-        value_name = "ARGUMENT",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub args: Vec<OsString>,
+    /// The program, and its arguments
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    pub command: Vec<OsString>,
 }
 
-/// What processes communicate over.
+/// The platform between processes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Platform {
     /// Shared memory of this host
@@ -114,25 +108,36 @@ pub fn run(options: &Launch) -> Result<Exit> {
             "`local` is threads of one process, which that process begins itself (`Local::sessions` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
         ),
     };
-    let running = Session::new(over, options.count, &options.program)
-        .args(&options.args)
+    raise_descriptors();
+    // At least one is required.
+    let (program, arguments) = options.command.split_at(1);
+    let running = Session::new(over, options.count, &program[0])
+        .args(arguments)
         .hosts(options.hosts.as_ref())
         .faults(options.faults)
         .silence(options.silence)
         .joinable(options.joinable.clone())
         .start()?;
-    pass_signals(running.signals(), Duration::from_secs(options.grace.into()))?;
+    let grace = Duration::from_secs(options.grace.into());
+    pass_signals(running.signals(), grace)?;
+    let is_closed = end_with_reader(running.signals(), grace)?;
     let styles = Styles::of_this_process(options.plain);
     let outcome = running.to_end(|line| styles.write(&line))?;
+    if is_closed.load(Ordering::Relaxed) {
+        return Ok(Exit::Done);
+    }
     if let Some(summary) = outcome.summary() {
         output::say(format_args!("antiphon: {summary}"));
     }
-    Ok(Exit::Program(
-        u8::try_from(outcome.exit_code()).unwrap_or(1),
-    ))
+    let written = output::passed_on();
+    match u8::try_from(outcome.exit_code()).unwrap_or(1) {
+        0 => written.map(|()| Exit::Done),
+        code => Ok(Exit::Program(code)),
+    }
 }
 
-/// Passes signals on from a thread of its own. What still lives some time after it was asked to end is killed, or at once when asked again.
+/// Passes signals on from a thread of its own. Processes that live some time after a request to end
+/// are killed, or at once on a second request.
 fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
     let mut received =
         signal_hook::iterator::Signals::new(PASSED_ON).context("cannot pass signals on")?;
@@ -142,11 +147,13 @@ fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
             let asks = ASKING.contains(&number);
             if asks && was_asked {
                 signals.signal(SIGKILL);
+                output::give_up();
                 continue;
             }
             signals.signal(number);
             if number == SIGTSTP {
-                // Stops this process as well, as it would have without us; SIGCONT sets all going again.
+                // Stops this process as well, as the signal would have without us. SIGCONT
+                // continues all.
                 let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
             }
             if asks {
@@ -155,6 +162,7 @@ fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
                 std::thread::spawn(move || {
                     std::thread::sleep(grace);
                     signals.signal(SIGKILL);
+                    output::give_up();
                 });
             }
         }
@@ -162,7 +170,42 @@ fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
     Ok(())
 }
 
-/// How lines are passed on.
+/// Raises the limit of descriptors as far as it goes, because each process of a session takes
+/// several. Started processes inherit it.
+fn raise_descriptors() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure is ours. A failure leaves the limit unchanged.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}
+
+/// Ends the processes once the reader of standard output is gone. Returns whether that has
+/// happened.
+fn end_with_reader(signals: Signals, grace: Duration) -> Result<Arc<AtomicBool>> {
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let closed = is_closed.clone();
+    std::thread::Builder::new()
+        .name("launch reader".into())
+        .spawn(move || {
+            if output::await_closed() {
+                closed.store(true, Ordering::Relaxed);
+                signals.signal(SIGTERM);
+                std::thread::sleep(grace);
+                signals.signal(SIGKILL);
+            }
+        })
+        .context("cannot watch the standard output")?;
+    Ok(is_closed)
+}
+
+/// The style in which lines are passed on.
 #[derive(Clone, Copy)]
 enum Style {
     Plain,
@@ -170,7 +213,7 @@ enum Style {
     Coloured,
 }
 
-/// The same for each stream: one may go to a terminal and the other to a file.
+/// The styles of both streams: one may go to a terminal and the other to a file.
 struct Styles {
     output: Style,
     error: Style,
@@ -178,8 +221,7 @@ struct Styles {
 
 impl Styles {
     fn of_this_process(is_plain: bool) -> Self {
-        let has_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let style = |is_terminal| match (is_plain, is_terminal && has_colours) {
+        let style = |is_terminal| match (is_plain, output::takes_colours(is_terminal)) {
             (true, _) => Style::Plain,
             (false, false) => Style::Marked,
             (false, true) => Style::Coloured,
@@ -190,13 +232,12 @@ impl Styles {
         }
     }
 
-    /// Whoever reads them may have seen enough: that is no fault.
+    /// The reader may have closed the output, which is no error.
     fn write(&self, line: &Line) {
         let _ = match line.stream {
             Stream::Output => {
-                let mut stdout = std::io::stdout().lock();
-                let text = self.output.text(line);
-                stdout.write_all(&text).and_then(|()| stdout.flush())
+                output::pass_on(&self.output.text(line));
+                Ok(())
             }
             Stream::Error => std::io::stderr().lock().write_all(&self.error.text(line)),
         };

@@ -3,19 +3,25 @@
 mod cli;
 mod compare;
 mod doctor;
+mod embedded;
 mod exit;
+mod findings;
 mod generate;
 mod home;
 mod interruption;
 mod launch;
+mod list;
 mod load;
 mod measure;
+mod orca;
 mod output;
 mod profile;
 mod progress;
+mod pvm;
 mod report;
 mod runs;
 mod sr;
+mod start;
 mod store;
 mod subjects;
 mod translate;
@@ -27,18 +33,8 @@ use exit::Exit;
 fn main() -> Exit {
     let cli = Cli::parse();
     let done = match &cli.verb {
-        Verb::Doctor(options) => doctor::run(&cli, options),
-        Verb::Measure(options) => measure::run(&cli, options),
-        Verb::Report(options) => report::run(&cli, options),
-        Verb::Compare(options) => compare::run(&cli, options),
-        Verb::Runs(options) => runs::run(&cli, options),
-        Verb::Profile(options) => profile::run(&cli, options),
-        Verb::Launch(options) => launch::run(options),
-        Verb::Load(options) => load::run(options),
-        Verb::Translate(options) => translate::run(options),
-        Verb::Sr(options) => sr::run(options),
-        Verb::Generate(options) => generate::run(options),
-        Verb::Subject(options) => Ok(subject(options)),
+        None => start::run(&cli),
+        Some(verb) => execute(&cli, verb),
     };
     done.unwrap_or_else(|error| {
         output::say(format_args!("antiphon: {}", exit::message(&error)));
@@ -46,9 +42,33 @@ fn main() -> Exit {
     })
 }
 
-fn subject(options: &cli::Subject) -> Exit {
-    Exit::Subject(match &options.which {
+fn execute(cli: &Cli, verb: &Verb) -> anyhow::Result<Exit> {
+    match verb {
+        Verb::Doctor(options) => doctor::run(cli, options),
+        Verb::List(options) => list::run(cli, options),
+        Verb::Measure(options) => measure::run(cli, options),
+        Verb::Report(options) => report::run(cli, options),
+        Verb::Compare(options) => compare::run(cli, options),
+        Verb::Runs(options) => runs::run(cli, options),
+        Verb::Profile(options) => profile::run(cli, options),
+        Verb::Launch(options) => launch::run(options),
+        Verb::Pvm(options) => pvm::run(options),
+        Verb::Load(options) => load::run(options),
+        Verb::Translate(options) => translate::run(options),
+        Verb::Sr(options) => sr::run(options),
+        Verb::Orca(options) => orca::run(options),
+        Verb::Generate(options) => generate::run(options),
+        Verb::Subject(options) => subject(options),
+    }
+}
+
+fn subject(options: &cli::Subject) -> anyhow::Result<Exit> {
+    Ok(Exit::Subject(match &options.which {
         cli::OwnSubject::Layer => antiphon_layer::run(),
         cli::OwnSubject::LayerSim { network, members } => antiphon_layer::count(network, *members),
-    })
+        cli::OwnSubject::Identity => {
+            output::print(&embedded::identity())?;
+            return Ok(Exit::Done);
+        }
+    }))
 }

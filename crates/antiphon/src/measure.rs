@@ -4,14 +4,14 @@ use crate::cli::{Cli, Measure};
 use crate::exit::{self, Exit, Missing};
 use crate::home::{home, store_path};
 use crate::interruption::interruption;
-use crate::output::{print, print_line, say, text_options};
+use crate::output::{print_json, print_line, print_styled, say, text_options};
 use crate::progress::Progress;
-use crate::{store, subjects};
+use crate::{report, store, subjects};
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Laboratory, Options, RunError};
 use antiphon_lab::store::Store;
 use antiphon_lab::subject::{Subject, select};
-use antiphon_lab::suite::Suite;
+use antiphon_lab::suite::{Suite, names};
 use antiphon_lab::{Outcome, RunRecord, clear_leftovers};
 use antiphon_report::export;
 use anyhow::Result;
@@ -25,9 +25,11 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
         return check(&home, options);
     }
     let suites = match options.resume {
-        // A run keeps its suite.
+        // A resumed run keeps its suite.
         Some(_) => Vec::new(),
-        None => suites(&home, options).collect::<Result<Vec<_>>>()?,
+        None => suites(&home, options)
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?,
     };
     let subjects = subjects::all(&home)?;
     let cache = Cache::of_user();
@@ -49,22 +51,27 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
     }
     for (suite, text) in &suites {
         if !stop.load(Ordering::Relaxed) {
-            match laboratory.measure(suite, text, &asked(options)) {
+            match laboratory.measure(suite, text, &asked(suite, options)) {
                 Ok(run) => runs.push(run),
-                // The suites before it have their tables all the same.
+                // The suites before the interruption still get their tables.
                 Err(error @ RunError::Interrupted) if !runs.is_empty() => say(error),
                 Err(error) => return Err(error.into()),
             }
         }
     }
     let runs = runs.into_iter().map(|run| store.load(run));
-    show(&runs.collect::<Result<Vec<_>, _>>()?, options.json, &stop)
+    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let exit = show(&runs, options.json, &stop)?;
+    if options.open && !runs.is_empty() {
+        report::write_and_open(&runs)?;
+    }
+    Ok(exit)
 }
 
 fn show(runs: &[RunRecord], json: bool, stop: &AtomicBool) -> Result<Exit> {
     for run in runs {
         match json {
-            true => print_line(export::json::run(run)?)?,
+            true => print_json(&export::json::run(run)?)?,
             false => tables(run)?,
         }
     }
@@ -83,7 +90,7 @@ fn show(runs: &[RunRecord], json: bool, stop: &AtomicBool) -> Result<Exit> {
 }
 
 fn tables(run: &RunRecord) -> Result<()> {
-    print(&export::text::render_tables(run, text_options()))?;
+    print_styled(&export::text::render_tables(run, text_options()))?;
     print_line(export::text::summary(run))?;
     if run.ended.is_none() {
         print_line(format_args!(
@@ -99,26 +106,56 @@ fn measured_something(run: &RunRecord) -> bool {
     run.results.iter().any(|result| measured(&result.outcome))
 }
 
-/// The suites that were asked for, each with its text.
-fn suites(home: &Path, options: &Measure) -> impl Iterator<Item = Result<(Suite, String)>> {
+/// Returns the requested suites, each with its text. By default these are the suites that have a
+/// first look.
+fn suites(home: &Path, options: &Measure) -> Vec<Result<(Suite, String)>> {
     let folder = home.join("suites");
-    let named = move |name: &String| Ok(Suite::named(&folder, name)?);
-    options.suites.iter().map(named)
+    let named = |name: &String| Ok(Suite::named(&folder, name)?);
+    if !options.suites.is_empty() {
+        return options.suites.iter().map(named).collect();
+    }
+    let all = names(&folder).into_iter();
+    let all = all.map(|name| named(&name));
+    let mut found: Vec<_> = all
+        .filter(|suite| match suite {
+            Ok((suite, _)) => suite.first_look.is_some(),
+            Err(_) => true,
+        })
+        .collect();
+    if found.is_empty() {
+        let none = format!(
+            "no suite in {} has a first look; name one, see `antiphon list`",
+            folder.display()
+        );
+        found.push(Err(Missing(none).into()));
+    }
+    found
 }
 
-fn asked(options: &Measure) -> Options {
-    Options {
-        quick: options.quick,
+/// Returns the options of a run. If no suite was named, these are the suite's first look, except
+/// for explicit options.
+fn asked(suite: &Suite, options: &Measure) -> Options {
+    let first_look = suite.first_look.as_ref();
+    let first_look = first_look.filter(|_| options.suites.is_empty());
+    let mut asked = Options {
+        quick: options.quick || first_look.is_some(),
         time_budget_s: options.time_budget,
         only: options.only.clone(),
         subjects: options.subjects.clone(),
         starts: options.repetitions.map(u64::from),
         instructions_of_all: options.instructions,
         ..Options::default()
+    };
+    if let Some(first_look) = first_look {
+        asked.time_budget_s.get_or_insert(first_look.seconds);
+        if asked.subjects.is_empty() {
+            asked.subjects.clone_from(&first_look.subjects);
+        }
     }
+    asked
 }
 
-/// The run that `--resume` means.
+/// Returns the run that `--resume` means.
 fn resumed(store: &Store, which: &str) -> Result<i64> {
     if which != "last" {
         return store::number(which);
@@ -134,7 +171,7 @@ fn resumed(store: &Store, which: &str) -> Result<i64> {
 
 // --- Checking --------------------------------------------------------------------------------------------------------------
 
-/// Names every fault of the suites and of the subjects.
+/// Prints every fault of the suites and of the subjects.
 fn check(home: &Path, options: &Measure) -> Result<Exit> {
     let (subjects, errors) = Subject::discover(&home.join("subjects"));
     let mut sound = errors.is_empty();
@@ -151,7 +188,7 @@ fn check(home: &Path, options: &Measure) -> Result<Exit> {
     Ok(if sound { Exit::Done } else { Exit::No })
 }
 
-/// Whether a sound suite's subjects are all there.
+/// Checks that all subjects of a sound suite are there.
 fn check_subjects(suite: &Suite, subjects: &[Subject], options: &Measure) -> Result<bool> {
     let wanted = match options.subjects.is_empty() {
         true => &suite.subjects,

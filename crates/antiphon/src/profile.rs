@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::interruption::interruption;
-use crate::output::{print, print_line, say, text_options};
+use crate::output::{print_document, print_styled, say, text_options};
 use crate::progress::Progress;
 use crate::report::write;
 use crate::subjects::{self, Chosen};
@@ -78,7 +78,7 @@ struct Both<'a> {
     after: Option<&'a Profile>,
 }
 
-/// Profiles, prints, writes the page.
+/// Profiles, prints, and writes the page.
 pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     let stop = interruption()?;
     let (before, after) = match &options.against {
@@ -102,7 +102,7 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     }
     if options.json {
         let (before, after) = (&before, after.as_ref());
-        print_line(serde_json::to_string_pretty(&Both { before, after })?)?;
+        print_document("antiphon.profile", 1, Both { before, after })?;
         return Ok(Exit::Done);
     }
     let mut document = compose_memory(&before, after.as_ref());
@@ -112,19 +112,20 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
         for section in &mut document.sections {
             section.blocks.retain(|block| !folded(block));
         }
-        print(&export::text::render(&document, text_options()))?;
+        print_styled(&export::text::render(&document, text_options()))?;
     }
     Ok(Exit::Done)
 }
 
-/// Languages whose programs run on a virtual machine with a compiler of its own, whether or not their subjects are warmed.
+/// Languages whose programs run on a virtual machine with a just-in-time compiler, even if their
+/// subjects are not warmed.
 const COMPILED_WHILE_RUNNING: [&str; 2] = ["Java", "JavaScript"];
 
-/// What cannot be profiled, before it is built.
+/// Refuses subjects that cannot be profiled, before they are built.
 fn refuse(chosen: &Chosen) -> Result<()> {
     let subject = &chosen.subject;
     let id = format!("{}/{}", subject.name, chosen.variant.name);
-    // A server is told a port and runs until it is ended, neither of which a profile does.
+    // A server needs a port and runs until it is ended. A profile provides neither.
     if subject.serves {
         bail!(
             "{id} is a server, which is not profiled: it runs until it is ended; `antiphon measure SUITE --subjects {id}` tells its memory and processor time under load"
@@ -148,7 +149,7 @@ fn profile_of(chosen: &Chosen, options: &Options, stop: &AtomicBool) -> Result<P
     });
     let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other", stop);
     let built = built.map_err(|error| {
-        let context = format!("cannot profile {id}; {}", error.mend());
+        let context = format!("cannot profile {id}; {}", error.help());
         anyhow::Error::from(error).context(context)
     })?;
     drop(progress);
@@ -157,7 +158,7 @@ fn profile_of(chosen: &Chosen, options: &Options, stop: &AtomicBool) -> Result<P
     profile(&built, &work, limit, stop).with_context(|| format!("cannot profile {id}"))
 }
 
-/// What the words of the command line mean for this subject.
+/// Returns the work that the words of the command line mean for this subject.
 fn work(chosen: &Chosen, id: &str, options: &Options) -> Result<Work> {
     if !chosen.subject.programs.is_empty() {
         if options.arg.is_some() {

@@ -1,26 +1,27 @@
-//! What a run shows while it goes on: one line a result, and on a terminal a bar with the time left.
+//! The progress of a run: one line a result, and on a terminal a bar with the time left.
 
-use crate::output::{say, width};
+use crate::output::{say, takes_escapes, width};
 use antiphon_lab::run::{Event, Observer};
+use antiphon_outside as outside;
 use antiphon_report::export::live::{LiveTable, one_line};
 use console::Term;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Prints to standard error, so that standard output holds the results alone.
+/// Prints to standard error, so that standard output holds only the results.
 pub struct Progress {
     bar: ProgressBar,
     table: Option<LiveTable>,
     headed: bool,
-    /// Whether results that come only get their instruction counts: their costs were shown before.
+    /// Whether further results only add instruction counts. Their costs were shown before.
     counting: bool,
 }
 
 impl Progress {
-    /// A live table on a terminal; plain lines, without a bar, elsewhere.
+    /// Makes a live table on a terminal that can draw one, and plain lines without a bar elsewhere.
     pub fn new() -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = takes_escapes(std::io::stderr().is_terminal());
         let target = match terminal {
             true => ProgressDrawTarget::stderr(),
             false => ProgressDrawTarget::hidden(),
@@ -35,16 +36,23 @@ impl Progress {
         }
     }
 
-    /// Prints a line above the bar. Subjects' words may be in it, which shall not steer the terminal.
+    /// Prints a line above the bar. It may contain a subject's words, which must not control the
+    /// terminal.
     fn line(&self, text: impl AsRef<str>) {
-        let text = text.as_ref().replace(char::is_control, " ");
+        let text = outside::line(text.as_ref());
         match self.table {
-            Some(_) => self.bar.println(text),
+            Some(_) => self.bar.println(text.as_ref()),
             None => say(text),
         }
     }
 
-    /// From here on it is known how much there is to do.
+    /// Shows the current step beside the bar.
+    fn message(&self, text: impl AsRef<str>) {
+        let text = outside::line(text.as_ref()).into_owned();
+        self.bar.set_message(text);
+    }
+
+    /// Sets the position, once the amount of work is known.
     fn measured_by(&self, position: usize, of: usize) {
         if self.bar.length() != Some(of as u64) {
             self.bar.set_style(style("{bar:20} {pos}/{len} {wide_msg}"));
@@ -54,7 +62,7 @@ impl Progress {
     }
 }
 
-/// An error leaves no bar behind.
+/// Removes the bar, also after an error.
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
@@ -73,9 +81,8 @@ impl Observer for Progress {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Building { subject, policy } => {
-                self.bar
-                    .set_message(format!("building {subject} for {policy}"));
-                // A compiler is at work, and nothing is timed: a moving sign disturbs nobody.
+                self.message(format!("building {subject} for {policy}"));
+                // A compiler runs and nothing is timed, so a moving sign disturbs no measurement.
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::Built {
@@ -91,7 +98,7 @@ impl Observer for Progress {
             Event::SubjectAbsent {
                 subject,
                 reason,
-                mend,
+                help,
                 last_words,
             } => {
                 self.bar.disable_steady_tick();
@@ -99,8 +106,8 @@ impl Observer for Progress {
                 for line in last_words.lines() {
                     self.line(format!("    │ {line}"));
                 }
-                if !mend.is_empty() {
-                    self.line(format!("    to mend it: {mend}"));
+                if !help.is_empty() {
+                    self.line(format!("    to mend it: {help}"));
                 }
             }
             Event::Planned {
@@ -136,7 +143,7 @@ impl Observer for Progress {
                 self.measured_by(position, of);
                 let left = time(seconds_left);
                 let identity = &item.identity;
-                self.bar.set_message(format!(
+                self.message(format!(
                     "{left} left · {} {}",
                     identity.subject, identity.test
                 ));
@@ -145,7 +152,7 @@ impl Observer for Progress {
                 self.counting = true;
                 self.measured_by(done, of);
                 self.bar.set_message("counting instructions");
-                // Nothing is timed any more.
+                // No more timing happens.
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::Comparing {
@@ -157,7 +164,7 @@ impl Observer for Progress {
                 self.bar.disable_steady_tick();
                 self.measured_by(position, of);
                 let left = time(seconds_left);
-                self.bar.set_message(format!("{left} left · {test}"));
+                self.message(format!("{left} left · {test}"));
             }
             Event::Finished { .. } if self.counting => {}
             Event::Finished { item, result, .. } => match self.table {

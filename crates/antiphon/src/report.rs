@@ -1,15 +1,16 @@
 //! `antiphon report`: runs as a page, a workbook or text.
 
 use crate::cli::{Cli, Report};
-use crate::exit::Exit;
-use crate::output::{print_bytes, say};
+use crate::exit::{Exit, Missing};
+use crate::output::{print_file, say};
 use crate::store;
+use antiphon_lab::RunRecord;
 use antiphon_report::{compose_together, export};
 use anyhow::{Context, Result, bail};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-/// Writes every format that was asked for; the page if none was.
+/// Writes every requested format, by default the page.
 pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     let given = [
         &options.html,
@@ -22,11 +23,15 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     if given.iter().filter(|path| is_stdout(path)).count() > 1 {
         bail!("standard output (`-`) can take one format only; give the others files");
     }
+    if options.open && options.html.as_ref().is_some_and(|path| is_stdout(path)) {
+        bail!("`--open` shows a file, and no standard output; give `--html` the name of one");
+    }
     let runs = store::load(cli, &options.runs)?;
     let document = compose_together(&runs);
-    let default = PathBuf::from("antiphon-report.html");
-    let html = given.is_empty().then_some(&default);
-    if let Some(path) = options.html.as_ref().or(html) {
+    let default = PathBuf::from(PAGE);
+    let html = (given.is_empty() || options.open).then_some(&default);
+    let html = options.html.as_ref().or(html);
+    if let Some(path) = html {
         write(path, export::html::render(&document).as_bytes())?;
     }
     if let Some(path) = &options.xlsx {
@@ -45,15 +50,49 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     if let Some(path) = &options.markdown {
         write(path, export::markdown::render(&document).as_bytes())?;
     }
+    if let Some(path) = html.filter(|_| options.open) {
+        open(path)?;
+    }
     Ok(Exit::Done)
 }
 
-/// Writes a file and says where; `-` is standard output.
+/// The page's file, unless another is named.
+const PAGE: &str = "antiphon-report.html";
+
+/// Writes the page of runs to its usual file, and shows it.
+pub fn write_and_open(runs: &[RunRecord]) -> Result<()> {
+    let page = export::html::render(&compose_together(runs));
+    write(Path::new(PAGE), page.as_bytes())?;
+    open(Path::new(PAGE))
+}
+
+/// Opens a page in the first browser of `$BROWSER`, else by `xdg-open`, without waiting for it.
+fn open(page: &Path) -> Result<()> {
+    let named = std::env::var("BROWSER").unwrap_or_default();
+    let browsers = named.split(':').filter(|name| !name.is_empty());
+    let page = page.canonicalize().unwrap_or_else(|_| page.to_owned());
+    for browser in browsers.chain(["xdg-open"]) {
+        let started = Command::new(browser)
+            .arg(&page)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        if started.is_ok() {
+            return Ok(());
+        }
+    }
+    let text = "no browser can be started; name one in `$BROWSER`, or install xdg-utils";
+    Err(Missing(text.into()).into())
+}
+
+/// Writes a file and prints where. `-` is standard output.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_stdout(path) {
-        return print_bytes(bytes);
+        return print_file(bytes);
     }
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    antiphon_outside::write(path, bytes)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     say(format_args!("Report: {}", whole.display()));
     Ok(())

@@ -3,10 +3,12 @@
 use crate::cli::{Cli, Runs};
 use crate::exit::Exit;
 use crate::home::store_path;
-use crate::output::{print, print_line, say};
+use crate::output::{print, print_document, say};
 use crate::store;
 use antiphon_lab::store::{OpenRun, RunSummary};
+use antiphon_outside as outside;
 use anyhow::Result;
+use serde_json::json;
 
 /// Lists the runs.
 pub fn run(cli: &Cli, options: &Runs) -> Result<Exit> {
@@ -15,7 +17,7 @@ pub fn run(cli: &Cli, options: &Runs) -> Result<Exit> {
         None => Vec::new(),
     };
     if options.json {
-        print_line(serde_json::to_string_pretty(&runs)?)?;
+        print_document("antiphon.run-list", 1, json!({ "runs": runs }))?;
         return Ok(Exit::Done);
     }
     if runs.is_empty() {
@@ -33,7 +35,7 @@ pub fn run(cli: &Cli, options: &Runs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is said of a run that has not ended.
+/// Returns the description of a run that has not ended.
 fn end(run: &RunSummary, open: &OpenRun) -> String {
     let state = match open {
         OpenRun {
@@ -65,6 +67,10 @@ fn line(run: &RunSummary) -> String {
         .map_or(String::new(), |open| end(run, open));
     format!(
         "{:>5}  {:20}  {:12}  {sizes:6}  {} of {}{end}\n",
-        run.id, run.started, run.suite, run.done, run.planned
+        run.id,
+        outside::line(&run.started),
+        outside::line(&run.suite),
+        run.done,
+        run.planned
     )
 }

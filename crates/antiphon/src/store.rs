@@ -9,13 +9,14 @@ use anyhow::{Context, Result};
 
 const MAKE_ONE: &str = "make one with `antiphon measure features --quick`";
 
-/// The store for a verb that only reads, which does not make one; `None` if there is none at the usual place.
+/// Opens the store for a verb that only reads, which creates none. Returns `None` if there is none
+/// at the default place.
 ///
 /// # Errors
-/// There is none at the place that was asked for, or it cannot be read.
+/// There is none at the requested place, or it cannot be read.
 pub fn open_existing(cli: &Cli) -> Result<Option<Store>> {
     let path = store_path(cli)?;
-    // What cannot be looked at may be there.
+    // A file whose existence cannot be checked may be there.
     let exists = path.try_exists().with_context(|| {
         format!(
             "cannot read {}; name another file with --store",
@@ -33,7 +34,7 @@ pub fn open_existing(cli: &Cli) -> Result<Option<Store>> {
     }
 }
 
-/// The store for a verb that needs a run.
+/// Opens the store for a verb that needs a run.
 pub fn open_filled(cli: &Cli) -> Result<Store> {
     match open_existing(cli)? {
         Some(store) => Ok(store),
@@ -41,7 +42,8 @@ pub fn open_filled(cli: &Cli) -> Result<Store> {
     }
 }
 
-/// The runs that the user named, each by its number or by its suite, whose newest run is meant; the last run if none was named.
+/// Returns the runs that the user named, by number or by suite. A suite means its newest run.
+/// Without names it returns the last run.
 pub fn load(cli: &Cli, named: &[String]) -> Result<Vec<RunRecord>> {
     let store = open_filled(cli)?;
     let mut numbers: Vec<i64> = named
@@ -58,7 +60,7 @@ pub fn load(cli: &Cli, named: &[String]) -> Result<Vec<RunRecord>> {
     runs.collect()
 }
 
-/// The run of this number, or the newest of this suite.
+/// Returns the run of this number, or the newest run of this suite.
 fn meant(store: &Store, name: &str) -> Result<i64> {
     if let Ok(number) = name.parse() {
         return Ok(number);
@@ -70,7 +72,7 @@ fn meant(store: &Store, name: &str) -> Result<i64> {
     })
 }
 
-/// The number that the user gave for a run.
+/// Reads the number that the user gave for a run.
 pub fn number(which: &str) -> Result<i64> {
     which
         .parse()
@@ -78,7 +80,7 @@ pub fn number(which: &str) -> Result<i64> {
         .with_context(|| format!("`{which}` is no number of a run; see `antiphon runs`"))
 }
 
-/// Whether a run was begun and not brought to its end.
+/// Returns whether a run was begun and not finished.
 pub fn unfinished(run: &RunSummary) -> bool {
     run.ended.is_none()
 }

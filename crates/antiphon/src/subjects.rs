@@ -8,7 +8,7 @@ use antiphon_lab::subject::{Subject, SubjectError, Variant, select};
 use anyhow::Result;
 use std::path::Path;
 
-/// All subjects in the home folder. One that cannot be read is named, and the others go on.
+/// Returns all subjects in the home folder. Unreadable ones are named on standard error.
 pub fn all(home: &Path) -> Result<Vec<Subject>> {
     let folder = home.join("subjects");
     let (subjects, errors) = Subject::discover(&folder);
@@ -26,11 +26,12 @@ pub fn all(home: &Path) -> Result<Vec<Subject>> {
 pub struct Chosen {
     /// The subject.
     pub subject: Subject,
-    /// Which of its variants.
+    /// Its chosen variant.
     pub variant: Variant,
 }
 
-/// Two subjects, each as `NAME`, `NAME/VARIANT`, `DIR` or `DIR/VARIANT`. Folders need no home.
+/// Returns two subjects, each given as `NAME`, `NAME/VARIANT`, `DIR` or `DIR/VARIANT`. Folders need
+/// no home.
 pub fn pair(cli: &Cli, wanted: [&str; 2]) -> Result<[Chosen; 2]> {
     let [a, b] = wanted.map(by_folder);
     let (a, b) = (a.transpose()?, b.transpose()?);
@@ -45,7 +46,7 @@ pub fn pair(cli: &Cli, wanted: [&str; 2]) -> Result<[Chosen; 2]> {
     Ok([named(a, wanted[0])?, named(b, wanted[1])?])
 }
 
-/// One subject, as in [`pair`].
+/// Returns one subject, given as in [`pair`].
 pub fn one(cli: &Cli, wanted: &str) -> Result<Chosen> {
     match by_folder(wanted) {
         Some(found) => Ok(found?),
@@ -72,7 +73,7 @@ fn by_name(known: &[Subject], wanted: &str) -> Result<Chosen, anyhow::Error> {
     })
 }
 
-/// The subject in a folder, in the variant asked for or its first.
+/// Returns the subject in a folder, in the given variant or its first.
 pub fn in_folder(folder: &Path, variant: Option<&str>) -> Result<Chosen, SubjectError> {
     let subject = Subject::load(folder)?;
     let variant = match variant {

@@ -1,6 +1,7 @@
 //! `antiphon translate`: rendezvous to protected objects.
 
 use crate::exit::Exit;
+use crate::output::{print, print_document, print_file, print_json, print_line, say};
 use antiphon_ada::names::Names;
 use antiphon_ada::profile::{Profile, violations};
 use antiphon_ada::translate::{Io, Options, Scheme, Selector, Translation, translate};
@@ -23,7 +24,7 @@ Examples:
   antiphon translate --write --only Buffer p.gpr   one task, in place
   antiphon translate --format sarif src/ > log.sarif")]
 pub struct Translate {
-    /// Ada files, directories, or GNAT project files
+    /// Ada files, directories (DIR/** with subdirectories), GNAT project files, or Alire crates
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
 
@@ -71,6 +72,15 @@ pub struct Translate {
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub stdin: Option<PathBuf>,
 
+    /// Further switches for the compiler, for --verify; those of a project are used as well
+    #[arg(
+        long,
+        value_name = "SWITCHES",
+        requires = "verify",
+        allow_hyphen_values = true
+    )]
+    pub switches: Option<String>,
+
     /// What becomes of tasks that accept calls
     #[arg(long, value_enum, default_value_t = SchemeName::Servers)]
     pub scheme: SchemeName,
@@ -83,16 +93,20 @@ pub struct Translate {
     #[arg(long, value_enum, default_value_t = InputOutput::Allow)]
     pub io: InputOutput,
 
+    /// Units and subprograms whose source is not given, and that do not block
+    #[arg(long, value_name = "NAME")]
+    pub assume_nonblocking: Vec<String>,
+
     /// Translate servers that work beside their callers too: the callers then wait for that work
     #[arg(long)]
     pub force: bool,
 
-    /// List what still stands in the way of a profile
+    /// Write barriers as a profile wants them, and list what still stands in its way
     #[arg(long, value_enum)]
     pub profile: Option<ProfileName>,
 }
 
-/// How verdicts are shown.
+/// The format of verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
@@ -103,7 +117,7 @@ pub enum Format {
     Sarif,
 }
 
-/// What becomes of tasks that accept calls.
+/// The translation of tasks that accept calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
     /// Tasks that only serve become protected objects, others stay
@@ -114,7 +128,7 @@ pub enum SchemeName {
     Optimised,
 }
 
-/// How selective accepts choose.
+/// The way selective accepts choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SelectorName {
     /// A protected object that all calls go through
@@ -123,7 +137,7 @@ pub enum SelectorName {
     None,
 }
 
-/// What to do about input and output.
+/// The treatment of input and output in protected actions.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum InputOutput {
     /// Translate, and say so
@@ -141,12 +155,25 @@ pub enum ProfileName {
     Ravenscar,
 }
 
-/// Reads, judges, and does what was asked for; the answer is no if a check found a difference.
+impl ProfileName {
+    fn profile(self) -> Profile {
+        match self {
+            ProfileName::Jorvik => Profile::Jorvik,
+            ProfileName::Ravenscar => Profile::Ravenscar,
+        }
+    }
+}
+
+/// Reads the program, analyses it, and does what the options ask. The answer is no if a check found
+/// a difference.
 pub fn run(options: &Translate) -> Result<Exit> {
     if options.selector == SelectorName::None && options.scheme != SchemeName::General {
         bail!("--selector none is a variant of --scheme general: give that too");
     }
     let program = Program::read(&options.inputs)?;
+    for what in &program.left_out {
+        eprintln!("antiphon: {what}");
+    }
     let analysis = Analysis::of(
         &program,
         Options {
@@ -164,7 +191,9 @@ pub fn run(options: &Translate) -> Result<Exit> {
                 InputOutput::Refuse => Io::Refuse,
             },
             force: options.force,
+            assumed: options.assume_nonblocking.clone(),
             only: options.only.clone(),
+            profile: options.profile.map(ProfileName::profile),
         },
     );
     check_names(&analysis, options)?;
@@ -173,22 +202,35 @@ pub fn run(options: &Translate) -> Result<Exit> {
     if options.explain || !changes || options.format != Format::Text {
         show(&analysis, options.format)?;
     }
+    if !changes && options.format == Format::Text {
+        say(next(translation.replaced.len()));
+    }
     if options.diff {
-        print!("{}", translation.diff(&program));
+        print_file(translation.diff(&program).as_bytes())?;
     }
     if let Some(profile) = options.profile {
-        list_violations(&program, &translation, profile)?;
+        list_violations(&program, &translation, profile.profile())?;
     }
     let agrees = !options.verify || check(&program, &translation, options)?;
     if agrees {
         write(&program, &translation, options)?;
     } else if options.write || options.output.is_some() {
-        eprintln!("antiphon: nothing was written, since the check found a difference");
+        say("antiphon: nothing was written, since the check found a difference");
     }
     Ok(if agrees { Exit::Done } else { Exit::No })
 }
 
-/// A task that is asked for by name must be there, and must be one that can be translated.
+/// Returns the next step after the verdicts.
+fn next(translated: usize) -> String {
+    match translated {
+        0 => "antiphon: no task can be replaced; make a change that a line above names, and ask again".to_owned(),
+        count => format!(
+            "antiphon: {count} task(s) can be replaced: --diff shows how, --verify tries it, --write or -o DIR does it"
+        ),
+    }
+}
+
+/// Checks that each named task exists and can be translated.
 fn check_names(analysis: &Analysis, options: &Translate) -> Result<()> {
     for name in &options.only {
         let found = analysis
@@ -210,7 +252,9 @@ fn check_names(analysis: &Analysis, options: &Translate) -> Result<()> {
             found.verdict.class,
             Class::Handshake | Class::General | Class::Kept
         ) {
-            eprintln!("antiphon: task {name} stays a task; --explain says why");
+            say(format_args!(
+                "antiphon: task {name} stays a task; --explain says why"
+            ));
         }
     }
     Ok(())
@@ -218,49 +262,41 @@ fn check_names(analysis: &Analysis, options: &Translate) -> Result<()> {
 
 fn show(analysis: &Analysis, format: Format) -> Result<()> {
     match format {
-        Format::Text => print!("{}", explain::text(analysis)),
-        Format::Json => println!(
-            "{}",
-            serde_json::to_string_pretty(&explain::json(analysis))?
-        ),
-        Format::Sarif => println!("{}", serde_json::to_string_pretty(&sarif::log(analysis))?),
+        Format::Text => print(&explain::text(analysis)),
+        Format::Json => {
+            let tasks = serde_json::json!({ "tasks": explain::json(analysis) });
+            print_document("antiphon.tasks", 1, tasks)
+        }
+        Format::Sarif => print_json(&serde_json::to_string_pretty(&sarif::log(analysis))?),
     }
-    Ok(())
 }
 
-fn list_violations(
-    program: &Program,
-    translation: &Translation,
-    profile: ProfileName,
-) -> Result<()> {
+fn list_violations(program: &Program, translation: &Translation, profile: Profile) -> Result<()> {
     let translated = translation.program(program)?;
-    let profile = match profile {
-        ProfileName::Jorvik => Profile::Jorvik,
-        ProfileName::Ravenscar => Profile::Ravenscar,
-    };
     let found = violations(&translated, &Names::of(&translated), profile);
     for violation in &found {
-        println!(
+        print_line(format_args!(
             "{}: {} ({})",
             violation.place, violation.text, violation.restriction
-        );
+        ))?;
     }
-    println!(
+    print_line(format_args!(
         "{} in the way of the profile after translation; places are those of the translated files",
         found.len()
-    );
-    Ok(())
+    ))
 }
 
 fn check(program: &Program, translation: &Translation, options: &Translate) -> Result<bool> {
     if translation.replaced.is_empty() {
-        eprintln!("antiphon: no task is translated, so there is nothing to check");
+        say("antiphon: no task is translated, so there is nothing to check");
         return Ok(true);
     }
     let input = match &options.stdin {
         Some(path) => std::fs::read(path).with_context(|| path.display().to_string())?,
         None => Vec::new(),
     };
+    let given = options.switches.iter().flat_map(|s| s.split_whitespace());
+    let switches = program.switches.iter().cloned();
     let report = verify::verify(
         program,
         &translation.files,
@@ -269,10 +305,11 @@ fn check(program: &Program, translation: &Translation, options: &Translate) -> R
             runs: usize::from(options.runs),
             time_limit: Duration::from_secs(u64::from(options.time_limit)),
             input,
+            switches: switches.chain(given.map(String::from)).collect(),
             ..verify::Options::default()
         },
     )?;
-    print!("{}", report.text());
+    print(&report.text())?;
     Ok(report.agrees())
 }
 
@@ -284,11 +321,11 @@ fn write(program: &Program, translation: &Translation, options: &Translate) -> R
         edit::write_to(program, &translation.files, directory)?;
     }
     if options.write || options.output.is_some() {
-        eprintln!(
+        say(format_args!(
             "antiphon: {} task(s) replaced in {} file(s)",
             translation.replaced.len(),
             translation.files.len()
-        );
+        ));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The run-time's clock: the machine's, or a virtual one that only moves when every fiber waits.
+//! The run-time's clock: the machine's, or a virtual one that moves only when every fiber waits.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,8 @@ impl<S: Servers> Clock<S> {
         }
     }
 
-    /// The instant of the machine's clock, for waiting; a virtual clock moves there at once and says none.
+    /// Returns the instant of the machine's clock to wait for. A virtual clock moves there at once,
+    /// and returns `None`.
     pub fn reach(&self, at_ns: u64) -> Option<Instant> {
         match self {
             Clock::Real(start) => start.checked_add(Duration::from_nanos(at_ns)),
@@ -38,7 +39,7 @@ impl<S: Servers> Clock<S> {
     }
 }
 
-/// A duration in nanoseconds; 584 years at most.
+/// Returns a duration in nanoseconds; 584 years at most.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,8 +1,8 @@
-//! What the run-time counts: switches by cause, P operations, needless wake-ups, steals.
+//! The counters of the run-time: switches by cause, P operations, needless wake-ups, steals.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a fiber that stays ready leaves its processor.
+/// The cause for which a ready fiber leaves its processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// It yields.
@@ -21,7 +21,7 @@ macro_rules! counters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        /// The counts of one server, which counts alone; others may read.
+        /// The counts of one server, which alone writes them; others may read.
         #[derive(Debug, Default)]
         #[repr(align(128))]
         pub(crate) struct Tally {
@@ -29,14 +29,14 @@ macro_rules! counters {
         }
 
         impl Tally {
-            /// Adds them to the run's.
+            /// Adds the counts to the run's.
             pub fn add_to(&self, counters: &mut Counters) {
                 $(counters.$name += self.$name.load(Ordering::Relaxed);)*
             }
         }
 
         impl Counters {
-            /// Every count with its name, for tables and JSON.
+            /// Returns every count with its name, for tables and JSON.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -59,18 +59,19 @@ counters! {
     spawns,
     /// P operations on semaphores.
     p_operations,
-    /// Those of them that blocked.
+    /// P operations that blocked.
     blocked_p_operations,
     /// Wake-ups of a fiber that found its condition still false and waited again.
     needless_wake_ups,
     /// Fibers that a server took from another.
     steals,
-    /// Ticks that came while the run-time was busy, or where a fiber may not be switched, and were honoured later.
+    /// Ticks that were honoured later, because the run-time was busy or the fiber could not be
+    /// switched.
     deferred_ticks,
 }
 
 impl Counters {
-    /// All switches from one fiber to the next.
+    /// Returns all switches from one fiber to the next.
     pub fn switches(&self) -> u64 {
         self.yields + self.blocks + self.budgets + self.ticks + self.ends
     }
@@ -78,6 +79,6 @@ impl Counters {
 
 #[inline]
 pub(crate) fn one_more(count: &AtomicU64) {
-    // One thread writes: no atomic addition is needed.
+    // Only one thread writes, so no atomic addition is needed.
     count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! A fiber's descriptor: its stack and registers, its place in a queue, and what reports tell of it.
+//! A fiber's descriptor: its stack and registers, its place in a queue, and its data for reports.
 
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
@@ -14,17 +14,17 @@ use crate::stack::Stack;
 
 type Context = Coroutine<(), (), (), Stack>;
 
-/// What a fiber waits for, for reports of what is blocked.
+/// The object that a fiber waits for, for reports of blocked fibers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// The kind of thing, such as "semaphore".
+    /// The kind of object, such as "semaphore".
     pub on: &'static str,
     /// The call that blocked.
     pub at: &'static Location<'static>,
 }
 
 impl Wait {
-    /// The caller, waiting on such a thing.
+    /// Makes the caller's wait for such an object.
     #[track_caller]
     #[inline]
     pub(crate) fn on(on: &'static str) -> Wait {
@@ -54,39 +54,46 @@ impl<S: Servers> Default for Links<S> {
 
 /// A descriptor. It lives as long as its run-time and serves one fiber after another.
 ///
-/// Each of `links` belongs to the queue that it is in, and to that queue's lock. `context` belongs to
-/// the server that runs the fiber; the other cells to the fiber itself, or to whoever made it ready while it does not run.
+/// - Each of `links` belongs to the queue that it is in, and to that queue's lock.
+/// - `context` belongs to the server that runs the fiber.
+/// - The other cells belong to the fiber itself, or, while it does not run, to the thread that made
+///   it ready.
 pub(crate) struct Fiber<S: Servers> {
-    /// Its places in a ready list and in a waiting queue: a fiber that its alarm has woken may stand in both.
+    /// Its places in a ready list and in a waiting queue. A fiber that its alarm has woken may
+    /// stand in both.
     pub links: [Links<S>; 2],
-    /// Even while it runs or is ready, odd while it is parked: one more with each change, so that a late wake-up is known to be late.
+    /// Parking state: even while it runs or is ready, odd while it is parked. Each change adds one,
+    /// so that a late wake-up is recognized.
     pub parking: S::Word,
-    /// Which fiber of this descriptor it is; handles compare it.
+    /// Number of this descriptor's fiber; handles compare it.
     pub generation: S::Word,
     pub priority: Cell<i32>,
-    /// The server that it must run on, if it is of a region.
+    /// Server on which it must run, if it is of a region.
     pub home: Cell<Option<usize>>,
-    /// One more than the number of the server whose ready list it is in; 0 if it is in none. Changed under that list's lock.
+    /// Number plus one of the server whose ready list it is in; 0 if it is in none. Changed under
+    /// that list's lock.
     pub queue: S::Word,
     pub name: UnsafeCell<Option<Box<str>>>,
     pub wait: Cell<Option<Wait>>,
-    /// Whether a tick may take its processor at any instruction.
+    /// Whether a tick may switch it at any instruction.
     pub is_sliceable: Cell<bool>,
-    /// When it was made ready, in nanoseconds of the run-time's clock, if that is recorded.
+    /// Time when it was made ready, in nanoseconds of the run-time's clock, if that is recorded.
     pub ready_ns: Cell<u64>,
     pub is_alive: Cell<bool>,
-    /// Whether it may not run any more.
+    /// Whether it must not run any more.
     pub is_killed: AtomicBool,
-    /// What it keeps as its own.
+    /// The fiber's own word.
     pub local: Cell<*mut ()>,
     /// Whether it waits for idle servers: then it waits for nothing outside itself.
     pub waits_for_idle: Cell<bool>,
-    /// Whether it is counted among those that wait for something outside.
+    /// Whether it counts among the fibers that wait for something outside.
     pub is_outside: Cell<bool>,
-    /// What rings when it may go on, if it waits for something outside.
+    /// Bell that wakes it, if it waits for something outside.
     pub waits_for: S::Lock<Option<Arc<Bell>>>,
-    /// The addresses of the guard below its stack.
+    /// Addresses of the guard below its stack.
     pub guard: Cell<(usize, usize)>,
+    /// One past the highest address of its stack.
+    pub stack_top: Cell<usize>,
     context: UnsafeCell<Option<Context>>,
     #[cfg(antiphon_tsan)]
     shadow: crate::tsan::Shadow,
@@ -113,6 +120,7 @@ impl<S: Servers> Fiber<S> {
             is_outside: Cell::new(false),
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
+            stack_top: Cell::new(0),
             context: UnsafeCell::new(None),
             #[cfg(antiphon_tsan)]
             shadow: crate::tsan::Shadow::default(),
@@ -120,14 +128,16 @@ impl<S: Servers> Fiber<S> {
         }
     }
 
-    /// Gives the descriptor something to run.
+    /// Gives the descriptor a fiber to run.
     ///
     /// # Safety
-    /// No fiber of this descriptor is alive, and no other thread looks at it.
+    ///
+    /// No fiber of this descriptor is alive, and no other thread uses it.
     pub unsafe fn prepare(&self, stack: Stack, body: impl FnOnce() + 'static) {
         let this = NonNull::from(self);
         let guard = stack.guard();
         self.guard.set((guard.start, guard.end));
+        self.stack_top.set(stack.top());
         let entry = move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: descriptors live as long as their run-time, which runs this.
             unsafe { this.as_ref() }
@@ -135,12 +145,13 @@ impl<S: Servers> Fiber<S> {
                 .set(Some(NonNull::from(yielder)));
             body();
             #[cfg(antiphon_tsan)]
-            // SAFETY: as above.
+            // SAFETY: descriptors live as long as their run-time, which runs this.
             unsafe { this.as_ref() }.shadow.leave();
         };
         #[cfg(antiphon_tsan)]
         self.shadow.begin();
-        // SAFETY: by the contract the old context is gone.
+        // SAFETY: the caller promises that no fiber of this descriptor is alive, so no context is
+        // in use.
         unsafe { *self.context.get() = Some(Coroutine::with_stack(stack, entry)) };
         self.generation.add(1);
         self.is_alive.set(true);
@@ -151,10 +162,11 @@ impl<S: Servers> Fiber<S> {
         self.wait.set(None);
     }
 
-    /// Runs it until it suspends; its stack if it ended.
+    /// Runs the fiber until it suspends. Returns its stack if it ended.
     ///
     /// # Safety
-    /// Only one server runs it, and it is not in any queue that another could take it from.
+    ///
+    /// Only one server runs it, and it is in no queue from which another could take it.
     #[inline(always)]
     pub unsafe fn resume(&self) -> Option<Stack> {
         // SAFETY: only the server that runs the fiber touches its context.
@@ -179,7 +191,8 @@ impl<S: Servers> Fiber<S> {
     /// Leaves the fiber for its server.
     ///
     /// # Safety
-    /// Called by the fiber itself.
+    ///
+    /// The fiber itself calls it.
     #[inline(always)]
     pub unsafe fn suspend(&self) {
         let yielder = self.yielder.get().expect("a running fiber has begun");
@@ -189,10 +202,11 @@ impl<S: Servers> Fiber<S> {
         unsafe { yielder.as_ref() }.suspend(());
     }
 
-    /// Ends it where it is: nothing on its stack is dropped. Its stack.
+    /// Ends the fiber at its present point, and returns its stack. Nothing on the stack is dropped.
     ///
     /// # Safety
-    /// It does not run and is in no queue, and nobody uses anything on its stack.
+    ///
+    /// It does not run and is in no queue, and nothing uses its stack any more.
     pub unsafe fn abandon(&self) -> Option<Stack> {
         // SAFETY: only the server that took it from its queue touches its context.
         let mut context = unsafe { &mut *self.context.get() }.take()?;
@@ -203,18 +217,22 @@ impl<S: Servers> Fiber<S> {
         Some(context.into_stack())
     }
 
-    /// Leaves what it runs where it is, for ever.
+    /// Leaves the fiber suspended for ever.
     pub fn forget_context(&self) {
-        // SAFETY: called at the end of a run-time, by the thread that ends it.
+        // SAFETY: the thread that ends the run-time calls this at its end, so no server uses the
+        // context.
         let context = unsafe { &mut *self.context.get() };
-        // A fiber that is blocked for ever is not unwound: what it refers to may refer to it. Its stack is left mapped.
+        // A fiber that is blocked for ever is not unwound: values that it refers to may refer to
+        // it. Its stack stays mapped.
         std::mem::forget(context.take());
     }
 
-    /// The name it was given.
+    /// Returns its name.
     ///
     /// # Safety
-    /// Nobody names it meanwhile: called by its server or at the end of the run-time.
+    ///
+    /// No other thread sets the name meanwhile: its server calls this, or the thread that ends the
+    /// run-time.
     pub unsafe fn name(&self) -> Option<&str> {
         unsafe { (*self.name.get()).as_deref() }
     }

@@ -1,6 +1,7 @@
-//! Fibers as threads: what a running fiber may ask of its run-time.
+//! Fibers as threads: the requests of a running fiber to its run-time.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,9 +10,11 @@ use crate::clock::nanoseconds;
 use crate::counters::{Cause, Counters, one_more};
 use crate::fiber::{Fiber, Wait};
 use crate::histograms::Histograms;
+use crate::run_id::RunId;
 use crate::server::Server;
 use crate::servers::{HeldLock, Lock, Many, One, Servers, Word};
 use crate::spawn::Region;
+use crate::stack::StackError;
 use crate::threads::{Event, Threads};
 use crate::wait_queue::{WAITING, WaitQueue};
 
@@ -24,10 +27,11 @@ pub type OneServer = Fibers<One>;
 /// Fibers on several processors.
 pub type ManyServers = Fibers<Many>;
 
-/// The server that the caller runs on. The reference is good until the caller switches.
+/// Returns the server on which the caller runs. The reference is valid until the caller switches.
 ///
 /// # Panics
-/// Outside of a fiber of this kind.
+///
+/// The caller is no fiber of this kind.
 #[inline]
 pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
     let server = S::server();
@@ -35,14 +39,15 @@ pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
         !server.is_null(),
         "this is for fibers: call it from within Run::start"
     );
-    // SAFETY: a server is set for its OS thread as long as it serves, and fibers run only then.
+    // SAFETY: a server is set for its OS thread while it serves, and fibers run only then.
     unsafe { &*server }
 }
 
-/// While it lives, the run-time is at work; ticks that came meanwhile are honoured at its end.
+/// A guard during which the run-time is at work. Ticks that came meanwhile are honoured when it
+/// drops.
 #[derive(Debug)]
 pub struct Entered<S: Servers> {
-    /// Whether somebody further out has entered already, or the fiber may not be switched anywhere.
+    /// Whether an outer guard exists already, or the fiber may not be switched anywhere.
     was_busy: bool,
     servers: PhantomData<(S, *const ())>,
 }
@@ -54,7 +59,8 @@ impl<S: Servers> Entered<S> {
             let here: *const Server<S> = server::<S>();
             // SAFETY: servers live as long as their run.
             let was_busy = unsafe { (*here).is_busy.replace(true) };
-            // A tick may have come in between and moved us: then that was another server, which is busy for nothing until its next switch.
+            // A tick may have come in between and moved the fiber: then that was another server. It
+            // stays busy for nothing until its next switch.
             if !S::SEVERAL || here == S::server() {
                 return Entered {
                     was_busy,
@@ -74,44 +80,48 @@ impl<S: Servers> Drop for Entered<S> {
     }
 }
 
-/// Goes back to code that may be switched anywhere; a tick that waited comes first.
-// Not inlined: it would keep what calls it from being inlined.
+/// Returns to code that may be switched anywhere; a deferred tick comes first.
+// Not inlined, since its callers would otherwise not be inlined.
 #[cold]
 #[inline(never)]
 fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     if server.tick.get() {
         one_more(&server.tally().deferred_ticks);
-        // SAFETY: on a fiber, which touches its server again only through the look-up below.
+        // SAFETY: this runs on a fiber, which touches its server afterwards only through the
+        // look-up below.
         unsafe { server.reschedule(Cause::Tick) };
     }
     self::server::<S>().is_busy.set(false);
 }
 
-/// A fiber taken from a queue, in the state of parking that it was in there.
+/// A fiber taken from a queue, with its parking state in that queue.
 #[derive(Debug)]
 pub struct Sleeper<S: Servers> {
     fiber: NonNull<Fiber<S>>,
     parking: u64,
+    run: RunId,
 }
 
-/// Addresses in a server that generated code uses by itself. They hold as long as the server serves.
+/// Addresses in a server for direct use by generated code. They are valid while the server serves.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
-    /// [`Fibers::local`] of the fiber that runs.
+    /// Address of the running fiber's [`Fibers::local`].
     pub local: *const *mut (),
-    /// The polls that are left until a switch: who counts them down calls [`Fibers::poll_is_up`] at zero.
+    /// Polls left until a switch: code that counts them down calls [`Fibers::poll_is_up`] at zero.
     pub budget: *mut i64,
-    /// The count of P operations.
+    /// Count of P operations.
     pub p_operations: *mut u64,
 }
 
 impl<S: Servers> Sleeper<S> {
-    /// Whether it was killed: it will not run, but must be woken to be gone.
+    /// Returns whether it was killed: it will not run, but must be woken to be freed.
     #[inline]
     pub fn is_killed(&self) -> bool {
-        // SAFETY: descriptors live as long as the run-time.
-        let it = unsafe { self.fiber.as_ref() };
-        it.is_killed.load(Ordering::Relaxed)
+        // SAFETY: a descriptor lives as long as its run, which is the caller's.
+        self.run == server::<S>().run
+            && unsafe { self.fiber.as_ref() }
+                .is_killed
+                .load(Ordering::Relaxed)
     }
 }
 
@@ -128,14 +138,19 @@ impl<S: Servers> Threads for Fibers<S> {
 
     #[inline]
     fn enqueue(queue: &mut WaitQueue<S>, wait: Wait) {
-        let fiber = server::<S>().running();
+        let server = server::<S>();
+        queue.belong_to(server.run);
+        let fiber = server.running();
         begin_to_wait(fiber, wait);
         queue.push_last(fiber);
     }
 
     fn withdraw(queue: &mut WaitQueue<S>) -> bool {
-        let fiber = server::<S>().running();
-        // SAFETY: the caller's own descriptor; it is linked into this queue or into none, under the queue's lock.
+        let server = server::<S>();
+        queue.belong_to(server.run);
+        let fiber = server.running();
+        // SAFETY: it is the caller's own descriptor. It is linked into this queue or into none,
+        // under the queue's lock.
         let is_in = unsafe { fiber.as_ref() }.links[WAITING].is_in.get();
         if is_in {
             queue.remove(fiber);
@@ -143,33 +158,55 @@ impl<S: Servers> Threads for Fibers<S> {
         is_in
     }
 
+    fn waiting(queue: &mut WaitQueue<S>) -> usize {
+        if !queue.is_empty() {
+            queue.belong_to(server::<S>().run);
+        }
+        queue.length()
+    }
+
     #[inline]
     fn dequeue(queue: &mut WaitQueue<S>) -> Option<Sleeper<S>> {
+        if queue.is_empty() {
+            return None;
+        }
+        let run = server::<S>().run;
+        queue.belong_to(run);
         let fiber = queue.take_first()?;
-        // Read while the queue's lock is held: later the fiber may have been woken by its alarm, and wait elsewhere.
-        // SAFETY: descriptors live as long as the run-time.
+        // The queue's lock is held, so the fiber is still in this wait. Later its alarm may have
+        // woken it, and it may wait elsewhere. SAFETY: a descriptor lives as long as its run, which
+        // is the caller's.
         let parking = unsafe { fiber.as_ref() }.parking.get();
-        Some(Sleeper { fiber, parking })
+        Some(Sleeper {
+            fiber,
+            parking,
+            run,
+        })
     }
 
     #[inline]
     fn wake(sleeper: Sleeper<S>) {
         let server = server::<S>();
-        server
-            .shared
-            .wake(sleeper.fiber, sleeper.parking, server.number);
+        // A sleeper of another run is gone, or must not be touched from here.
+        if sleeper.run == server.run {
+            server
+                .shared
+                .wake(sleeper.fiber, sleeper.parking, server.number);
+        }
     }
 
     #[inline(always)]
     fn park<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>) {
         let held = <S::Lock<V> as Lock<V>>::keep(guard);
-        // SAFETY: on a fiber; the lock is part of what it waits on, which its caller keeps.
+        // SAFETY: this runs on a fiber. The lock is part of the awaited object, which its caller
+        // keeps.
         unsafe { server::<S>().park(held, None) };
     }
 
     fn park_until<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>, until: Duration) {
         let held = <S::Lock<V> as Lock<V>>::keep(guard);
-        // SAFETY: as in `park`.
+        // SAFETY: this runs on a fiber. The lock is part of the awaited object, which its caller
+        // keeps.
         unsafe { server::<S>().park(held, Some(nanoseconds(until))) };
     }
 
@@ -186,7 +223,7 @@ impl<S: Servers> Threads for Fibers<S> {
         let _entered = Self::enter();
         let server = server::<S>();
         if time.is_zero() {
-            // SAFETY: as in `yield_now`.
+            // SAFETY: this runs on a fiber, and the server is not used afterwards.
             return unsafe { server.reschedule(Cause::Yield) };
         }
         let until_ns = server
@@ -214,23 +251,23 @@ impl<S: Servers> Threads for Fibers<S> {
     }
 }
 
-/// Makes the running fiber's state one of parking.
+/// Moves the running fiber into a parking state.
 #[inline]
 pub(crate) fn begin_to_wait<S: Servers>(fiber: NonNull<Fiber<S>>, wait: Wait) {
-    // SAFETY: the caller's own descriptor.
+    // SAFETY: it is the caller's own descriptor, which lives as long as the run.
     let it = unsafe { fiber.as_ref() };
     it.wait.set(Some(wait));
     it.parking.set(it.parking.get().wrapping_add(1));
 }
 
 impl<S: Servers> Fibers<S> {
-    /// Whether the caller is a fiber of this kind.
+    /// Returns whether the caller is a fiber of this kind.
     #[inline]
     pub fn is_caller() -> bool {
         !S::server().is_null()
     }
 
-    /// The head of a loop: switches if the processor's count is used up, or a tick has come.
+    /// Marks the head of a loop: switches if the processor's count is used up, or a tick has come.
     #[inline]
     pub fn poll() {
         let server = server::<S>();
@@ -241,11 +278,31 @@ impl<S: Servers> Fibers<S> {
         }
     }
 
-    /// Runs code that a tick may switch at any instruction, under [`Policy::Sliced`](crate::Policy::Sliced).
+    /// Marks a point besides loop heads where a schedule drawn from a seed may switch, such as
+    /// before a semaphore operation.
+    ///
+    /// It has an effect only under such a schedule and a policy with ticks. It counts as a poll, so
+    /// that a replay finds it.
+    pub fn point() {
+        let server = server::<S>();
+        if !server.is_directed || server.shared.policy.quantum().is_none() {
+            return;
+        }
+        let left = server.budget.get() - 1;
+        server.budget.set(left);
+        if left <= 0 || server.ends_turn_at_point() {
+            poll_is_up(server);
+        }
+    }
+
+    /// Runs code that a tick may switch at any instruction, under
+    /// [`Policy::Sliced`](crate::Policy::Sliced).
     ///
     /// # Safety
-    /// Between two calls of this crate the code takes no lock, allocates nothing, and keeps no address of a thread-local: another fiber may run at
-    /// any instruction, and with [`Many`] the code may go on on another OS thread.
+    ///
+    /// Between two calls of this crate the code takes no lock, allocates nothing, and keeps no
+    /// address of a thread-local. Another fiber may run at any instruction. With [`Many`] the code
+    /// may go on on another OS thread.
     pub unsafe fn sliceable<R>(code: impl FnOnce() -> R) -> R {
         let fiber = server::<S>().running();
         // SAFETY: the running fiber's own descriptor, which lives longer than this call.
@@ -261,14 +318,50 @@ impl<S: Servers> Fibers<S> {
         result
     }
 
-    /// What the running fiber keeps as its own; null at first.
+    /// Runs code on a stack of 8 MiB that belongs to the server.
+    ///
+    /// It is for functions of other compilers, which expect the room of an OS thread. Their frames
+    /// may not fit on a fiber's stack, or may jump over the guard below it.
+    ///
+    /// # Safety
+    ///
+    /// The code does not use this crate: it must not switch, nor come here again.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for the stack.
+    pub unsafe fn on_roomy_stack<R>(code: impl FnOnce() -> R) -> Result<R, StackError> {
+        let _entered = Self::enter();
+        let stack = server::<S>().roomy_stack()?;
+        Ok(corosensei::on_stack(stack.again(), code))
+    }
+
+    /// Returns the used part of the running fiber's stack; `None` outside of fibers and on a roomy
+    /// stack. It needs no memory.
+    #[inline(never)]
+    pub fn stack_in_use() -> Option<Range<usize>> {
+        let server = S::server();
+        if server.is_null() {
+            return None;
+        }
+        // SAFETY: a server is set for its OS thread as long as it serves.
+        let fiber = unsafe { &*server }.current.get()?;
+        // SAFETY: descriptors live as long as the run-time.
+        let fiber = unsafe { fiber.as_ref() };
+        let marker = 0_u8;
+        let here = &raw const marker as usize;
+        let stack = fiber.guard.get().1..fiber.stack_top.get();
+        stack.contains(&here).then_some(here..stack.end)
+    }
+
+    /// Returns the running fiber's own word; null at first.
     #[inline]
     pub fn local() -> *mut () {
         let _entered = Self::enter();
         server::<S>().local.get()
     }
 
-    /// Sets it.
+    /// Sets the running fiber's own word.
     pub fn set_local(local: *mut ()) {
         let _entered = Self::enter();
         let server = server::<S>();
@@ -277,7 +370,7 @@ impl<S: Servers> Fibers<S> {
         unsafe { server.running().as_ref() }.local.set(local);
     }
 
-    /// What generated code uses of the calling OS thread's server by itself.
+    /// Returns the addresses in the calling OS thread's server that generated code uses directly.
     pub fn places() -> Places {
         let server = server::<S>();
         Places {
@@ -287,7 +380,7 @@ impl<S: Servers> Fibers<S> {
         }
     }
 
-    /// Leaves the run-time for one that entered it and forgot what it got.
+    /// Leaves the run-time for a caller that entered it and forgot its guard.
     #[inline(always)]
     pub fn leave() {
         let server = server::<S>();
@@ -297,30 +390,38 @@ impl<S: Servers> Fibers<S> {
         }
     }
 
-    /// What generated code calls when it has counted down to zero.
+    /// Switches; generated code calls it when it has counted down to zero.
     #[inline(always)]
     pub fn poll_is_up() {
         switch_by_poll(server::<S>());
     }
 
-    /// Counts so far, over all servers.
+    /// Returns the counts so far, over all servers.
     pub fn counters() -> Counters {
         server::<S>().shared.counters()
     }
 
-    /// Distributions so far, if they are kept.
+    /// Returns the distributions so far, if they are kept.
     pub fn histograms() -> Option<Histograms> {
         let _entered = Self::enter();
         let histograms = server::<S>().shared.histograms.as_ref();
         histograms.map(|h| h.lock().clone())
     }
 
-    /// The number of the server that the caller runs on.
+    /// Returns whether the calling OS thread is a server that sleeps until there is work. A signal
+    /// handler may call it.
+    pub fn is_resting() -> bool {
+        let server = S::server();
+        // SAFETY: a server is set for its OS thread as long as it serves.
+        !server.is_null() && unsafe { &*server }.is_resting.get()
+    }
+
+    /// Returns the number of the caller's server.
     pub fn server_number() -> usize {
         server::<S>().number
     }
 
-    /// The caller is of this region from now on, and so are the fibers it starts.
+    /// Moves the caller into a region; the fibers it starts belong to it, too.
     pub fn set_region(region: Region) {
         let _entered = Self::enter();
         let server = server::<S>();
@@ -333,17 +434,18 @@ impl<S: Servers> Fibers<S> {
         }
     }
 
-    /// The running fiber's priority.
+    /// Returns the running fiber's priority.
     pub fn priority() -> i32 {
         // SAFETY: the running fiber's own descriptor.
         unsafe { server::<S>().running().as_ref() }.priority.get()
     }
 
-    /// Changes it. Who lowers it below a ready fiber's on its server loses the processor to that.
+    /// Sets the running fiber's priority. If a ready fiber of its server has a higher one, that
+    /// fiber runs.
     pub fn set_priority(priority: i32) {
         let _entered = Self::enter();
         let server = server::<S>();
-        // SAFETY: as above.
+        // SAFETY: it is the running fiber's own descriptor.
         unsafe { server.running().as_ref() }.priority.set(priority);
         let is_below = server.shared.queues[server.number]
             .lock()
@@ -373,7 +475,7 @@ fn switch_by_poll<S: Servers>(server: &Server<S>) {
     let was_busy = server.is_busy.replace(true);
     let is_tick = server.tick.get() || server.shared.policy.quantum().is_some();
     let cause = if is_tick { Cause::Tick } else { Cause::Budget };
-    // SAFETY: on a fiber; its server is looked up anew below.
+    // SAFETY: this runs on a fiber, and its server is looked up anew below.
     unsafe { server.reschedule(cause) };
     self::server::<S>().is_busy.set(was_busy);
 }

@@ -5,13 +5,13 @@ use hdrhistogram::Histogram;
 /// Distributions in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Histograms {
-    /// From ready to running.
+    /// Times from ready to running.
     pub ready_to_run_ns: Histogram<u64>,
-    /// From a switch to the next.
+    /// Times from a switch to the next.
     pub turn_ns: Histogram<u64>,
 }
 
-/// An hour: longer times count as that.
+/// Longest time, an hour: longer times count as that.
 const MOST_NS: u64 = 3_600_000_000_000;
 
 /// Significant decimal digits.

@@ -1,4 +1,4 @@
-//! Servers without work: they park, and the last one to do so knows that the run is over.
+//! Idle servers: they park, and the last one to park knows that the run is over.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::task::Waker;
@@ -6,43 +6,44 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How long an idle server sleeps while others are at work, before it looks at their lists by itself.
+/// Time for which an idle server sleeps while others are at work, before it looks at their lists by
+/// itself.
 const NAP: Duration = Duration::from_millis(1);
 
 /// The servers' waiting room.
 pub(crate) struct Idle {
     servers: usize,
-    /// Whether the last one to wait has something to do first.
+    /// Whether the last server to wait must run the last words first.
     has_last_words: bool,
     state: Mutex<State>,
     changed: Condvar,
-    /// As in `state`, to be read without the lock.
+    /// Copy of `state.waiting`, to be read without the lock.
     waiting: AtomicUsize,
 }
 
-/// What an idle server sees when it looks around once more.
+/// The work that an idle server finds when it looks around once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Nothing is ready.
     None,
-    /// Something that it may do, or an alarm that it did not know.
+    /// Work that it may do, or an alarm that it did not know.
     Mine,
-    /// Something that only another server may do.
+    /// Work that only another server may do.
     Others,
-    /// Nothing is ready, but somebody waits for something outside.
+    /// Nothing is ready, but a fiber waits for something outside.
     Outside,
-    /// Nothing is ready, and nobody waits but fibers that waits for idle servers.
+    /// Nothing is ready, and only fibers that wait for idle servers wait.
     IdleWaiters,
 }
 
-/// How a wait for work ended.
+/// The end of a wait for work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// There may be work.
     Again,
-    /// All wait for ever; the caller has to tell the fibers that waits for idle servers.
+    /// All fibers wait for ever; the caller must tell those that wait for idle servers.
     Ending,
-    /// All wait for ever; the caller has to say the last words.
+    /// All fibers wait for ever; the caller must run the last words.
     LastWords,
     /// The run is over.
     Over,
@@ -51,7 +52,7 @@ pub(crate) enum Rest {
 #[derive(Default)]
 struct State {
     waiting: usize,
-    /// Of those that wait, which sleep elsewhere, and what wakes them there.
+    /// Waiting servers that sleep elsewhere, with their wakers there.
     elsewhere: Vec<(usize, Waker)>,
     is_over: bool,
 }
@@ -64,7 +65,7 @@ impl State {
     }
 }
 
-/// A server's stay elsewhere; it is over when this is dropped.
+/// A server's stay elsewhere, which ends when this drops.
 pub(crate) struct Elsewhere<'a> {
     idle: &'a Idle,
     server: usize,
@@ -89,10 +90,12 @@ impl Idle {
         }
     }
 
-    /// Wakes a waiting server, if there is one: there is work, or an earlier alarm. Work that only one server may do wakes all.
+    /// Wakes a waiting server, if there is one: there is work, or an earlier alarm. Work that only
+    /// one server may do wakes all.
     #[inline]
     pub fn announce(&self, is_for_one: bool) {
-        // Pairs with the fence in `set_waiting`: either we see the waiting server, or it sees the work.
+        // Pairs with the fence in `set_waiting`: this thread sees the waiting server, or that one
+        // sees the work.
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.wake(is_for_one);
@@ -119,7 +122,8 @@ impl Idle {
         fence(Ordering::SeqCst);
     }
 
-    /// Lets a server wait elsewhere, if there is nothing that it may do, but something to wait for: whoever brings work wakes it there.
+    /// Lets a server wait elsewhere, if there is nothing that it may do but something to wait for.
+    /// A thread that brings work wakes it there.
     pub fn go_elsewhere(
         &self,
         server: usize,
@@ -136,11 +140,11 @@ impl Idle {
             self.changed.notify_all();
         }
         let is_rest = matches!(found, Work::Others | Work::Outside);
-        // Else the stay ends with this.
+        // Otherwise `elsewhere` drops here, which ends the stay.
         (!is_over && is_rest).then_some(elsewhere)
     }
 
-    /// The run is over, whatever others wait for.
+    /// Ends the run, whatever others wait for.
     pub fn stop(&self) {
         let mut state = self.state.lock();
         state.is_over = true;
@@ -148,7 +152,8 @@ impl Idle {
         self.changed.notify_all();
     }
 
-    /// Waits for work or for an alarm's time. The run is over when all servers wait, nobody is ready, and there is no alarm.
+    /// Waits for work or for an alarm's time. The run is over when all servers wait, no fiber is
+    /// ready, and there is no alarm.
     pub fn wait(&self, alarm: Option<Instant>, work: impl Fn() -> Work) -> Rest {
         let mut state = self.state.lock();
         let (mut is_ending, mut has_last_words) = (false, false);
@@ -161,7 +166,7 @@ impl Idle {
             _ if state.is_over => {}
             Work::Mine => {}
             Work::Others => {
-                // Whoever may do it is perhaps asleep: a wake-up goes to any server.
+                // The server that may do it perhaps sleeps, since a wake-up goes to any server.
                 self.changed.notify_all();
                 self.changed.wait_until(&mut state, nap());
             }
@@ -173,7 +178,7 @@ impl Idle {
                     .wait_until(&mut state, alarm.unwrap_or_else(nap));
             }
             Work::Outside => self.changed.wait(&mut state),
-            // A fiber parks for a server though nobody waits for anything outside any more.
+            // A fiber parks for a server though no fiber waits for anything outside any more.
             _ if !state.elsewhere.is_empty() => {
                 state.wake_elsewhere();
                 self.changed.wait_until(&mut state, nap());

@@ -1,10 +1,12 @@
 //! Threads: stackful fibers on job servers, scheduling policies, semaphores and timers.
 //!
-//! A [`Run`] starts job servers, one OS thread each, and runs fibers on them until all have ended or are blocked for ever. With [`One`] server nothing in the
-//! run-time is atomic; with [`Many`] fibers run in parallel and idle servers take work from others. A [`Policy`] says when a running fiber loses its
-//! processor; fibers of a [`Region`] all run on one.
+//! A [`Run`] starts job servers, one OS thread each, and runs fibers on them until all have ended
+//! or are blocked for ever. With [`One`] server nothing in the run-time is atomic; with [`Many`]
+//! fibers run in parallel and idle servers take work from others. A [`Policy`] says when a running
+//! fiber loses its processor; fibers of a [`Region`] all run on one.
 //!
-//! Synchronization is written once, over the interface [`Threads`], for fibers and for the operating system's threads ([`OsThreads`]).
+//! Synchronization is written once, over the interface [`Threads`], for fibers and for the
+//! operating system's threads ([`OsThreads`]).
 //!
 //! ```
 //! use std::rc::Rc;
@@ -36,6 +38,7 @@ mod overflow;
 mod policy;
 mod ready;
 mod run;
+mod run_id;
 mod schedule;
 mod server;
 mod servers;
@@ -56,7 +59,7 @@ pub use fiber::Wait;
 pub use fibers::{Entered, Fibers, ManyServers, OneServer, Places, Sleeper};
 pub use histograms::Histograms;
 pub use os::{OsThreads, Parker};
-pub use overflow::{OnOverflow, Overflow};
+pub use overflow::{OnOverflow, Overflow, interrupted_at};
 pub use policy::Policy;
 pub use run::{Blocked, OnTurn, Outcome, Run, RunError, Turn};
 pub use schedule::{Schedule, Trace, TraceError};

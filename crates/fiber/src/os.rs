@@ -13,7 +13,7 @@ use crate::threads::{Event, Threads};
 #[derive(Debug, Clone, Copy)]
 pub struct OsThreads;
 
-/// Where a thread sleeps.
+/// The place where a thread sleeps.
 #[derive(Debug, Default)]
 pub struct Parker {
     is_woken: Mutex<bool>,
@@ -61,6 +61,10 @@ impl Threads for OsThreads {
             let place = queue.iter().position(|parker| Arc::ptr_eq(parker, own));
             place.and_then(|p| queue.remove(p)).is_some()
         })
+    }
+
+    fn waiting(queue: &mut Self::WaitQueue) -> usize {
+        queue.len()
     }
 
     fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {

@@ -1,4 +1,5 @@
-//! Waiting for what happens outside of the run-time: futures, and calls of the system that block. The fiber parks; its server goes on.
+//! Waits for events outside of the run-time: futures, and system calls that block. The fiber parks;
+//! its server goes on.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,10 +17,10 @@ use crate::server::Server;
 use crate::servers::{Lock, Many, One, Servers, Word};
 use crate::threads::Threads;
 
-/// Where wakers, which may be called on any OS thread and after the run, leave word.
+/// The inbox of wakers, which may be called on any OS thread, even after the run.
 pub(crate) struct Inbox {
     pub idle: Idle,
-    /// Fibers that wait for something outside: while there are any, the run is not over.
+    /// Number of fibers that wait for something outside: while there are any, the run is not over.
     waiting: AtomicUsize,
     count: AtomicUsize,
     letters: parking_lot::Mutex<Vec<Arc<Bell>>>,
@@ -29,11 +30,11 @@ pub(crate) struct Inbox {
 pub(crate) struct Bell {
     inbox: Arc<Inbox>,
     has_rung: AtomicBool,
-    /// The fiber's descriptor, looked at by servers of its run alone.
+    /// Address of the fiber's descriptor, which only servers of its run use.
     fiber: usize,
 }
 
-/// A fiber's wait for something outside, which ends when this is dropped.
+/// A fiber's wait for something outside, which ends when this drops.
 pub(crate) struct Outside<'a, S: Servers> {
     inbox: &'a Inbox,
     fiber: &'a Fiber<S>,
@@ -55,26 +56,26 @@ impl Inbox {
         })
     }
 
-    /// Whether somebody waits for something outside.
+    /// Returns whether a fiber waits for something outside.
     pub fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// A fiber waits for something outside.
+    /// Notes that a fiber waits for something outside.
     pub fn begin_wait<'a, S: Servers>(&'a self, fiber: &'a Fiber<S>) -> Outside<'a, S> {
         fiber.is_outside.set(true);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         Outside { inbox: self, fiber }
     }
 
-    /// It does no longer: it goes on, or was killed there.
+    /// Notes that it no longer does: it goes on, or was killed there.
     pub fn end_wait<S: Servers>(&self, fiber: &Fiber<S>) {
         if fiber.is_outside.replace(false) {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    /// Whether word was left.
+    /// Returns whether a waker was called.
     pub fn has_letters(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
     }
@@ -85,7 +86,7 @@ impl Inbox {
         std::mem::take(&mut *letters)
     }
 
-    /// Hands on what was left: wakes the fibers whose bells rang, each in the state of parking that it was in.
+    /// Wakes the fibers whose bells rang, each in its parking state.
     pub fn deliver<S: Servers>(&self, mut wake: impl FnMut(NonNull<Fiber<S>>, u64)) {
         if !self.has_letters() {
             return;
@@ -97,7 +98,7 @@ impl Inbox {
 }
 
 impl Bell {
-    /// A bell of the running fiber's that has not rung.
+    /// Makes a bell of the running fiber's that has not rung.
     fn of_caller<S: Servers>() -> Arc<Self> {
         let server = server::<S>();
         Arc::new(Bell {
@@ -107,27 +108,29 @@ impl Bell {
         })
     }
 
-    /// Wakes the fiber, if it still waits for this bell. Called by a server of its run.
+    /// Wakes the fiber, if it still waits for this bell. A server of its run calls this.
     fn ring<S: Servers>(self: &Arc<Self>, wake: &mut impl FnMut(NonNull<Fiber<S>>, u64)) {
         let Some(fiber) = NonNull::new(self.fiber as *mut Fiber<S>) else {
             return;
         };
-        // SAFETY: a server of the run calls this, and descriptors live as long as the run. The lock is free once the fiber has left its stack.
+        // SAFETY: a server of the run calls this, and descriptors live as long as the run. The lock
+        // is released once the fiber has left its stack.
         let it = unsafe { fiber.as_ref() };
         let mut waits_for = it.waits_for.lock();
         if waits_for.as_ref().is_some_and(|w| Arc::ptr_eq(w, self)) {
             *waits_for = None;
-            // Read under the lock, which the fiber takes when its time is over: later it may wait for something else.
+            // The lock is held, which the fiber takes when its time is over. Later it may wait for
+            // something else.
             let parking = it.parking.get();
             drop(waits_for);
             wake(fiber, parking);
         }
     }
 
-    /// Rings at once if the caller is a fiber of the same run: nothing has to be left for a server then.
+    /// Rings at once if the caller is a fiber of the same run. Then no server need deliver it.
     fn ring_here<S: Servers>(self: &Arc<Self>) -> bool {
         let server = S::server();
-        // SAFETY: a server is set for its OS thread as long as it serves.
+        // SAFETY: a server is set for its OS thread while it serves.
         let is_of_run = |server: &Server<S>| Arc::ptr_eq(&server.shared.inbox, &self.inbox);
         if !unsafe { server.as_ref() }.is_some_and(is_of_run) {
             return false;
@@ -157,20 +160,32 @@ impl Wake for Bell {
 }
 
 impl<S: Servers> Fibers<S> {
-    /// Waits until a future is ready. Whoever drives it (a reactor, another thread) wakes the fiber.
+    /// Waits until a future is ready. Its driver (a reactor, another thread) wakes the fiber.
     #[track_caller]
     pub fn wait_for<F: Future>(future: F) -> F::Output {
-        Self::await_ready(future, None).expect("it waits as long as it takes")
+        Self::await_ready(future, None, true).expect("it waits as long as it takes")
     }
 
-    /// The same, until a time at most, as [`now`](Threads::now) counts; nothing if the future was not ready then.
+    /// Does the same as [`wait_for`](Self::wait_for), but keeps the run from neither its last words
+    /// nor its end. For a fiber that serves others, whose waiting is not the program's.
+    #[track_caller]
+    pub fn wait_in_background<F: Future>(future: F) -> F::Output {
+        Self::await_ready(future, None, false).expect("it waits as long as it takes")
+    }
+
+    /// Does the same as [`wait_for`](Self::wait_for), until a time of [`now`](Threads::now) at
+    /// most. Returns `None` if the future was not ready then.
     #[track_caller]
     pub fn wait_for_until<F: Future>(future: F, until: Duration) -> Option<F::Output> {
-        Self::await_ready(future, Some(until))
+        Self::await_ready(future, Some(until), true)
     }
 
     #[track_caller]
-    fn await_ready<F: Future>(future: F, until: Option<Duration>) -> Option<F::Output> {
+    fn await_ready<F: Future>(
+        future: F,
+        until: Option<Duration>,
+        counts: bool,
+    ) -> Option<F::Output> {
         let wait = Wait::on("something outside");
         let mut future = pin!(future);
         loop {
@@ -182,33 +197,36 @@ impl<S: Servers> Fibers<S> {
             if until.is_some_and(|until| Self::now() >= until) {
                 return None;
             }
-            park_until_rung::<S>(bell, wait, until.map(nanoseconds));
+            park_until_rung::<S>(bell, wait, until.map(nanoseconds), counts);
         }
     }
 
-    /// Runs a call that blocks, such as a read, on a thread of its own kind, so that the other fibers go on meanwhile.
+    /// Runs a call that blocks, such as a read, on a thread for such calls. The other fibers go on
+    /// meanwhile.
     #[track_caller]
     pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
         Self::wait_for(blocking::unblock(call))
     }
 }
 
-fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64>) {
+fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64>, counts: bool) {
     let _entered = Entered::<S>::new();
     let server = server::<S>();
     // SAFETY: the running fiber's own descriptor.
     let it = unsafe { server.running().as_ref() };
     let inbox = bell.inbox.clone();
-    let _outside = inbox.begin_wait(it);
+    let _outside = counts.then(|| inbox.begin_wait(it));
     let mut waits_for = it.waits_for.lock();
-    // A bell that rang before the lock was taken may have been delivered to nobody; one that rings later waits for the lock.
+    // A bell that rang before the lock was taken may have been delivered in vain. One that rings
+    // later waits for the lock.
     if !bell.has_rung.load(Ordering::SeqCst) {
         *waits_for = Some(bell);
         begin_to_wait(server.running(), wait);
         let held = <S::Lock<_> as Lock<_>>::keep(waits_for);
         // SAFETY: on a fiber; the lock is in its descriptor. The server is not used afterwards.
         unsafe { server.park(held, until_ns) };
-        // Its time may be over and the bell silent: one that rings from now on must not wake it from another wait.
+        // The time may be over and the bell silent. A ring from now on must not wake the fiber from
+        // another wait.
         *it.waits_for.lock() = None;
     }
 }

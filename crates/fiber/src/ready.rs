@@ -1,31 +1,37 @@
-//! Fibers that are ready: higher priorities first, first in first out within one.
+//! Ready lists: higher priorities first, first in first out within one.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use crate::fiber::Fiber;
 use crate::servers::{Servers, Word};
 use crate::wait_queue::{READY, WaitQueue};
 
-/// A ready list. Most programs use one priority, so levels are few and stand in a vector, highest first.
+/// A ready list. Most programs use one priority, so the few levels are in a vector, highest first.
 pub(crate) struct Ready<S: Servers> {
     levels: Vec<(i32, WaitQueue<S, READY>)>,
+    /// Fibers from which [`Ready::take_at`] chooses, highest priority first. They come here from
+    /// `levels`, where a choice by place would walk along the queue.
+    pool: Vec<(i32, VecDeque<NonNull<Fiber<S>>>)>,
     length: usize,
-    /// One more than the number of the server that it belongs to, as fibers in it have it.
+    /// Number of its server plus one, as fibers in it store it.
     mark: u64,
 }
 
-// SAFETY of all dereferences below: descriptors outlive the run-time's lists, and those in this list are its lock's.
+// SAFETY of all dereferences below: descriptors outlive the run-time's lists, and those in this
+// list are its lock's.
 impl<S: Servers> Ready<S> {
-    /// The list of the server of that number.
+    /// Makes the list of a server.
     pub fn new(server: usize) -> Self {
         Ready {
             levels: Vec::new(),
+            pool: Vec::new(),
             length: 0,
             mark: server as u64 + 1,
         }
     }
 
-    /// Whether a fiber is in this list.
+    /// Returns whether a fiber is in this list.
     pub fn holds(&self, fiber: NonNull<Fiber<S>>) -> bool {
         unsafe { fiber.as_ref() }.queue.get() == self.mark
     }
@@ -57,7 +63,7 @@ impl<S: Servers> Ready<S> {
         &mut self.levels[at].1
     }
 
-    /// The first of the highest priority.
+    /// Takes the first fiber of the highest priority.
     #[inline]
     pub fn take(&mut self) -> Option<NonNull<Fiber<S>>> {
         if self.length == 0 {
@@ -75,25 +81,38 @@ impl<S: Servers> Ready<S> {
         Some(fiber)
     }
 
-    /// How many there are of the highest priority.
-    pub fn choices(&self) -> usize {
-        self.levels
+    /// Moves the fibers into the pool, and returns how many there are of the highest priority.
+    pub fn choices(&mut self) -> usize {
+        for (priority, queue) in &mut self.levels {
+            if queue.length() == 0 {
+                continue;
+            }
+            let found = self.pool.binary_search_by(|(p, _)| (*priority).cmp(p));
+            let at = found.unwrap_or_else(|at| {
+                self.pool.insert(at, (*priority, VecDeque::new()));
+                at
+            });
+            while let Some(fiber) = queue.take_first() {
+                self.pool[at].1.push_back(fiber);
+            }
+        }
+        self.pool
             .iter()
-            .map(|(_, l)| l.length())
+            .map(|(_, fibers)| fibers.len())
             .find(|&n| n > 0)
             .unwrap_or(0)
     }
 
-    /// One of the highest priority by its place, counted from 0.
+    /// Takes a fiber of the highest priority in the pool by its place, from 0. The first fiber
+    /// moves into that place, so place 0 each time is first come, first served.
     pub fn take_at(&mut self, place: usize) -> Option<NonNull<Fiber<S>>> {
-        let (_, queue) = self.levels.iter_mut().find(|(_, l)| l.length() > 0)?;
-        let fiber = queue.at(place)?;
-        queue.remove(fiber);
+        let (_, fibers) = self.pool.iter_mut().find(|(_, f)| !f.is_empty())?;
+        let fiber = fibers.swap_remove_front(place)?;
         self.left(fiber);
         Some(fiber)
     }
 
-    /// Whether somebody in it may leave it for another server.
+    /// Returns whether a fiber in it may leave it for another server.
     pub fn has_movable(&self) -> bool {
         let is_free = |f: NonNull<Fiber<S>>| unsafe { f.as_ref() }.home.get().is_none();
         self.length > 0
@@ -103,7 +122,7 @@ impl<S: Servers> Ready<S> {
                 .any(|(_, queue)| queue.find(is_free).is_some())
     }
 
-    /// The first that may leave this list for another server.
+    /// Takes the first fiber that may leave this list for another server.
     pub fn steal(&mut self) -> Option<NonNull<Fiber<S>>> {
         for (_, queue) in &mut self.levels {
             if let Some(fiber) = queue.find(|f| unsafe { f.as_ref() }.home.get().is_none()) {
@@ -115,10 +134,16 @@ impl<S: Servers> Ready<S> {
         None
     }
 
-    /// Takes a fiber out of the list; it must be in it.
+    /// Takes a fiber out of the list, in which it must be.
     pub fn remove(&mut self, fiber: NonNull<Fiber<S>>) {
-        let priority = unsafe { fiber.as_ref() }.priority.get();
-        self.level(priority).remove(fiber);
+        let it = unsafe { fiber.as_ref() };
+        if it.links[READY].is_in.get() {
+            self.level(it.priority.get()).remove(fiber);
+        } else {
+            self.pool
+                .iter_mut()
+                .for_each(|(_, fibers)| fibers.retain(|&other| other != fiber));
+        }
         self.left(fiber);
     }
 
@@ -128,10 +153,11 @@ impl<S: Servers> Ready<S> {
         self.length -= 1;
     }
 
-    /// Whether somebody ready has more priority than this.
+    /// Returns whether a ready fiber has a higher priority.
     pub fn is_above(&self, priority: i32) -> bool {
-        self.levels
-            .iter()
-            .any(|(p, l)| *p > priority && l.length() > 0)
+        let mut levels = self.levels.iter().map(|(p, l)| (*p, l.length()));
+        let mut pool = self.pool.iter().map(|(p, f)| (*p, f.len()));
+        let is_above = |(p, length): (i32, usize)| p > priority && length > 0;
+        levels.any(is_above) || pool.any(is_above)
     }
 }

@@ -1,10 +1,11 @@
-//! A run: job servers are started, fibers run, and what happened is told.
+//! A run: it starts job servers, runs fibers, and reports the outcome.
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::counters::Counters;
 use crate::fiber::Wait;
@@ -19,7 +20,7 @@ use crate::spawn::{Builder, Panic, start};
 use crate::stack::StackError;
 use crate::tick::{Timer, TimerError};
 
-/// How fibers are to be run.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct Run<S> {
     settings: Settings,
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub policy: Policy,
     pub stack_bytes: usize,
     pub schedule: Schedule,
+    pub turn_time: Duration,
     pub keeps_histograms: bool,
     pub on_overflow: Option<OnOverflow>,
     pub at_rest: Option<fn()>,
@@ -40,32 +42,33 @@ pub(crate) struct Settings {
     pub on_discard: Option<fn(*mut ())>,
 }
 
-/// What one fiber did from its dispatch to its next switch.
+/// A fiber's turn, from its dispatch to its next switch.
 #[derive(Debug)]
 pub struct Turn {
     /// The number of the server.
     pub server: usize,
-    /// What the fiber keeps as its own: see [`Fibers::local`](crate::Fibers::local).
+    /// The fiber's own word: see [`Fibers::local`](crate::Fibers::local).
     pub local: *mut (),
-    /// Nanoseconds of the run's clock.
+    /// Begin in nanoseconds of the run's clock.
     pub began_ns: u64,
-    /// As `began_ns`.
+    /// End in nanoseconds of the run's clock.
     pub ended_ns: u64,
 }
 
-/// Called after each turn, by its server, which is between two fibers: it must not use the run.
+/// A function that a server calls after each turn, between two fibers. It must not use the run. If
+/// it panics, the process aborts.
 pub type OnTurn = fn(&Turn);
 
-/// A run that could not begin.
+/// Reason why a run could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// No stack for the first fiber.
+    /// There is no stack for the first fiber.
     #[error(transparent)]
     Stack(#[from] StackError),
-    /// No timer for ticks.
+    /// There is no timer for ticks.
     #[error(transparent)]
     Timer(#[from] TimerError),
-    /// Called by a fiber.
+    /// A fiber of a run on the same thread called it.
     #[error(
         "a run was started by a fiber of a run on the same thread: start it from outside, or spawn a fiber"
     )]
@@ -77,37 +80,46 @@ pub enum RunError {
 pub struct Blocked {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// What it waits for, and where.
+    /// The awaited object, and the place of the wait.
     pub wait: Option<Wait>,
 }
 
-/// What a run left.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// What the first fiber returned, or panicked with; none if it is blocked.
+    /// Result or panic of the first fiber; `None` if it is blocked.
     pub value: Option<Result<T, Panic>>,
-    /// Fibers that were blocked when no other was left, in the order of their creation. What they own is never dropped.
+    /// Fibers that were blocked when no other was left, in the order of their creation. Their
+    /// values are never dropped.
     pub blocked: Vec<Blocked>,
     /// Counts over all servers.
     pub counters: Counters,
     /// Distributions, if they were asked for.
     pub histograms: Option<Histograms>,
-    /// What happened, if the schedule was other than fair.
+    /// Trace of the run, if the schedule was other than fair.
     pub trace: Option<Trace>,
 }
 
-/// Usable bytes of a fiber's stack, where nothing else is asked for: enough for formatted output in a debug build.
+/// Usable bytes of a fiber's stack by default: enough for formatted output in a debug build.
 const STACK_BYTES: usize = 64 << 10;
 
 impl Run<One> {
-    /// Fibers on one server, the calling OS thread.
+    /// Makes a run on one server, the calling OS thread.
     pub fn one() -> Run<One> {
         Run::with(1)
     }
 
-    /// Which fiber runs when; fair unless given.
+    /// Sets which fiber runs when; the default is fair.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.settings.schedule = schedule;
+        self
+    }
+
+    /// Sets the virtual time that passes with each turn that leaves its fiber ready; the default is
+    /// none. It applies under any schedule but the fair one. Without it, a fiber that yields until
+    /// a time never gets there.
+    pub fn turn_time(mut self, time: Duration) -> Self {
+        self.settings.turn_time = time;
         self
     }
 
@@ -131,7 +143,7 @@ impl Run<One> {
 }
 
 impl Run<Many> {
-    /// Fibers on so many servers: the calling OS thread and others.
+    /// Makes a run on so many servers: the calling OS thread and others.
     pub fn many(servers: NonZeroUsize) -> Run<Many> {
         Run::with(servers.get())
     }
@@ -139,7 +151,8 @@ impl Run<Many> {
     /// Runs until every fiber has ended or is blocked for ever.
     ///
     /// # Safety
-    /// As for [`Fibers::<Many>::spawn`](crate::Fibers): the first fiber, too, may go on on another OS thread after any switch.
+    /// As for [`Fibers::<Many>::spawn`](crate::Fibers): the first fiber, too, may go on on another
+    /// OS thread after any switch.
     ///
     /// # Errors
     /// The run cannot begin.
@@ -184,6 +197,7 @@ impl<S: Servers> Run<S> {
                 policy: Policy::Cooperative,
                 stack_bytes: STACK_BYTES,
                 schedule: Schedule::Fair,
+                turn_time: Duration::ZERO,
                 keeps_histograms: false,
                 on_overflow: None,
                 at_rest: None,
@@ -195,50 +209,54 @@ impl<S: Servers> Run<S> {
         }
     }
 
-    /// When a running fiber loses its processor; never unless given.
+    /// Sets when a running fiber loses its processor; the default is never.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.settings.policy = policy;
         self
     }
 
-    /// Usable bytes of a fiber's stack, rounded up to pages; 64 KiB unless given.
+    /// Sets the usable bytes of a fiber's stack, rounded up to pages; the default is 64 KiB.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.settings.stack_bytes = bytes;
         self
     }
 
-    /// Keeps distributions of ready-to-run times and of turns. Each switch then reads the clock twice.
+    /// Keeps distributions of ready-to-run times and of turns. Each switch then reads the clock
+    /// twice.
     pub fn histograms(mut self) -> Self {
         self.settings.keeps_histograms = true;
         self
     }
 
-    /// Runs as a fiber when every other has ended or is blocked for ever, instead of the end of the run, and again each time that is so. It
-    /// ends the process, or the run never ends.
+    /// Sets a function that runs as a fiber when every other has ended or is blocked for ever. It
+    /// runs instead of the end of the run, and each time again. It ends the process, or the run
+    /// never ends.
     pub fn at_rest(mut self, last_words: fn()) -> Self {
         self.settings.at_rest = Some(last_words);
         self
     }
 
-    /// Called with what a killed fiber keeps as its own when it is gone, by a server that is between two fibers.
+    /// Sets a function that gets a killed fiber's own word when the fiber is gone. A server calls
+    /// it between two fibers. If it panics, the process aborts.
     pub fn on_discard(mut self, on_discard: fn(*mut ())) -> Self {
         self.settings.on_discard = Some(on_discard);
         self
     }
 
-    /// Called on each server's OS thread before its first fiber runs: see [`Fibers::places`](crate::Fibers::places).
+    /// Sets a function to call on each server's OS thread before its first fiber runs: see
+    /// [`Fibers::places`](crate::Fibers::places). If it panics, the process aborts.
     pub fn on_server(mut self, on_server: fn()) -> Self {
         self.settings.on_server = Some(on_server);
         self
     }
 
-    /// Called after each turn of a fiber. Each switch then reads the clock twice.
+    /// Sets a function to call after each turn of a fiber. Each switch then reads the clock twice.
     pub fn on_turn(mut self, on_turn: OnTurn) -> Self {
         self.settings.on_turn = Some(on_turn);
         self
     }
 
-    /// Called when a fiber's stack overflows, before the process aborts.
+    /// Sets a function to call when a fiber's stack overflows, before the process aborts.
     pub fn on_overflow(mut self, handler: OnOverflow) -> Self {
         self.settings.on_overflow = Some(handler);
         self
@@ -254,7 +272,7 @@ fn serve<S: Servers>(
     let server = Server::<S>::new(shared.clone(), number);
     let result = serve_as(&server, first);
     if result.is_err() {
-        // The others wait for work that will not come.
+        // The other servers wait for work that will not come.
         shared.stop();
     }
     result
@@ -276,13 +294,33 @@ fn serve_as<S: Servers>(
         };
         start(server, builder, body)?;
     }
-    S::set_server(server);
+    let _serving = Serving::<S>::start(server);
     if let Some(on_server) = server.shared.on_server {
         on_server();
     }
     server.serve();
-    S::set_server(std::ptr::null());
     Ok(())
+}
+
+/// The calling OS thread's part in a run.
+struct Serving<S: Servers>(std::marker::PhantomData<S>);
+
+impl<S: Servers> Serving<S> {
+    fn start(server: &Server<S>) -> Self {
+        S::set_server(server);
+        Serving(std::marker::PhantomData)
+    }
+}
+
+impl<S: Servers> Drop for Serving<S> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Fibers are suspended on stacks that this unwinding would take away.
+            eprintln!("a callback of a run panicked between two fibers: the process aborts");
+            std::process::abort();
+        }
+        S::set_server(std::ptr::null());
+    }
 }
 
 fn outcome<T, S: Servers>(
@@ -296,7 +334,7 @@ fn outcome<T, S: Servers>(
         .filter(|f| f.is_alive.get())
         .map(|f| {
             f.forget_context();
-            // SAFETY: the run is over.
+            // SAFETY: the run is over, so no other thread sets the name.
             let name = unsafe { f.name() }.map(String::from);
             let wait = f.wait.get();
             Blocked { name, wait }

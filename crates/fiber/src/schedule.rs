@@ -1,19 +1,20 @@
-//! Schedules that can be had again: drawn from a seed, recorded, replayed.
+//! Reproducible schedules: drawn from a seed, recorded, replayed.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which ready fiber runs next, and when ticks come.
+/// The choice of the next ready fiber and of the times of ticks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Schedule {
     /// First in first out within a priority, with the machine's clock.
     #[default]
     Fair,
-    /// Any of the highest priority, and ticks after random numbers of polls, as the seed has it. Time is virtual.
+    /// Draws by the seed: any fiber of the highest priority, and ticks after random numbers of
+    /// polls. Time is virtual.
     Seeded(u64),
-    /// Fair, with what happened written down. Time is virtual, ticks are real.
+    /// Runs fairly and records the trace. Time is virtual, ticks are real.
     Recorded,
-    /// As a trace has it. Time is virtual.
+    /// Follows a trace. Time is virtual.
     Replayed(Trace),
 }
 
@@ -22,18 +23,19 @@ pub enum Schedule {
 struct Turn {
     /// Its place among the ready ones of the highest priority.
     choice: u32,
-    /// After how many polls a tick took the processor from it; 0 if none did.
+    /// Number of polls after which a tick took the processor; 0 if none did.
     polls_to_tick: u32,
 }
 
-/// A schedule written down. As text, a turn is `choice` or `choice.polls`, separated by blanks, repeated turns as `turn*times`.
+/// A recorded schedule. As text, a turn is `choice` or `choice.polls`. Turns are separated by
+/// blanks; repeated turns are `turn*times`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
     turns: Vec<Turn>,
 }
 
 impl Trace {
-    /// Turns in it.
+    /// Returns the number of turns.
     pub fn length(&self) -> usize {
         self.turns.len()
     }
@@ -57,7 +59,7 @@ impl fmt::Display for Trace {
     }
 }
 
-/// A text that is no trace.
+/// Error of a text that is no trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "word {number} of the trace, \"{word}\", is not a turn: write choice, choice.polls or either with *times"
@@ -67,7 +69,7 @@ pub struct TraceError {
     word: String,
 }
 
-/// Repetitions that a word of a trace may stand for: more than any run has turns, and less than memory holds.
+/// Most repetitions in a word of a trace: more turns than any run has, and fewer than memory holds.
 const MOST_TIMES: usize = 1 << 28;
 
 impl FromStr for Trace {
@@ -97,11 +99,11 @@ fn parse(word: &str) -> Option<(Turn, usize)> {
     Some((turn, times.parse().ok()?))
 }
 
-/// Makes the choices of a run whose schedule is not [`Schedule::Fair`].
+/// The maker of choices in a run whose schedule is not [`Schedule::Fair`].
 #[derive(Debug)]
 pub(crate) struct Director {
     source: Source,
-    /// The turns taken so far.
+    /// Turns taken so far.
     pub trace: Trace,
 }
 
@@ -112,7 +114,7 @@ enum Source {
     Turns(std::vec::IntoIter<Turn>),
 }
 
-/// Polls between two ticks that a seed draws, at most.
+/// Most polls between two ticks that a seed draws.
 const MOST_POLLS: u64 = 64;
 
 impl Director {
@@ -129,7 +131,8 @@ impl Director {
         })
     }
 
-    /// The place of the next fiber among `ready` ones (at least 1), and the polls to its tick (0 for none, or for a real one).
+    /// Returns the place of the next fiber among `ready` ones (at least 1), and the polls to its
+    /// tick (0 for none, or for a real one).
     pub fn turn(&mut self, ready: usize, ticks: bool) -> (usize, u32) {
         let turn = match &mut self.source {
             Source::Fair => Turn {
@@ -144,7 +147,8 @@ impl Director {
                     0
                 },
             },
-            // A program that is not the one recorded may run on when the trace is over: then first come, first served.
+            // A program that differs from the recorded one may run on when the trace is over. Then
+            // it is first come, first served.
             Source::Turns(turns) => turns.next().unwrap_or(Turn {
                 choice: 0,
                 polls_to_tick: 0,
@@ -158,7 +162,16 @@ impl Director {
         (choice, turn.polls_to_tick)
     }
 
-    /// The turn that was given out last ended by a tick after so many polls.
+    /// Returns whether the turn ends at a point where it may. A seed ends one of two. A replay has
+    /// these ends among its ticks.
+    pub fn ends_turn(&mut self) -> bool {
+        match &mut self.source {
+            Source::Seed(state) => random(state) & 1 == 0,
+            Source::Fair | Source::Turns(_) => false,
+        }
+    }
+
+    /// Notes that the last turn ended by a tick after so many polls.
     pub fn ticked(&mut self, polls: u32) {
         if let Some(turn) = self.trace.turns.last_mut() {
             turn.polls_to_tick = polls;
@@ -166,7 +179,8 @@ impl Director {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): every seed is good, and a schedule needs no more.
+/// Draws by SplitMix64 (Steele, Lea and Flood, 2014): every seed is good, and a schedule needs no
+/// more.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -1,54 +1,70 @@
 //! A job server: an OS thread that runs fibers, one at a time.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use crate::counters::{Cause, Tally, one_more};
 use crate::fiber::Fiber;
 use crate::idle::Rest;
+use crate::run_id::RunId;
 use crate::servers::{HeldLock, Lock, Servers, Word};
 use crate::shared::Shared;
 use crate::spawn::{Builder, start};
-use crate::stack::{Stack, StackError};
+use crate::stack::{Pool, Stack, StackError};
 use crate::timers::Alarm;
 
-/// Dispatches between two looks at the clock, at other servers' work and at files while there is work of one's own.
+/// Dispatches between two looks at the clock, at other servers' work and at files, while the server
+/// has work of its own.
 const DISPATCHES_A_LOOK: u32 = 64;
 
-/// Ended fibers, with their stacks, that a server keeps for its next ones.
+/// Number of ended fibers, with their stacks, that a server keeps for its next ones.
 const MOST_SPARE: usize = 256;
 
-/// A job server. Everything in it is touched by its own OS thread alone.
+/// A job server. Only its own OS thread touches anything in it.
 #[doc(hidden)]
 pub struct Server<S: Servers> {
     pub(crate) shared: S::Ref<Shared<S>>,
     pub(crate) number: usize,
+    /// Run that it serves.
+    pub(crate) run: RunId,
     pub(crate) current: Cell<Option<NonNull<Fiber<S>>>>,
-    /// Whether a tick must wait: the run-time is at work, or the fiber may not be switched anywhere.
+    /// Whether a tick must wait: the run-time is at work, or the fiber may not be switched
+    /// anywhere.
     pub(crate) is_busy: Cell<bool>,
-    /// A tick that waits.
+    /// Whether a tick waits.
     pub(crate) tick: Cell<bool>,
     /// Polls until the next switch.
     pub(crate) budget: Cell<i64>,
     tally: NonNull<Tally>,
-    /// What a switch by count, or a yield, sets it to.
+    /// Value of the budget after a switch by count, or a yield.
     full_budget: i64,
-    /// Whether a director chooses.
+    /// Whether a director chooses the fibers.
     pub(crate) is_directed: bool,
-    /// Whether the fiber that left is ready; otherwise it waits, and `wait` says how.
+    /// Whether the fiber that left is ready; otherwise it waits as `wait` says.
     leaves_ready: Cell<bool>,
     wait: Cell<Parking>,
-    /// The fiber to run next, by a named yield.
+    /// Fiber to run next, by a named yield.
     named: Cell<Option<NonNull<Fiber<S>>>>,
-    /// What the running fiber keeps as its own.
+    /// The running fiber's own word.
     pub(crate) local: Cell<*mut ()>,
     spare: std::cell::RefCell<Vec<(NonNull<Fiber<S>>, Stack)>>,
-    /// The budget that the present turn began with, in a directed run.
+    /// Budget at the begin of the present turn, in a directed run.
     turn_budget: Cell<i64>,
+    /// Whether the server sleeps until there is work.
+    pub(crate) is_resting: Cell<bool>,
+    /// Whether a time slice has ended since the last look: what waits for something outside must not
+    /// wait for many slices of a busy fiber.
+    is_look_due: Cell<bool>,
+    /// Stack for code that expects the room of an OS thread's, made when it is first needed.
+    roomy_stack: OnceCell<Stack>,
 }
 
-/// How a fiber that has left its stack waits: an alarm is set if it has a time, then the lock on what it waits for is let go of.
+/// Bytes of a server's roomy stack, as Linux gives the first thread of a process.
+const ROOMY_BYTES: usize = 8 << 20;
+
+/// The wait of a fiber that has left its stack. If it has a time an alarm is set; then the lock of
+/// the awaited object is released.
 #[derive(Clone, Copy)]
 struct Parking {
     held: HeldLock,
@@ -60,8 +76,10 @@ impl<S: Servers> Server<S> {
         let budget = shared.policy.budget();
         let is_directed = shared.director.is_some();
         let tally = NonNull::from(&shared.tallies[number]);
+        let run = shared.registration.run();
         Server {
             shared,
+            run,
             tally,
             number,
             current: Cell::new(None),
@@ -79,6 +97,9 @@ impl<S: Servers> Server<S> {
             local: Cell::new(std::ptr::null_mut()),
             spare: std::cell::RefCell::default(),
             turn_budget: Cell::new(i64::MAX),
+            is_resting: Cell::new(false),
+            is_look_due: Cell::new(false),
+            roomy_stack: OnceCell::new(),
         }
     }
 
@@ -87,13 +108,13 @@ impl<S: Servers> Server<S> {
         let mut to_look = DISPATCHES_A_LOOK;
         loop {
             to_look -= 1;
-            if to_look == 0 {
+            if to_look == 0 || self.is_look_due.take() {
                 to_look = DISPATCHES_A_LOOK;
                 self.shared.look_around(self.number);
             }
             match self.next() {
                 Some(fiber) => self.run(fiber),
-                None => match self.shared.rest(self.number) {
+                None => match self.shared.rest(self.number, &self.is_resting) {
                     Rest::Over => return,
                     Rest::Ending => self.shared.end_idle_waiters(self.number),
                     Rest::LastWords => self.say_last_words(),
@@ -107,16 +128,17 @@ impl<S: Servers> Server<S> {
         let Some(at_rest) = self.shared.at_rest else {
             return;
         };
-        // Without memory for one more stack nothing can be said: the run ends as if there were no last words.
+        // Without memory for one more stack, the run ends as if there were no last words.
         if start(self, Builder::default(), at_rest).is_err() {
             self.shared.stop();
         }
     }
 
-    /// What it counts.
+    /// Returns its counts.
     #[inline]
     pub(crate) fn tally(&self) -> &Tally {
-        // SAFETY: in `shared`, which lives as long as its servers and does not move its tallies.
+        // SAFETY: the tally is in `shared`, which lives as long as its servers and does not move
+        // its tallies.
         unsafe { self.tally.as_ref() }
     }
 
@@ -139,9 +161,12 @@ impl<S: Servers> Server<S> {
         stolen
     }
 
-    /// The next fiber as the run's director has it.
+    /// Returns the next fiber that the run's director chooses.
     fn directed(&self) -> Option<NonNull<Fiber<S>>> {
         let director = self.shared.director.as_ref()?;
+        if self.leaves_ready.get() {
+            self.shared.pass_turn(self.number);
+        }
         let mut ready = self.shared.queues[self.number].lock();
         let choices = ready.choices();
         if choices == 0 {
@@ -161,15 +186,22 @@ impl<S: Servers> Server<S> {
         ready.take_at(place)
     }
 
+    /// Returns whether a directed run switches at a point of the program where it may.
+    pub(crate) fn ends_turn_at_point(&self) -> bool {
+        let director = self.shared.director.as_ref();
+        director.is_some_and(|director| director.lock().ends_turn())
+    }
+
     #[inline]
     fn run(&self, fiber: NonNull<Fiber<S>>) {
-        // SAFETY: descriptors live as long as the run-time, and this one was in a queue that this server took it from.
+        // SAFETY: descriptors live as long as the run-time, and this one was in a queue that this
+        // server took it from.
         let it = unsafe { fiber.as_ref() };
         let began_ns = self.shared.note_ready(it);
         if it.is_killed.load(Ordering::Relaxed) {
             return self.discard(fiber);
         }
-        // A tick was for the fiber before.
+        // A tick before this was for the previous fiber.
         self.tick.set(false);
         self.current.set(Some(fiber));
         self.local.set(it.local.get());
@@ -188,14 +220,16 @@ impl<S: Servers> Server<S> {
             let parking = it.parking.get();
             self.shared.set_alarm(at_ns, Alarm { fiber, parking });
         }
-        // SAFETY: what the fiber waits on lives while it waits, and this thread took the lock in `park`.
+        // SAFETY: the awaited object lives while the fiber waits, and this thread took the lock in
+        // `park`.
         unsafe { held.let_go() };
     }
 
-    /// Ends a fiber that was killed, where it is.
+    /// Ends a killed fiber at its present point.
     #[cold]
     fn discard(&self, fiber: NonNull<Fiber<S>>) {
-        // SAFETY: it was in this server's queue, so nobody runs it; who killed it answered for what it leaves behind.
+        // SAFETY: the fiber was in this server's queue, so no server runs it. The caller of `kill`
+        // vouched for its stack.
         let it = unsafe { fiber.as_ref() };
         self.shared.inbox.end_wait(it);
         if let Some(stack) = unsafe { it.abandon() } {
@@ -217,7 +251,7 @@ impl<S: Servers> Server<S> {
         }
     }
 
-    /// A descriptor with a stack for a new fiber.
+    /// Takes a descriptor with a stack for a new fiber.
     pub(crate) fn take_spare(&self) -> Result<(NonNull<Fiber<S>>, Stack), StackError> {
         if let Some(pair) = self.spare.borrow_mut().pop() {
             return Ok(pair);
@@ -225,7 +259,7 @@ impl<S: Servers> Server<S> {
         self.shared.store.lock().take()
     }
 
-    /// Appends a fiber to the ready list of the server that it belongs on.
+    /// Appends a fiber to the ready list of its server.
     #[inline]
     pub(crate) fn make_ready(&self, fiber: NonNull<Fiber<S>>) {
         self.shared.make_ready(fiber, self.number);
@@ -234,7 +268,9 @@ impl<S: Servers> Server<S> {
     /// Leaves the running fiber, which stays ready.
     ///
     /// # Safety
-    /// Called on a fiber of this server; the caller must not use `self` afterwards, since the fiber may go on elsewhere.
+    ///
+    /// The caller is a fiber of this server, and must not use `self` afterwards, since the fiber
+    /// may go on elsewhere.
     #[inline(always)]
     pub(crate) unsafe fn reschedule(&self, cause: Cause) {
         let count = match cause {
@@ -243,16 +279,19 @@ impl<S: Servers> Server<S> {
             Cause::Tick => &self.tally().ticks,
         };
         one_more(count);
+        if cause == Cause::Tick {
+            self.is_look_due.set(true);
+        }
         if cause == Cause::Tick && self.is_directed {
             self.note_tick();
         }
-        // As in SR: a yield is the same routine as a switch by count, and begins the count anew.
+        // As in SR, a yield is the same routine as a switch by count, and begins the count anew.
         self.budget.set(self.full_budget);
         self.leaves_ready.set(true);
         unsafe { self.leave() };
     }
 
-    /// Writes a tick down, so that a replay has it after as many polls.
+    /// Records a tick, so that a replay has it after as many polls.
     fn note_tick(&self) {
         if let Some(director) = &self.shared.director {
             let polls = self.turn_budget.get().saturating_sub(self.budget.get());
@@ -265,7 +304,8 @@ impl<S: Servers> Server<S> {
     /// Leaves the running fiber until it is woken.
     ///
     /// # Safety
-    /// As for [`Server::reschedule`]; the lock that is held lives until the fiber goes on.
+    ///
+    /// As for [`Server::reschedule`]. The held lock lives until the fiber goes on.
     #[inline(always)]
     pub(crate) unsafe fn park(&self, held: HeldLock, until_ns: Option<u64>) {
         one_more(&self.tally().blocks);
@@ -274,14 +314,15 @@ impl<S: Servers> Server<S> {
         unsafe { self.leave() };
     }
 
-    // Inlined with all that leads here: a processor predicts returns by the calls it saw, which a switch in a called function spoils.
+    // Inlined, with all functions that lead here: a processor predicts returns by its calls, which
+    // a switch in a called function spoils.
     #[inline(always)]
     unsafe fn leave(&self) {
         let fiber = self
             .current
             .get()
             .expect("only a fiber can leave its processor");
-        // SAFETY: it is the caller's own descriptor.
+        // SAFETY: it is the caller's own descriptor, and the caller runs on it.
         unsafe { fiber.as_ref().suspend() };
     }
 
@@ -292,7 +333,24 @@ impl<S: Servers> Server<S> {
         }
     }
 
-    /// The running fiber.
+    /// Returns the server's roomy stack, which is mapped at the first call.
+    pub(crate) fn roomy_stack(&self) -> Result<&Stack, StackError> {
+        if let Some(stack) = self.roomy_stack.get() {
+            return Ok(stack);
+        }
+        let mut pool = Pool::with_slabs(ROOMY_BYTES, 1);
+        let stack = pool.take()?;
+        // The stack lives as long as the process: foreign code may have kept addresses in it.
+        pool.leak();
+        Ok(self.roomy_stack.get_or_init(|| stack))
+    }
+
+    /// Returns the roomy stack if it was ever used. Async-signal-safe.
+    pub(crate) fn used_roomy_stack(&self) -> Option<&Stack> {
+        self.roomy_stack.get()
+    }
+
+    /// Returns the running fiber.
     #[inline]
     pub(crate) fn running(&self) -> NonNull<Fiber<S>> {
         self.current

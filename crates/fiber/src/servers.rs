@@ -1,4 +1,5 @@
-//! One job server or several: what the run-time needs to be told to have no atomics, or only those it needs.
+//! One job server or several. The run-time is generic over this, so that it has no atomics, or only
+//! the necessary ones.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
@@ -20,7 +21,7 @@ pub struct Many;
 pub trait Servers: sealed::Sealed + Sized + 'static {
     /// Whether fibers may run at the same time.
     const SEVERAL: bool;
-    /// What guards a value for a few instructions.
+    /// A lock around a value, held for a few instructions.
     type Lock<V>: Lock<V>;
     /// A count that fibers share.
     type Word: Word;
@@ -29,7 +30,8 @@ pub trait Servers: sealed::Sealed + Sized + 'static {
 
     /// Shares a value.
     fn share<V>(value: V) -> Self::Ref<V>;
-    /// The job server of the calling OS thread; null outside of one. Not to be held over a switch: the fiber may go on elsewhere.
+    /// Returns the job server of the calling OS thread; null outside of one. The caller must not
+    /// keep it over a switch, since the fiber may go on elsewhere.
     #[doc(hidden)]
     fn server() -> *const Server<Self>;
     #[doc(hidden)]
@@ -49,11 +51,12 @@ pub trait Lock<V> {
     where
         Self: 'a,
         V: 'a;
-    /// A lock that nobody holds.
+    /// Makes a lock that no thread holds.
     fn new(value: V) -> Self;
-    /// Takes it.
+    /// Takes the lock.
     fn lock(&self) -> Self::Guard<'_>;
-    /// Keeps the lock taken after the guard is gone, to be let go of by whoever runs next on this processor.
+    /// Keeps the lock taken after the guard is gone. The next fiber or server on this processor
+    /// releases it.
     fn keep(guard: Self::Guard<'_>) -> HeldLock;
 }
 
@@ -62,16 +65,17 @@ pub trait Lock<V> {
 #[must_use = "a lock that is not let go of is held for ever"]
 pub struct HeldLock(Option<(*const (), LetGo)>);
 
-/// Lets go of the lock at an address.
+/// Function that releases the lock at an address.
 type LetGo = unsafe fn(*const ());
 
 impl HeldLock {
-    /// No lock: threads that block by themselves let go before they do.
+    /// No lock: threads that block by themselves release it before they do.
     pub const NONE: HeldLock = HeldLock(None);
 
-    /// Lets go.
+    /// Releases the lock.
     ///
     /// # Safety
+    ///
     /// The lock still lives, and this OS thread holds it by [`Lock::keep`].
     #[inline]
     pub(crate) unsafe fn let_go(self) {
@@ -83,14 +87,14 @@ impl HeldLock {
 
 /// A count shared by fibers.
 pub trait Word: Default {
-    /// The value.
+    /// Returns the value.
     fn get(&self) -> u64;
-    /// Sets it. Who must not miss it looks after a fence, or under a lock that the caller holds: a store that waited for others to see it would cost a
-    /// third of a yield.
+    /// Sets the value. A reader that must not miss it reads after a fence, or under a lock that the
+    /// caller holds. A store that waited for others to see it would cost a third of a yield.
     fn set(&self, value: u64);
-    /// Adds (with wrap-around) and gives the value before.
+    /// Adds, with wrap-around, and returns the value before.
     fn add(&self, by: u64) -> u64;
-    /// Replaces `from` by `to`; whether it was `from`.
+    /// Replaces `from` by `to`, and returns whether it was `from`.
     fn replace(&self, from: u64, to: u64) -> bool;
 }
 
@@ -139,7 +143,7 @@ impl Word for AtomicU64 {
     }
 }
 
-/// The lock of a single processor: nobody else can be in it, since its holder does not switch.
+/// The lock of a single processor. No second holder can come, since its holder does not switch.
 #[derive(Debug, Default)]
 pub struct Alone<V> {
     value: UnsafeCell<V>,
@@ -165,7 +169,8 @@ impl<V> Lock<V> for Alone<V> {
 
     #[inline]
     fn lock(&self) -> AloneGuard<'_, V> {
-        // Only code of this crate runs while it is held, and none of that code switches: a second holder would be our own mistake.
+        // Only code of this crate runs while it is held, and none of that code switches. A second
+        // holder would be a bug here.
         assert!(!self.is_held.replace(true), "a lock was taken twice");
         AloneGuard(self)
     }
@@ -189,7 +194,7 @@ impl<V> Deref for AloneGuard<'_, V> {
 impl<V> DerefMut for AloneGuard<'_, V> {
     #[inline]
     fn deref_mut(&mut self) -> &mut V {
-        // SAFETY: as above.
+        // SAFETY: `is_held` admits one guard at a time, and the guard is borrowed exclusively.
         unsafe { &mut *self.0.value.get() }
     }
 }
@@ -219,7 +224,8 @@ impl<V> Lock<V> for parking_lot::Mutex<V> {
     #[inline]
     fn keep(guard: parking_lot::MutexGuard<'_, V>) -> HeldLock {
         unsafe fn let_go<V>(lock: *const ()) {
-            // SAFETY: by `HeldLock::let_go`'s contract it is that lock, it lives, and its guard was forgotten below.
+            // SAFETY: the contract of `HeldLock::let_go` says that it is that lock, alive and held.
+            // Its guard was forgotten below.
             unsafe { (*lock.cast::<parking_lot::Mutex<V>>()).force_unlock() }
         }
         let lock: *const Self = parking_lot::MutexGuard::mutex(&guard);
@@ -263,7 +269,8 @@ impl Servers for Many {
         Arc::new(value)
     }
 
-    // Not inlined: a caller that switched would otherwise go on with the thread-local address of the processor it came from.
+    // Not inlined: a fiber that moves to another OS thread would otherwise keep that thread-local's
+    // old address.
     #[inline(never)]
     fn server() -> *const Server<Many> {
         OF_MANY.get()

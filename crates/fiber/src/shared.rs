@@ -1,11 +1,12 @@
-//! What the job servers of a run-time share.
+//! The state that the job servers of a run-time share.
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, nanoseconds};
 use crate::counters::{Counters, Tally};
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
@@ -16,19 +17,21 @@ use crate::overflow::OnOverflow;
 use crate::policy::Policy;
 use crate::ready::Ready;
 use crate::run::{OnTurn, Settings, Turn};
+use crate::run_id::Registration;
 use crate::schedule::{Director, Schedule};
 use crate::servers::{Lock, Servers, Word};
 use crate::spin_wait::{self, SpinWait};
 use crate::stack::{Pool, Stack, StackError};
 use crate::timers::{Alarm, Timers};
 
-/// What the job servers of a run-time share.
+/// The state that the job servers of a run-time share.
 #[doc(hidden)]
 pub struct Shared<S: Servers> {
+    pub(crate) registration: Registration,
     pub(crate) policy: Policy,
     pub(crate) stack_bytes: usize,
     pub(crate) on_overflow: Option<OnOverflow>,
-    /// Runs as a fiber whenever all others wait for ever.
+    /// Function that runs as a fiber whenever all others wait for ever.
     pub(crate) at_rest: Option<fn()>,
     pub(crate) on_turn: Option<OnTurn>,
     pub(crate) on_server: Option<fn()>,
@@ -37,21 +40,25 @@ pub struct Shared<S: Servers> {
     pub(crate) tallies: Box<[Tally]>,
     has_real_ticks: bool,
     pub(crate) clock: Clock<S>,
+    /// Virtual time that a turn takes whose fiber stays ready.
+    turn_ns: u64,
     /// A ready list for each server.
     pub(crate) queues: Vec<Apart<S::Lock<Ready<S>>>>,
-    /// Of each server, where they look out before they park.
+    /// Each server's spin wait before it parks, if servers spin.
     spin_waits: Option<Vec<Apart<SpinWait>>>,
     pub(crate) store: S::Lock<Store<S>>,
     pub(crate) director: Option<S::Lock<Director>>,
     pub(crate) histograms: Option<S::Lock<Histograms>>,
     timers: S::Lock<Timers<S>>,
-    /// The time of the first alarm, so that nobody takes the lock for nothing; `u64::MAX` if there is none.
+    /// Time of the first alarm, so that no server takes the lock for nothing; `u64::MAX` if there
+    /// is none.
     first_alarm_ns: S::Word,
     pub(crate) idle_waiters: S::Lock<IdleWaiters<S>>,
     pub(crate) inbox: Arc<Inbox>,
 }
 
-/// What one server uses more than the others, on cache lines of its own: neighbours in memory would slow each other down.
+/// A value that one server uses more than the others, on cache lines of its own. Neighbours in
+/// memory would slow each other down.
 #[repr(align(128))]
 pub(crate) struct Apart<T>(T);
 
@@ -68,14 +75,16 @@ impl<T> Deref for Apart<T> {
 pub(crate) struct Store<S: Servers> {
     pub pool: Pool,
     free: Vec<(NonNull<Fiber<S>>, Stack)>,
-    /// All descriptors ever made. Boxed, since lines and handles point at them.
+    /// All descriptors ever made. They are boxed, since queues and handles point at them.
     #[allow(clippy::vec_box)]
     all: Vec<Box<Fiber<S>>>,
 }
 
-// SAFETY: descriptors go from server to server through locks; see `Fiber` for who touches which part of them.
+// SAFETY: descriptors go from server to server through locks. `Fiber` says which part belongs to
+// which thread.
 unsafe impl<S: Servers> Send for Store<S> {}
-// SAFETY: everything in it is behind a lock, atomic, or never changed. For `One` it is not shared between OS threads at all.
+// SAFETY: every field is behind a lock, atomic, or never changed. With `One` the value is not
+// shared between OS threads at all.
 unsafe impl Sync for Shared<crate::servers::Many> {}
 unsafe impl Send for Shared<crate::servers::Many> {}
 
@@ -94,7 +103,7 @@ impl<S: Servers> Store<S> {
         self.free.push((fiber, stack));
     }
 
-    /// Every descriptor.
+    /// Returns every descriptor.
     pub fn all(&self) -> impl Iterator<Item = &Fiber<S>> {
         self.all.iter().map(|f| &**f)
     }
@@ -106,6 +115,7 @@ impl<S: Servers> Shared<S> {
         first_alarm_ns.set(u64::MAX);
         let director = settings.director();
         Shared {
+            registration: Registration::new(),
             policy: settings.policy,
             stack_bytes: settings.stack_bytes,
             on_overflow: settings.on_overflow,
@@ -115,6 +125,7 @@ impl<S: Servers> Shared<S> {
             on_discard: settings.on_discard,
             tallies: (0..settings.servers).map(|_| Tally::default()).collect(),
             clock: Clock::new(director.is_some()),
+            turn_ns: nanoseconds(settings.turn_time),
             has_real_ticks: matches!(settings.schedule, Schedule::Fair | Schedule::Recorded),
             queues: (0..settings.servers)
                 .map(|n| Apart(S::Lock::new(Ready::new(n))))
@@ -140,12 +151,12 @@ impl<S: Servers> Shared<S> {
         }
     }
 
-    /// The time between ticks of a timer, if there is to be one.
+    /// Returns the time between ticks of a timer, if there is to be one.
     pub(crate) fn tick_every(&self) -> Option<Duration> {
         self.policy.quantum().filter(|_| self.has_real_ticks)
     }
 
-    /// The counts of all servers so far.
+    /// Returns the counts of all servers so far.
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.tallies.iter().for_each(|t| t.add_to(&mut counters));
@@ -160,7 +171,8 @@ impl<S: Servers> Shared<S> {
     /// Appends a fiber to a ready list: its home's, or that of the server `here`.
     #[inline]
     pub(crate) fn make_ready(&self, fiber: NonNull<Fiber<S>>, here: usize) {
-        // SAFETY: descriptors live as long as the run-time; this one is in no queue, so it is the caller's.
+        // SAFETY: descriptors live as long as the run-time; this one is in no queue, so it is the
+        // caller's.
         let it = unsafe { fiber.as_ref() };
         let queue = if S::SEVERAL {
             it.home.get().unwrap_or(here)
@@ -180,17 +192,18 @@ impl<S: Servers> Shared<S> {
         {
             spin_waits[queue].tell();
         }
-        // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
-        // it gains. A nap of idle servers bounds how long it may wait otherwise.
+        // A single ready fiber of a busy server is most often about to run there. To wake another
+        // processor for it costs more than it gains. A nap of idle servers bounds its wait
+        // otherwise.
         if S::SEVERAL && (queue != here || length > 1) {
             self.inbox.idle.announce(queue != here);
         }
     }
 
-    /// Wakes a fiber, if it is still in that state of parking.
+    /// Wakes a fiber, if it is still in that parking state.
     #[inline]
     pub(crate) fn wake(&self, fiber: NonNull<Fiber<S>>, parking: u64, here: usize) {
-        // SAFETY: as above.
+        // SAFETY: descriptors live as long as the run-time.
         let it = unsafe { fiber.as_ref() };
         if parking & 1 == 1 && it.parking.replace(parking, parking.wrapping_add(1)) {
             self.make_ready(fiber, here);
@@ -207,7 +220,20 @@ impl<S: Servers> Shared<S> {
         }
     }
 
-    /// Wakes the fibers whose time has come, and those that something outside has come for.
+    /// Lets virtual time pass for a turn whose fiber stays ready. Otherwise fibers that wait busily
+    /// for a time would stop the clock for ever.
+    pub(crate) fn pass_turn(&self, here: usize) {
+        if self.turn_ns == 0 {
+            return;
+        }
+        let now_ns = self.clock.now_ns().saturating_add(self.turn_ns);
+        self.clock.reach(now_ns);
+        if self.first_alarm_ns.get() <= now_ns {
+            self.look_around(here);
+        }
+    }
+
+    /// Wakes the fibers whose time has come, and those whose outside event has come.
     pub(crate) fn look_around(&self, here: usize) {
         self.inbox
             .deliver(|fiber, parking| self.wake(fiber, parking, here));
@@ -227,13 +253,14 @@ impl<S: Servers> Shared<S> {
         }
     }
 
-    /// A fiber from another server's list.
+    /// Takes a fiber from another server's list.
     pub(crate) fn steal(&self, here: usize) -> Option<NonNull<Fiber<S>>> {
         let servers = self.queues.len();
         (1..servers).find_map(|n| self.queues[(here + n) % servers].lock().steal())
     }
 
-    /// The time of the first alarm of a fiber that still waits for it: others would keep the run from its end.
+    /// Returns the time of the first alarm of a fiber that still waits for it. Stale alarms would
+    /// keep the run from its end.
     pub(crate) fn first_alarm(&self) -> u64 {
         if self.first_alarm_ns.get() == u64::MAX {
             return u64::MAX;
@@ -244,8 +271,8 @@ impl<S: Servers> Shared<S> {
         first_ns
     }
 
-    /// Waits for work, or finds that there will be none ever.
-    pub(crate) fn rest(&self, here: usize) -> Rest {
+    /// Waits for work, or finds that there never will be any. Sets `is_resting` meanwhile.
+    pub(crate) fn rest(&self, here: usize, is_resting: &Cell<bool>) -> Rest {
         if let Some(spin_waits) = &self.spin_waits
             && spin_waits[here].watch()
         {
@@ -260,19 +287,21 @@ impl<S: Servers> Shared<S> {
         } else {
             Some(first_ns)
         };
+        is_resting.set(true);
         let rest = match alarm {
             None => self.inbox.idle.wait(None, || self.work(here, first_ns)),
             Some(at_ns) => match self.clock.reach(at_ns) {
                 Some(at) => self.inbox.idle.wait(Some(at), || self.work(here, first_ns)),
-                // Virtual time does not wait; what is outside has its own.
+                // Virtual time does not wait; outside events have a time of their own.
                 None => Rest::Again,
             },
         };
+        is_resting.set(false);
         self.look_around(here);
         rest
     }
 
-    /// What a server sees that looks around, and knows of the first alarm.
+    /// Returns the work that a server finds when it looks around, and knows of the first alarm.
     pub(crate) fn work(&self, here: usize, first_alarm_ns: u64) -> Work {
         if self.first_alarm_ns.get() != first_alarm_ns || self.inbox.has_letters() {
             return Work::Mine;
@@ -294,9 +323,10 @@ impl<S: Servers> Shared<S> {
         found
     }
 
-    /// Makes a fiber ready that is to park for a server; false if there is none, or nothing to wait for.
+    /// Makes a fiber ready that is to park for a server. Returns false if there is none, or nothing
+    /// to wait for.
     fn wake_idle_waiter(&self, here: usize) -> bool {
-        // What has come already is taken first.
+        // Events that have come already are taken first.
         if !self.inbox.has_waiting() || self.inbox.has_letters() {
             return false;
         }
@@ -306,7 +336,7 @@ impl<S: Servers> Shared<S> {
             .is_some()
     }
 
-    /// Tells those that wait to park for a server that they need not.
+    /// Tells the fibers that wait for idle servers that they need not.
     pub(crate) fn end_idle_waiters(&self, here: usize) {
         let waiting = self.idle_waiters.lock().end();
         for (fiber, parking) in waiting {
@@ -314,7 +344,8 @@ impl<S: Servers> Shared<S> {
         }
     }
 
-    /// Records how long a fiber was ready before it runs; gives the time if distributions are kept.
+    /// Records how long a fiber was ready before it runs, and returns the time if distributions are
+    /// kept.
     #[inline]
     pub(crate) fn note_ready(&self, fiber: &Fiber<S>) -> Option<u64> {
         if self.histograms.is_none() && self.on_turn.is_none() {
@@ -328,7 +359,7 @@ impl<S: Servers> Shared<S> {
         Some(now_ns)
     }
 
-    /// Records how long a fiber ran that began at such a time.
+    /// Records how long a fiber ran that began at that time.
     #[inline]
     pub(crate) fn note_turn(&self, server: usize, local: *mut (), began_ns: Option<u64>) {
         let Some(began_ns) = began_ns else { return };

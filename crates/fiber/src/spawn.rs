@@ -8,16 +8,17 @@ use std::sync::atomic::Ordering;
 use crate::counters::{Cause, one_more};
 use crate::fiber::{Fiber, Wait};
 use crate::fibers::{Entered, Fibers, server};
+use crate::run_id::RunId;
 use crate::server::Server;
 use crate::servers::{Lock, Many, One, Servers, Word};
 use crate::stack::StackError;
 use crate::threads::Threads;
 use crate::wait_queue::WaitQueue;
 
-/// What a panic carried.
+/// The payload of a panic.
 pub type Panic = Box<dyn Any + Send>;
 
-/// What a fiber is given at its start.
+/// The settings of a new fiber.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Builder {
     /// Its name in reports.
@@ -28,24 +29,30 @@ pub struct Builder {
     pub region: Option<Region>,
 }
 
-/// A set of fibers of which at most one runs at a time, because all run on one processor: parallel cooperative execution.
+/// A set of fibers of which at most one runs at a time, because all run on one processor. This is
+/// parallel cooperative execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Region(pub usize);
 
-/// A fiber that may be waited for or yielded to.
+/// A fiber that other fibers may wait for or yield to.
+///
+/// It may outlive its run. Then a fiber that had not ended never ends: a join waits for ever, and a
+/// yield to it is a plain yield.
 pub struct Handle<T: 'static, S: Servers> {
     fiber: NonNull<Fiber<S>>,
+    run: RunId,
     generation: u64,
     packet: S::Ref<S::Lock<Packet<T, S>>>,
 }
 
-/// Where a fiber leaves its result.
+/// The place where a fiber leaves its result.
 struct Packet<T, S: Servers> {
     result: Option<Result<T, Panic>>,
     waiting: WaitQueue<S>,
 }
 
-// SAFETY: the descriptor outlives the run-time's fibers, and only its atomic and locked parts are used through a handle.
+// SAFETY: only fibers of the handle's run use the descriptor, which outlives them, and only its
+// atomic and locked parts. The packet is behind a lock.
 unsafe impl<T: Send> Send for Handle<T, Many> {}
 unsafe impl<T: Send> Sync for Handle<T, Many> {}
 
@@ -53,6 +60,7 @@ impl Fibers<One> {
     /// Starts a fiber.
     ///
     /// # Errors
+    ///
     /// There is no memory for its stack.
     pub fn spawn<T: 'static>(
         builder: Builder,
@@ -66,9 +74,12 @@ impl Fibers<Many> {
     /// Starts a fiber.
     ///
     /// # Safety
-    /// The body keeps nothing over a switch that belongs to an OS thread: no reference to a thread-local, no guard of an OS lock. It may go on on another.
+    ///
+    /// The body keeps nothing over a switch that belongs to an OS thread: no reference to a
+    /// thread-local, no guard of an OS lock. It may go on on another OS thread.
     ///
     /// # Errors
+    ///
     /// There is no memory for its stack.
     pub unsafe fn spawn<T: Send + 'static>(
         builder: Builder,
@@ -102,15 +113,18 @@ fn spawn<T: 'static, S: Servers>(
     let fiber = start(server, builder, run)?;
     Ok(Handle {
         fiber,
-        // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and the descriptor is used again.
+        run: server.run,
+        // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and
+        // the descriptor is used again.
         generation: unsafe { fiber.as_ref() }.generation.get(),
         packet,
     })
 }
 
-/// A fiber that nobody waits for.
+/// A fiber without a result to wait for.
 pub struct Detached<S: Servers> {
     fiber: NonNull<Fiber<S>>,
+    run: RunId,
     generation: u64,
 }
 
@@ -124,7 +138,7 @@ impl<S: Servers> Copy for Detached<S> {}
 
 impl<S: Servers> PartialEq for Detached<S> {
     fn eq(&self, other: &Self) -> bool {
-        (self.fiber, self.generation) == (other.fiber, other.generation)
+        (self.fiber, self.run, self.generation) == (other.fiber, other.run, other.generation)
     }
 }
 
@@ -132,7 +146,7 @@ impl<S: Servers> Eq for Detached<S> {}
 
 impl<S: Servers> std::hash::Hash for Detached<S> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.fiber, self.generation).hash(state);
+        (self.fiber, self.run, self.generation).hash(state);
     }
 }
 
@@ -142,17 +156,22 @@ impl<S: Servers> std::fmt::Debug for Detached<S> {
     }
 }
 
-// SAFETY: the descriptor outlives the run-time's fibers, and only its atomic parts are used through this.
+// SAFETY: only fibers of the handle's run use the descriptor, which outlives them, and only its
+// atomic parts.
 unsafe impl Send for Detached<Many> {}
 unsafe impl Sync for Detached<Many> {}
 
 impl<S: Servers> Fibers<S> {
-    /// Starts a fiber that has no result: nothing is allocated for it but its stack. It keeps `local` as its own: see [`Fibers::local`].
+    /// Starts a fiber that has no result: nothing but its stack is allocated for it. `local` is its
+    /// own word: see [`Fibers::local`].
     ///
     /// # Safety
-    /// With several servers the body and all that it owns may go on on another OS thread: see [`Fibers::<Many>::spawn`](Fibers). The body does not panic.
+    ///
+    /// With several servers the body and all that it owns may go on on another OS thread: see
+    /// [`Fibers::<Many>::spawn`](Fibers). The body does not panic.
     ///
     /// # Errors
+    ///
     /// There is no memory for its stack.
     #[inline]
     pub unsafe fn detach(
@@ -161,30 +180,53 @@ impl<S: Servers> Fibers<S> {
         body: impl FnOnce() + 'static,
     ) -> Result<Detached<S>, StackError> {
         let _entered = Entered::<S>::new();
-        let fiber = start_with(server::<S>(), builder, local, body)?;
-        Ok(Detached::of(fiber))
+        let server = server::<S>();
+        let fiber = start_with(server, builder, local, body)?;
+        Ok(Detached::of(fiber, server.run))
     }
 
-    /// The running fiber.
+    /// Returns the running fiber.
     pub fn this() -> Detached<S> {
-        Detached::of(server::<S>().running())
+        let server = server::<S>();
+        Detached::of(server.running(), server.run)
     }
 }
 
 impl<S: Servers> Detached<S> {
-    fn of(fiber: NonNull<Fiber<S>>) -> Self {
-        // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and the descriptor is used again.
+    fn of(fiber: NonNull<Fiber<S>>, run: RunId) -> Self {
+        // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and
+        // the descriptor is used again.
         let generation = unsafe { fiber.as_ref() }.generation.get();
-        Detached { fiber, generation }
+        Detached {
+            fiber,
+            run,
+            generation,
+        }
     }
 
-    /// The fiber does not run again: it ends where it is, at the next time that it would run; one that runs now goes on to its next
-    /// switch. One that waits stays in its queue until it is woken.
+    /// Returns whether the fiber waits for something.
+    pub fn is_waiting(&self) -> bool {
+        // SAFETY: descriptors live as long as the run-time.
+        let it = unsafe { self.fiber.as_ref() };
+        it.generation.get() == self.generation && it.parking.get() & 1 == 1
+    }
+
+    /// Kills the fiber: it ends where it is, at the next time that it would run.
+    ///
+    /// A running fiber goes on to its next switch. A waiting one stays in its queue until it is
+    /// woken. Nothing happens if the caller is no fiber of the same run.
     ///
     /// # Safety
-    /// Nothing on its stack is dropped, and nobody uses anything on it once it would have run again.
+    ///
+    /// Nothing on its stack is dropped, and nothing uses the stack once the fiber would have run
+    /// again.
     pub unsafe fn kill(&self) {
-        // SAFETY: descriptors live as long as the run-time.
+        // SAFETY: a server is set for its OS thread as long as it serves.
+        let server = unsafe { S::server().as_ref() };
+        if server.is_none_or(|server| server.run != self.run) {
+            return;
+        }
+        // SAFETY: a descriptor lives as long as its run, which is the caller's.
         let it = unsafe { self.fiber.as_ref() };
         if it.generation.get() == self.generation {
             it.is_killed.store(true, Ordering::Relaxed);
@@ -209,7 +251,7 @@ fn start_with<S: Servers>(
     body: impl FnOnce() + 'static,
 ) -> Result<NonNull<Fiber<S>>, StackError> {
     let (fiber, stack) = server.take_spare()?;
-    // SAFETY: a spare descriptor has no living fiber, and nobody else has it.
+    // SAFETY: a spare descriptor has no living fiber, and no other server has it.
     let it = unsafe { fiber.as_ref() };
     let parent = server.current.get().map(|p| unsafe { p.as_ref() });
     it.priority.set(
@@ -235,7 +277,8 @@ impl<T: 'static, S: Servers> Handle<T, S> {
     /// Waits until the fiber has ended, and takes its result.
     ///
     /// # Errors
-    /// What it panicked with.
+    ///
+    /// The fiber's panic.
     #[track_caller]
     pub fn join(self) -> Result<T, Panic> {
         let wait = Wait::on("the end of a fiber");
@@ -250,20 +293,32 @@ impl<T: 'static, S: Servers> Handle<T, S> {
         }
     }
 
-    /// Whether it has ended.
+    /// Returns whether the fiber has ended.
     pub fn is_over(&self) -> bool {
         let _entered = Entered::<S>::new();
         self.packet.lock().result.is_some()
     }
 
-    /// Yields to this fiber: it runs next if it is ready on this processor; otherwise this is a plain yield.
+    /// Yields to this fiber: it runs next if it is ready on this processor; otherwise this is a
+    /// plain yield.
     pub fn yield_to(&self) {
         let _entered = Entered::<S>::new();
         let server = server::<S>();
-        // SAFETY: descriptors live as long as the run-time.
+        if self.run == server.run {
+            self.name_next(server);
+        }
+        // SAFETY: on a fiber; the server is not used afterwards.
+        unsafe { server.reschedule(Cause::Yield) };
+    }
+
+    /// Makes the server run this fiber next, if it is ready there. The handle is of the server's
+    /// run.
+    fn name_next(&self, server: &Server<S>) {
+        // SAFETY: a descriptor lives as long as its run.
         let it = unsafe { self.fiber.as_ref() };
         let mut ready = server.shared.queues[server.number].lock();
-        // Who is in this list stays in it while we hold its lock; one of another generation is another fiber.
+        // A fiber in this list stays in it while its lock is held. With another generation it is
+        // another fiber.
         let is_ready = ready.holds(self.fiber) && it.generation.get() == self.generation;
         if is_ready {
             ready.remove(self.fiber);
@@ -272,7 +327,5 @@ impl<T: 'static, S: Servers> Handle<T, S> {
         if is_ready {
             server.name_next(self.fiber);
         }
-        // SAFETY: on a fiber; the server is not used afterwards.
-        unsafe { server.reschedule(Cause::Yield) };
     }
 }

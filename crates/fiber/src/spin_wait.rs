@@ -1,8 +1,11 @@
-//! What a server without work does before it parks: it looks out a moment longer for fibers of its own that others make ready.
+//! The spin wait of a server without work: before it parks, it waits a moment for its own fibers
+//! that other servers make ready.
 //!
-//! To park and be woken takes longer than two fibers on different servers need to hand over to each other. It looks out for as long as a park costs, so it never costs much
-//! more than twice what the better choice does (Karlin, Li, Manasse and Owicki, *Empirical Studies of Competitive Spinning for a Shared-Memory Multiprocessor*, 1991), and more
-//! seldom where that brought nothing. Only fibers that are bound to a server come so: without such nobody looks out.
+//! A park and a wake take longer than a hand-over between two fibers on different servers. The
+//! server spins for as long as a park costs. So it never costs much more than twice the better
+//! choice (Karlin, Li, Manasse and Owicki, *Empirical Studies of Competitive Spinning for a
+//! Shared-Memory Multiprocessor*, 1991). It spins more seldom where that found nothing. Only fibers
+//! bound to a server come this way: without them no server spins.
 
 use std::hint::spin_loop;
 use std::num::NonZero;
@@ -10,43 +13,44 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-/// About what it takes to park and be woken.
+/// Spin time: about the cost of a park and a wake.
 const PATIENCE: Duration = Duration::from_micros(20);
-/// Looks between two at the clock, which takes as long as some of them.
+/// Looks between two readings of the clock, which takes as long as some of them.
 const LOOKS: u32 = 16;
-/// At most so many rests pass between two that look out, where it brings nothing.
+/// Most rests between two that spin, where spins find nothing.
 const MOST_SKIPPED: u32 = 63;
 
-/// None of its fibers ever came from another server.
+/// No fiber of this server ever came from another server.
 const NEVER: u8 = 0;
-/// One did, before the server looked last.
+/// A fiber did, before the server last looked.
 const SEEN: u8 = 1;
-/// One has come since.
+/// A fiber has come since.
 const COME: u8 = 2;
 
-/// A server's spin_wait. All but `tell` is for the server alone.
+/// A server's spin wait. Everything but `tell` is for the server alone.
 #[derive(Default)]
 pub(crate) struct SpinWait {
     state: AtomicU8,
-    /// Rests that go without.
+    /// Number of rests left without a spin.
     to_skip: AtomicU32,
-    /// How many that will be after the next one that brings nothing.
+    /// Number of such rests after the next spin that finds nothing.
     skips_next: AtomicU32,
 }
 
-/// Whether so many servers have a processor each: who looks out would else keep others from theirs.
+/// Returns whether so many servers have a processor each. Otherwise a spinning server would keep
+/// others from theirs.
 pub(crate) fn have_processors(servers: usize) -> bool {
     servers <= available_parallelism().map_or(1, NonZero::get)
 }
 
 impl SpinWait {
-    /// A fiber of this server is ready, and another made it so.
+    /// Notes that another server made a fiber of this server ready.
     #[inline]
     pub fn tell(&self) {
         self.state.store(COME, Ordering::Release);
     }
 
-    /// Whether one comes within a short time.
+    /// Returns whether a fiber comes within a short time.
     pub fn watch(&self) -> bool {
         let has_come = match self.state.load(Ordering::Acquire) {
             NEVER => return false,
@@ -97,7 +101,7 @@ impl SpinWait {
 mod tests {
     use super::*;
 
-    /// Rests until the next one that looks out; it finds nothing.
+    /// Rests until the next one that spins; it finds nothing.
     fn skipped(spin_wait: &SpinWait) -> u32 {
         let skipped = spin_wait.to_skip.load(Ordering::Relaxed);
         for _ in 0..=skipped {
@@ -129,7 +133,7 @@ mod tests {
         assert!(spin_wait.watch());
         std::thread::scope(|scope| {
             scope.spawn(|| spin_wait.tell());
-            // Where the other thread begins late this looks out again, or finds it come.
+            // If the other thread begins late, this spins again, or finds the fiber there.
             while !spin_wait.watch() {
                 std::thread::yield_now();
             }

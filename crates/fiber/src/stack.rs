@@ -1,7 +1,13 @@
-//! Stacks of fibers: mapped many at a time, each with a guard below it, and used again.
+//! Stacks of fibers, mapped many at a time, each with a guard below it, and reused.
 //!
-//! A guard by `mprotect` splits a mapping in two, and the kernel allows 65 530 mappings by default, which is 32 000 fibers. Since Linux 6.13 `MADV_GUARD_INSTALL` makes guards
-//! without splitting; we fall back where it is missing.
+//! A guard by `mprotect` splits a mapping in two. The kernel allows 65 530 mappings by default,
+//! which is 32 000 fibers. Since Linux 6.13 `MADV_GUARD_INSTALL` makes guards without splitting;
+//! older kernels get `mprotect`.
+//!
+//! ```text
+//!   slab   | guard | stack | guard | stack | …
+//!                  ^ bottom      top       addresses grow to the right
+//! ```
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -10,23 +16,31 @@ use std::ptr::NonNull;
 use corosensei::stack::{Stack as Switchable, StackPointer};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-/// Stacks mapped at once: few system calls and few mappings, without much unused address space.
+/// Number of stacks mapped at once: few system calls and few mappings, without much unused address
+/// space.
 const STACKS_A_SLAB: usize = 64;
+
+/// Bytes of the guard below a stack. A function with a larger frame must touch its pages in order
+/// (`-fstack-clash-protection`, and Rust's own probes), or it could jump over the guard. Some
+/// compilers count on a guard of this width, and do not touch smaller frames at all.
+const GUARD_BYTES: usize = 64 << 10;
 
 /// `MADV_GUARD_INSTALL` of `linux/mman.h`; the C library's headers may be older than the kernel.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
-/// Why there is no further stack.
+/// Reason why there is no further stack.
 #[derive(Debug, thiserror::Error)]
 pub enum StackError {
     /// The kernel gives no memory.
     #[error(
-        "no memory for {STACKS_A_SLAB} more stacks of {size} bytes: {cause}; use smaller stacks or fewer fibers"
+        "no memory for {count} more stacks of {size} bytes: {cause}; use smaller stacks or fewer fibers"
     )]
     Memory {
+        /// Number of stacks that were to be mapped.
+        count: usize,
         /// Bytes of one stack.
         size: usize,
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: rustix::io::Errno,
     },
     /// The kernel gives no guards.
@@ -34,7 +48,7 @@ pub enum StackError {
         "no guard below a stack: {cause}; this kernel needs two mappings a fiber, raise vm.max_map_count (sysctl -w vm.max_map_count=1000000)"
     )]
     Guard {
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: rustix::io::Errno,
     },
 }
@@ -48,7 +62,8 @@ pub(crate) struct Stack {
     top: NonZeroUsize,
 }
 
-// SAFETY: every stack is cut from a slab with a guard page below it, has at least `MIN_STACK_SIZE` usable bytes (see `Pool::new`), and page alignment.
+// SAFETY: every stack is cut from a slab with a guard below it, has at least `MIN_STACK_SIZE`
+// usable bytes (see `Pool::new`), and page alignment.
 unsafe impl Switchable for Stack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -56,48 +71,79 @@ unsafe impl Switchable for Stack {
     }
     #[inline]
     fn limit(&self) -> StackPointer {
-        // SAFETY of the unwrap: a mapping never begins at address 0.
-        NonZeroUsize::new(self.bottom - page()).unwrap_or(self.top)
+        // SAFETY of the unwrap: a mapping never begins at address 0, so the fallback is never used.
+        NonZeroUsize::new(self.guard().start).unwrap_or(self.top)
     }
 }
 
 impl Stack {
-    /// The addresses of the guard below it.
+    /// Returns the addresses of the guard below it.
     pub fn guard(&self) -> Range<usize> {
-        self.bottom - page()..self.bottom
+        self.bottom - guard_bytes()..self.bottom
+    }
+
+    /// Returns the same stack, for code that runs on it and ends before anything else uses it.
+    pub fn again(&self) -> Stack {
+        Stack {
+            bottom: self.bottom,
+            top: self.top,
+        }
+    }
+
+    /// Returns the address behind its highest one.
+    pub fn top(&self) -> usize {
+        self.top.get()
+    }
+
+    /// Returns its usable bytes.
+    pub fn bytes(&self) -> usize {
+        self.top.get() - self.bottom
     }
 }
 
-/// Stacks of one size: those in use and those that wait to be used again.
+/// The stacks of one size: those in use and those to reuse.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
+    /// Number of stacks that are mapped at once.
+    slab: usize,
     free: Vec<Stack>,
     slabs: Vec<(NonNull<std::ffi::c_void>, usize)>,
     has_light_guards: bool,
 }
 
-// SAFETY: the slabs are plain memory that only this pool unmaps.
+// SAFETY: the slabs are plain memory that only this pool unmaps, so the pool may move between
+// threads.
 unsafe impl Send for Pool {}
 
 fn page() -> usize {
     rustix::param::page_size()
 }
 
+fn guard_bytes() -> usize {
+    GUARD_BYTES.next_multiple_of(page())
+}
+
 impl Pool {
-    /// A pool of stacks of at least `size` usable bytes each.
+    /// Makes a pool of stacks of at least `size` usable bytes each.
     pub fn new(size: usize) -> Pool {
+        Pool::with_slabs(size, STACKS_A_SLAB)
+    }
+
+    /// Makes a pool that maps `slab` stacks at once.
+    pub fn with_slabs(size: usize, slab: usize) -> Pool {
         let page = page();
         let size = size.max(corosensei::stack::MIN_STACK_SIZE).max(page);
         Pool {
-            size: size.div_ceil(page) * page,
+            size: size.next_multiple_of(page),
+            slab,
             free: Vec::new(),
             slabs: Vec::new(),
             has_light_guards: true,
         }
     }
 
-    /// A stack that is not in use.
+    /// Takes a stack that is not in use.
     pub fn take(&mut self) -> Result<Stack, StackError> {
         if self.free.is_empty() {
             self.map_slab()?;
@@ -106,10 +152,11 @@ impl Pool {
     }
 
     fn map_slab(&mut self) -> Result<(), StackError> {
-        let each = self.size + page();
-        let length = each * STACKS_A_SLAB;
+        let each = self.size + guard_bytes();
+        let length = each * self.slab;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice.
+        // SAFETY: the kernel chooses an unused address for the new anonymous mapping, so no memory
+        // in use changes.
         let slab = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -119,6 +166,7 @@ impl Pool {
             )
         }
         .map_err(|cause| StackError::Memory {
+            count: self.slab,
             size: self.size,
             cause,
         })?;
@@ -127,13 +175,13 @@ impl Pool {
             length,
         ));
         let start = slab as usize;
-        // Lowest last, so that stacks are handed out from the slab's beginning.
-        for number in (0..STACKS_A_SLAB).rev() {
+        // The lowest one is pushed last, so that stacks are handed out from the slab's beginning.
+        for number in (0..self.slab).rev() {
             let guard = start + number * each;
             self.guard(guard)?;
             let top = NonZeroUsize::new(guard + each).expect("above the guard");
             self.free.push(Stack {
-                bottom: guard + page(),
+                bottom: guard + guard_bytes(),
                 top,
             });
         }
@@ -142,19 +190,20 @@ impl Pool {
 
     fn guard(&mut self, at: usize) -> Result<(), StackError> {
         let at = at as *mut std::ffi::c_void;
-        // SAFETY: the page was mapped by `map_slab` and holds nothing yet.
-        if self.has_light_guards && unsafe { libc::madvise(at, page(), MADV_GUARD_INSTALL) } == 0 {
+        let bytes = guard_bytes();
+        // SAFETY: the pages were mapped by `map_slab` and hold nothing yet.
+        if self.has_light_guards && unsafe { libc::madvise(at, bytes, MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
         self.has_light_guards = false;
-        // SAFETY: as above.
-        unsafe { mprotect(at, page(), MprotectFlags::empty()) }
+        // SAFETY: the pages were mapped by `map_slab` and hold nothing yet.
+        unsafe { mprotect(at, bytes, MprotectFlags::empty()) }
             .map_err(|cause| StackError::Guard { cause })
     }
 }
 
 impl Pool {
-    /// Leaves all stacks mapped for ever: fibers that never end still have what they own on some of them.
+    /// Leaves all stacks mapped for ever: on some of them are the values of fibers that never end.
     pub fn leak(&mut self) {
         self.slabs.clear();
     }
@@ -163,7 +212,8 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         for &(slab, length) in &self.slabs {
-            // SAFETY: mapped by `map_slab`; whoever drops the pool says that no stack of it is in use.
+            // SAFETY: `map_slab` mapped the slab, and the owner of the pool ensures that no stack
+            // of it is in use.
             let _ = unsafe { munmap(slab.as_ptr(), length) };
         }
     }
@@ -185,7 +235,7 @@ mod tests {
         }
         for stack in &stacks {
             assert_eq!(stack.top.get() - stack.bottom, 16 << 10);
-            // SAFETY: usable memory of a stack that nobody runs on.
+            // SAFETY: the address is usable memory of a stack on which nothing runs.
             unsafe { *(stack.bottom as *mut u8) = 1 };
         }
     }

@@ -1,4 +1,5 @@
-//! Ticks: a timer for each job server, whose signal switches fibers inside sliceable code and is noted elsewhere.
+//! Ticks: a timer for each job server. Its signal switches fibers inside sliceable code, and is
+//! noted elsewhere.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -13,21 +14,22 @@ use crate::servers::{Many, One, Servers};
 #[derive(Debug)]
 pub(crate) struct Timer(libc::timer_t);
 
-/// A timer that cannot be had.
+/// Error of a timer that cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[error("no timer for time slices: {0}; use a cooperative or counted policy")]
 pub struct TimerError(std::io::Error);
 
-/// The signal of ticks: a real-time one, which no program expects to get by default.
+/// Returns the signal of ticks: a real-time one, which no program expects by default.
 fn signal() -> c_int {
     libc::SIGRTMIN() + 5
 }
 
 impl Timer {
-    /// Signals the calling OS thread every so often.
+    /// Signals the calling OS thread at each quantum.
     pub fn start(quantum: Duration) -> Result<Timer, TimerError> {
         install()?;
-        // SAFETY: plain system calls on values that live here; `sigevent` and `itimerspec` are plain data for which zero is valid.
+        // SAFETY: plain system calls on local values, which live during the calls. `sigevent` and
+        // `itimerspec` are plain data for which zero is valid.
         unsafe {
             let mut event: libc::sigevent = std::mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -57,7 +59,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: made by `start`, deleted once.
+        // SAFETY: `start` made the timer, and it is deleted once.
         unsafe { libc::timer_delete(self.0) };
     }
 }
@@ -66,11 +68,13 @@ impl Drop for Timer {
 fn install() -> Result<(), TimerError> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
     let done = DONE.get_or_init(|| {
-        // SAFETY: `sigaction` is plain data for which zero is valid; the handler has the signature that SA_SIGINFO asks for.
+        // SAFETY: `sigaction` is plain data for which zero is valid. The handler has the signature
+        // that SA_SIGINFO asks for.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_tick as *const () as usize;
-            // Not deferred: the handler leaves by switching to another fiber, which must be ticked as well.
+            // The signal is not deferred: the handler leaves by switching to another fiber, which
+            // must get ticks as well.
             action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER;
             match libc::sigaction(signal(), &action, std::ptr::null_mut()) {
                 0 => Ok(()),
@@ -81,13 +85,14 @@ fn install() -> Result<(), TimerError> {
     done.map_err(|errno| TimerError(std::io::Error::from_raw_os_error(errno)))
 }
 
-/// Runs on the stack of the fiber that was interrupted, or of the server.
+/// Handles a tick, on the stack of the interrupted fiber or of the server.
 extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = errno();
     let is_switched = tick::<One>() || tick::<Many>();
     if is_switched {
-        // The fiber may be on another OS thread by now, whose alternate stack the return from here would replace with the old thread's.
-        // SAFETY: the kernel gave us the context, which it reads when we return.
+        // The fiber may be on another OS thread by now. The return from here would replace that
+        // thread's alternate stack by the old one's. SAFETY: the kernel passed the context, and
+        // reads it when the handler returns.
         unsafe {
             libc::sigaltstack(
                 std::ptr::null(),
@@ -98,25 +103,28 @@ extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut
     set_errno(errno);
 }
 
-/// Switches, if there is a server of this kind here that may be switched now; whether it did.
+/// Switches, if there is a server of this kind here that may be switched now. Returns whether it
+/// did.
 fn tick<S: Servers>() -> bool {
     let it = S::server();
     if it.is_null() {
         return false;
     }
-    // SAFETY: set for this OS thread as long as its server lives. The handler interrupts only this thread, and the server's parts are cells.
+    // SAFETY: the pointer is set for this OS thread while its server lives. The handler interrupts
+    // only this thread, and the server's parts are cells.
     let it = unsafe { &*it };
     let is_deferred = !matches!(it.shared.policy, Policy::Sliced(_));
     if is_deferred || it.is_busy.get() || it.current.get().is_none() {
         it.tick.set(true);
         if is_deferred {
-            // So that who counts polls by itself sees it, too.
+            // Code that counts polls by itself then sees the tick, too.
             it.budget.set(0);
         }
         return false;
     }
     it.is_busy.set(true);
-    // SAFETY: on a fiber that said it may be switched anywhere; its server is looked up anew below.
+    // SAFETY: the fiber declared itself switchable anywhere, and its server is looked up anew
+    // below.
     unsafe { it.reschedule(Cause::Tick) };
     server::<S>().is_busy.set(false);
     true
@@ -125,12 +133,12 @@ fn tick<S: Servers>() -> bool {
 // Not inlined: the address of `errno` belongs to the OS thread, which changes over a switch.
 #[inline(never)]
 fn errno() -> c_int {
-    // SAFETY: always a valid address.
+    // SAFETY: `__errno_location` always returns a valid address.
     unsafe { *libc::__errno_location() }
 }
 
 #[inline(never)]
 fn set_errno(errno: c_int) {
-    // SAFETY: as above.
+    // SAFETY: `__errno_location` always returns a valid address.
     unsafe { *libc::__errno_location() = errno };
 }

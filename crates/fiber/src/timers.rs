@@ -1,4 +1,4 @@
-//! Fibers that wait for a time.
+//! Timers of fibers that wait for a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use crate::fiber::Fiber;
 use crate::servers::{Servers, Word};
 
-/// A fiber that is to be woken, in the state of parking that it was in when it began to wait.
+/// A fiber to wake, with its parking state when the wait began.
 pub(crate) struct Alarm<S: Servers> {
     pub fiber: NonNull<Fiber<S>>,
     pub parking: u64,
@@ -19,22 +19,22 @@ pub(crate) struct Timers<S: Servers> {
     alarms: Vec<Option<Alarm<S>>>,
     free: Vec<usize>,
     set: u64,
-    /// So many alarms are looked through for stale ones.
+    /// Number of alarms at which stale ones are looked for.
     full: usize,
 }
 
-/// Alarms that are kept, stale or not, before it is worth to look.
+/// Number of alarms, stale or not, below which a look is not worth it.
 const FEW: usize = 64;
 
 impl<S: Servers> Alarm<S> {
-    /// Whether its fiber has been woken by something else.
+    /// Returns whether something else has woken its fiber.
     fn is_stale(&self) -> bool {
         // SAFETY: descriptors live as long as the run-time.
         unsafe { self.fiber.as_ref() }.parking.get() != self.parking
     }
 }
 
-// SAFETY: descriptors outlive the run-time's timers, which are used under their lock.
+// SAFETY: descriptors outlive the run-time's timers, which are used only under their lock.
 unsafe impl<S: Servers> Send for Timers<S> {}
 
 impl<S: Servers> Default for Timers<S> {
@@ -50,7 +50,7 @@ impl<S: Servers> Default for Timers<S> {
 }
 
 impl<S: Servers> Timers<S> {
-    /// Sets an alarm; gives the time of the first.
+    /// Sets an alarm, and returns the time of the first.
     pub fn set(&mut self, at_ns: u64, alarm: Alarm<S>) -> u64 {
         if self.heap.len() >= self.full {
             self.forget_stale();
@@ -65,12 +65,12 @@ impl<S: Servers> Timers<S> {
         self.first_ns()
     }
 
-    /// The time of the first alarm; `u64::MAX` if there is none.
+    /// Returns the time of the first alarm; `u64::MAX` if there is none.
     pub fn first_ns(&self) -> u64 {
         self.heap.peek().map_or(u64::MAX, |Reverse((at, _, _))| *at)
     }
 
-    /// Forgets alarms of fibers that were woken by something else as far as they are the first; gives the time of the first that is left.
+    /// Forgets the first alarms that are stale, and returns the time of the first that is not.
     pub fn first_live_ns(&mut self) -> u64 {
         while let Some(&Reverse((at_ns, _, slot))) = self.heap.peek() {
             if !self.alarms[slot].as_ref().is_none_or(Alarm::is_stale) {
@@ -82,7 +82,7 @@ impl<S: Servers> Timers<S> {
         u64::MAX
     }
 
-    /// Forgets all of them.
+    /// Forgets all stale alarms.
     fn forget_stale(&mut self) {
         for Reverse(entry) in std::mem::take(&mut self.heap).into_vec() {
             let slot = entry.2;
@@ -100,7 +100,7 @@ impl<S: Servers> Timers<S> {
         self.free.push(slot);
     }
 
-    /// The first alarm that is due.
+    /// Takes the first alarm that is due.
     pub fn take_due(&mut self, now_ns: u64) -> Option<Alarm<S>> {
         if self.first_ns() > now_ns {
             return None;

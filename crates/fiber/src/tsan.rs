@@ -1,7 +1,10 @@
-//! Tells ThreadSanitizer of switches, so that it knows on whose behalf a thread reads and writes, and that what a fiber did before a switch happened before what follows.
+//! Reports of switches to ThreadSanitizer. It then knows on whose behalf a thread reads and writes,
+//! and that a fiber's actions before a switch happen before those after it.
 //!
-//! Compiled under `--cfg antiphon_tsan` alone, which `make sanitize` sets. A switch is told of a few calls before it is made, so calls must not be counted
-//! (`-tsan-instrument-func-entry-exit=0`): they would be entered on one shadow stack and left on another.
+//! This is compiled under `--cfg antiphon_tsan` alone, which `make sanitize` sets. A switch is
+//! reported a few calls before it is made. So calls must not be counted
+//! (`-tsan-instrument-func-entry-exit=0`): they would be entered on one shadow stack and left on
+//! another.
 
 use std::cell::Cell;
 use std::ffi::{c_uint, c_void};
@@ -15,7 +18,7 @@ unsafe extern "C" {
     fn __tsan_switch_to_fiber(fiber: *mut c_void, flags: c_uint);
 }
 
-/// What the sanitizer knows of a fiber, and of the thread that runs it.
+/// The sanitizer's state of a fiber, and of the thread that runs it.
 #[derive(Debug)]
 pub(crate) struct Shadow {
     own: Cell<*mut c_void>,
@@ -32,12 +35,12 @@ impl Default for Shadow {
 }
 
 impl Shadow {
-    /// A fiber is there that has not run.
+    /// Reports a new fiber that has not run.
     pub fn begin(&self) {
         self.own.set(__tsan_create_fiber(0));
     }
 
-    /// The thread goes over to the fiber.
+    /// Reports that the thread goes over to the fiber.
     #[inline(always)]
     pub fn enter(&self) {
         self.server.set(__tsan_get_current_fiber());
@@ -45,14 +48,14 @@ impl Shadow {
         unsafe { __tsan_switch_to_fiber(self.own.get(), 0) };
     }
 
-    /// The fiber goes back to the thread that entered it.
+    /// Reports that the fiber goes back to the thread that entered it.
     #[inline(always)]
     pub fn leave(&self) {
-        // SAFETY: that thread waits for it.
+        // SAFETY: the thread that entered the fiber is suspended in it, so its context exists.
         unsafe { __tsan_switch_to_fiber(self.server.get(), 0) };
     }
 
-    /// The fiber does not run any more.
+    /// Reports that the fiber does not run any more.
     pub fn end(&self) {
         // SAFETY: it has begun, and no thread is on it.
         unsafe { __tsan_destroy_fiber(self.own.replace(null_mut())) };

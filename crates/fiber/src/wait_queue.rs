@@ -1,25 +1,32 @@
-//! A queue of fibers, first in first out, linked through their descriptors: to wait costs no memory.
+//! A queue of fibers, first in first out, linked through their descriptors: to wait costs no
+//! memory.
 
 use std::ptr::NonNull;
 
 use crate::fiber::Fiber;
+use crate::run_id::RunId;
 use crate::servers::Servers;
 
-/// Which of a fiber's links a queue uses.
+/// Index of a fiber's links for ready lists.
 pub(crate) const READY: usize = 0;
-/// As [`READY`].
+/// Index of a fiber's links for waiting queues.
 pub(crate) const WAITING: usize = 1;
 
-/// A queue of fibers. A fiber is in one queue of a sort at most.
+/// A queue of fibers. A fiber is in at most one queue of a sort.
 ///
-/// Every queue belongs to a lock; with it go the links of the fibers in the queue.
+/// Every queue belongs to a lock, which also protects the links of its fibers. All fibers in a
+/// queue are of one run. A queue that outlives its run forgets the fibers that were blocked in it,
+/// when a fiber of another run uses it.
 pub struct WaitQueue<S: Servers, const SORT: usize = WAITING> {
     first: Option<NonNull<Fiber<S>>>,
     last: Option<NonNull<Fiber<S>>>,
     length: usize,
+    /// Run of its fibers. Ready lists have none: they are a run's own.
+    run: RunId,
 }
 
-// SAFETY: the descriptors outlive their queues, and their links are touched under the queue's lock only.
+// SAFETY: links are touched only under the queue's lock, and descriptors only by fibers of their
+// run: see `belong_to`.
 unsafe impl<S: Servers, const SORT: usize> Send for WaitQueue<S, SORT> {}
 
 impl<S: Servers, const SORT: usize> Default for WaitQueue<S, SORT> {
@@ -28,15 +35,48 @@ impl<S: Servers, const SORT: usize> Default for WaitQueue<S, SORT> {
             first: None,
             last: None,
             length: 0,
+            run: RunId::default(),
         }
     }
 }
 
-// SAFETY of all dereferences below: a descriptor lives until its run-time ends, and queues of a run-time are used by its fibers alone.
+// SAFETY of all dereferences below: a descriptor lives until its run ends. A ready list is a part
+// of its run. Every user of a waiting queue has called `belong_to` with its run, so the descriptors
+// in the queue are of that run.
 impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
-    /// Fibers in it.
-    pub fn length(&self) -> usize {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Returns the number of its fibers.
+    pub(crate) fn length(&self) -> usize {
         self.length
+    }
+
+    /// Makes the queue one of the caller's run. Fibers of an ended run are forgotten, untouched:
+    /// their descriptors are gone.
+    ///
+    /// # Panics
+    ///
+    /// The queue holds fibers of another run that has not ended.
+    #[inline]
+    pub(crate) fn belong_to(&mut self, run: RunId) {
+        if self.run != run {
+            self.change_run(run);
+        }
+    }
+
+    #[cold]
+    fn change_run(&mut self, run: RunId) {
+        assert!(
+            self.first.is_none() || !self.run.is_live(),
+            "two runs wait in one queue at the same time: each needs semaphores, mutexes, conditions and barriers of its own"
+        );
+        *self = WaitQueue {
+            run,
+            ..Self::default()
+        };
     }
 
     #[inline]
@@ -69,16 +109,7 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
         Some(first)
     }
 
-    /// The fiber at a place in the queue, counted from 0.
-    pub(crate) fn at(&self, place: usize) -> Option<NonNull<Fiber<S>>> {
-        let mut fiber = self.first?;
-        for _ in 0..place {
-            fiber = unsafe { fiber.as_ref() }.links[SORT].next.get()?;
-        }
-        Some(fiber)
-    }
-
-    /// The first fiber that is such.
+    /// Returns the first fiber that satisfies a condition.
     pub(crate) fn find(
         &self,
         is_such: impl Fn(NonNull<Fiber<S>>) -> bool,
@@ -93,7 +124,7 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
         None
     }
 
-    /// Takes a fiber out; it must be in this queue.
+    /// Takes a fiber out, which must be in this queue.
     #[inline]
     pub(crate) fn remove(&mut self, fiber: NonNull<Fiber<S>>) {
         let links = unsafe { &fiber.as_ref().links[SORT] };
@@ -158,9 +189,12 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(queue.length(), model.len());
-                for (place, &n) in model.iter().enumerate() {
-                    prop_assert_eq!(queue.at(place).map(number), Some(n));
-                }
+                let seen = std::cell::RefCell::new(VecDeque::new());
+                queue.find(|fiber| {
+                    seen.borrow_mut().push_back(number(fiber));
+                    false
+                });
+                prop_assert_eq!(seen.into_inner(), model.clone());
             }
         }
     }

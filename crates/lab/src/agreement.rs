@@ -1,5 +1,8 @@
-//! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to what it is
-//! compared with in the same test (the first subject, or its first variant: the suite's key `compare`), in the one run and in the other.
+//! Agreement of two runs of a suite about languages.
+//!
+//! Each run gives ratios of processor time an operation: a subject's time against its base in the
+//! same test. The base is the first subject or the subject's first variant, as the suite's key
+//! `compare` says.
 
 use crate::record::{
     Apart, Costs, Identity, LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord, Starts,
@@ -7,39 +10,45 @@ use crate::record::{
 };
 use crate::suite::{Compare, Suite};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
+use std::collections::HashMap;
 
-/// Servers whose threads wait so much oftener a request in one run than in another are measured in two states: to be woken costs about as much as to answer.
+/// Difference in waits a request from which a server's threads are in two states. Waking a thread
+/// costs about as much as an answer.
 const WAITED: f64 = 0.2;
 
-/// Two runs should agree within so much.
+/// Largest difference that two runs should have.
 pub const WANTED: f64 = 0.03;
 
 /// A ratio in two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// Of what.
+    /// Name of the result.
     pub identity: Identity,
     /// The subject that it is compared with.
     pub base: String,
-    /// How it was measured.
+    /// Method of the measurement.
     pub by: Measured,
     /// The ratio in the first run, and in the second, with their intervals.
     pub ratios: (Interval, Interval),
-    /// Of the two subjects those whose slices were not as long in the one run as in the other.
+    /// Compared subjects whose slices differ in length between the runs.
     pub slices: Vec<SlicesDiffer>,
-    /// Whether processors were kept awake while turns waited, in the first run and in the second; the same of both where it has no part in the ratio.
+    /// Whether processors were kept awake while turns waited, in the first run and in the second.
+    /// Both are equal if it has no part in the ratio.
     pub awake: (bool, bool),
-    /// Whether the subject's turns were ordinary where those of others were in real time, in the first run and in the second.
+    /// Whether the subject's turns had ordinary priority where those of others were in real time,
+    /// by run.
     pub ordinary: (bool, bool),
-    /// Whether the generator polled while it waited, in the first run and in the second.
+    /// Whether the generator polled during its waits, in the first run and in the second.
     pub polled: (bool, bool),
-    /// How far apart the processors of server and generator were in the first run, and in the second, where that differs.
+    /// Core distance of server and generator in the first run and in the second; `None` if it is
+    /// the same.
     pub moved: Option<(Apart, Apart)>,
-    /// Which of the two servers waited more often in the one run than in the other, if one did.
+    /// Server that waited more often in one run than in the other, if there is one.
     pub waited: Option<WaitsDiffer>,
 }
 
-/// A server whose threads waited more often for a request in one run than in another. What it takes to be woken is part of what a request costs.
+/// A server whose threads waited more often for a request in one run than in another. The cost of a
+/// wake-up is part of a request's cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitsDiffer {
     /// `name/variant`.
@@ -50,7 +59,8 @@ pub struct WaitsDiffer {
 
 impl WaitsDiffer {
     fn of(first: &ResultRecord, second: &ResultRecord) -> Option<WaitsDiffer> {
-        let waits = |result: &ResultRecord| Some(result.load()?.told(LoadRound::voluntary)?.value);
+        let waits =
+            |result: &ResultRecord| Some(result.load()?.reported(LoadRound::voluntary)?.value);
         let differ = WaitsDiffer {
             subject: first.identity.subject.clone(),
             a_request: (waits(first)?, waits(second)?),
@@ -58,19 +68,22 @@ impl WaitsDiffer {
         (differ.by() > WAITED).then_some(differ)
     }
 
-    /// By how much.
+    /// Returns the difference of the waits a request.
     pub fn by(&self) -> f64 {
         (self.a_request.0 - self.a_request.1).abs()
     }
 }
 
-/// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
-/// collecting what was thrown away, and short ones mostly do not.
+/// A subject whose slices differed in length between two runs.
+///
+/// Its figures differ in kind. Long slices include bursts of the run-time, such as garbage
+/// collection; short slices mostly do not.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SlicesDiffer {
     /// `name/variant`.
     pub subject: String,
-    /// How much of a processor they were to use in the first run, and in the second, ms; `None` where they were as in most subjects.
+    /// Processor time due to a slice in the first run and in the second, ms; `None` if it was the
+    /// default.
     pub slice_ms: (Option<u64>, Option<u64>),
 }
 
@@ -86,41 +99,43 @@ impl SlicesDiffer {
     }
 }
 
-/// How the ratios of two runs agree.
+/// Degree to which the ratios of two runs agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreed {
-    /// They differ by no more than the threshold.
+    /// The ratios differ by at most the threshold.
     Closely,
-    /// They differ by more, and their intervals overlap: neither run says that the other's ratio is wrong.
+    /// The ratios differ by more, but their intervals overlap: neither run says that the other's
+    /// ratio is wrong.
     WithinIntervals,
     /// Neither.
     Not,
 }
 
-/// How processor time was measured.
+/// Method by which processor time was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// Of operations in the subject's own processes.
+    /// Time of operations in the subject's own processes.
     InProcess,
-    /// Of operations in the subject's own processes that mostly wait, for a disk or for other threads.
+    /// Time of operations in the subject's own processes that mostly wait, for a disk or for other
+    /// threads.
     Waiting,
-    /// Of operations in the subject's own processes, whose threads the system puts on processors.
+    /// Time of operations in the subject's own processes, whose threads the system places.
     Unplaced,
-    /// Of operations that a server has a part in.
+    /// Time of operations that include a server's part.
     WithServer,
-    /// By a whole program's own account.
+    /// Time by a whole program's own account.
     Program,
-    /// Of a server under load.
+    /// Time of a server under load.
     Load,
 }
 
 impl Agreement {
-    /// How far the second ratio is off the first, as a part of it.
+    /// Returns the distance of the second ratio from the first, as a fraction of the first.
     pub fn difference(&self) -> f64 {
         (self.ratios.1.value / self.ratios.0.value - 1.0).abs()
     }
 
-    /// How the two runs agree, where ratios should differ by no more than the threshold.
+    /// Judges the agreement of the two runs: close if the ratios differ by at most the threshold.
     pub fn verdict(&self, threshold: f64) -> Agreed {
         if self.difference() <= threshold {
             Agreed::Closely
@@ -132,10 +147,10 @@ impl Agreement {
     }
 }
 
-/// What a run says of a subject beside another.
+/// Ratio of a subject to its base in one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// Of what.
+    /// Name of the result.
     pub identity: Identity,
     /// The subject that it is compared with.
     pub base: String,
@@ -143,7 +158,7 @@ pub struct Compared {
     pub ratio: Interval,
 }
 
-/// All ratios of a run, in the order of its results.
+/// Returns all ratios of a run, in the order of its results.
 pub fn compared(run: &RunRecord) -> Vec<Compared> {
     let compared = |(of, to): (&ResultRecord, &ResultRecord)| {
         Some(Compared {
@@ -155,16 +170,15 @@ pub fn compared(run: &RunRecord) -> Vec<Compared> {
     beside_base(run).filter_map(compared).collect()
 }
 
-/// The ratios that both runs have, in the order of the first.
+/// Returns the ratios that both runs have, in the order of the first run.
 pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
+    let mut again: HashMap<&Identity, &ResultRecord> = HashMap::new();
+    for result in &second.results {
+        again.entry(&result.identity).or_insert(result);
+    }
     beside_base(first)
         .filter_map(|(of, to)| {
-            let find = |wanted: &ResultRecord| {
-                second
-                    .results
-                    .iter()
-                    .find(|result| result.identity == wanted.identity)
-            };
+            let find = |wanted: &ResultRecord| again.get(&wanted.identity).copied();
             let (ratio, by) = ratio(of, to)?;
             let (of_again, to_again) = (find(of)?, find(to)?);
             let (again, _) = self::ratio(of_again, to_again)?;
@@ -193,23 +207,24 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
         .collect()
 }
 
-/// What the costs of a result say, if it has any.
+/// Applies a predicate to the costs of a result; false if it has none.
 fn says(result: &ResultRecord, what: fn(&Costs) -> bool) -> bool {
     result.costs.as_ref().is_some_and(what)
 }
 
-/// What the starts of a run's processes say of a ratio.
+/// Spread of a ratio over the starts of a run's processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartsOf {
-    /// Of what.
+    /// Name of the result.
     pub identity: Identity,
-    /// How it was measured.
+    /// Method of the measurement.
     pub by: Measured,
-    /// One after the other.
+    /// Ratios of the starts, in order.
     pub starts: Starts,
 }
 
-/// What the starts of a run say, ratio by ratio, in the order of its results; nothing of whole programs, of which each round is a start.
+/// Returns the start variance of each ratio of a run, in the order of its results. Whole programs
+/// are left out, because each of their rounds is a start.
 pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
     let of = |(of, to): (&ResultRecord, &ResultRecord)| {
         let starts = match (&of.outcome, &to.outcome) {
@@ -228,7 +243,7 @@ pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
     beside_base(run).filter_map(of).collect()
 }
 
-/// The results that are compared with another, each with that.
+/// Returns the results that have another result as base, each with its base.
 fn beside_base(run: &RunRecord) -> impl Iterator<Item = (&ResultRecord, &ResultRecord)> {
     let bases = Bases::of(run);
     let beside = move |of| {
@@ -238,46 +253,67 @@ fn beside_base(run: &RunRecord) -> impl Iterator<Item = (&ResultRecord, &ResultR
     run.results.iter().filter_map(beside)
 }
 
-/// What the results of a run are compared with.
-#[derive(Clone, Copy, Debug)]
+/// Index of a run's results, to find the base of each.
+#[derive(Clone, Debug)]
 pub struct Bases<'r> {
-    run: &'r RunRecord,
+    /// The results of each operation under each policy and placement, in the order of the run.
+    beside: HashMap<Operation<'r>, Vec<&'r ResultRecord>>,
     compare: Compare,
 }
 
+/// Test, argument, policy and placement.
+type Operation<'r> = (&'r str, Option<u64>, &'r str, &'r str);
+
+fn operation(identity: &Identity) -> Operation<'_> {
+    let Identity {
+        test,
+        arg,
+        policy,
+        placement,
+        ..
+    } = identity;
+    (test, *arg, policy, placement)
+}
+
 impl<'r> Bases<'r> {
-    /// As the run's suite says, whose text it reads.
+    /// Builds the index by the text of the run's suite.
     pub fn of(run: &'r RunRecord) -> Self {
         // A suite that cannot be read any more says nothing else than most do.
         let suite = Suite::parse(&run.suite, &run.suite_toml);
         Self::by(run, suite.map(|suite| suite.compare).unwrap_or_default())
     }
 
-    /// The same where it is known what the suite says.
+    /// Builds the index for a known `compare` key.
     pub fn by(run: &'r RunRecord, compare: Compare) -> Self {
-        Bases { run, compare }
+        let mut beside: HashMap<Operation<'r>, Vec<&'r ResultRecord>> = HashMap::new();
+        for result in &run.results {
+            let operation = operation(&result.identity);
+            beside.entry(operation).or_default().push(result);
+        }
+        Bases { beside, compare }
     }
 
-    /// The first result of the same test, argument, policy and placement that uses the same database, which may be the result itself.
+    /// Returns the first comparable result of the same test, argument, policy, placement and
+    /// database. It may be the result itself.
     pub fn base(&self, of: &ResultRecord) -> Option<&'r ResultRecord> {
         let same = |result: &&ResultRecord| {
             let (own, other) = (&of.identity, &result.identity);
-            own.is_beside(other)
-                && server(result) == server(of)
+            server(result) == server(of)
                 && self.compare.allows(&own.subject, &other.subject)
                 && ratio(of, result).is_some()
         };
-        self.run.results.iter().find(same)
+        let beside = self.beside.get(&operation(&of.identity))?;
+        beside.iter().copied().find(same)
     }
 }
 
-/// The database server of a result.
+/// Returns the database server of a result.
 fn server(result: &ResultRecord) -> Option<&str> {
     let held = result.costs.as_ref()?.held.first()?;
     Some(held.server.as_ref()?.name.as_str())
 }
 
-/// The ratio of two results' processor time an operation, paired within rounds.
+/// Returns the ratio of two results' processor time an operation, paired within rounds.
 fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(Interval, Measured)> {
     let (ratio, by) = match (&of.outcome, &to.outcome) {
         (Outcome::Program { runs: of, .. }, Outcome::Program { runs: to, .. }) => {

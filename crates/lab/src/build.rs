@@ -1,19 +1,21 @@
 //! Builds of subjects, kept in a cache by content, compiler and flags.
 //!
-//! A build runs in a folder of its own beside its final place and is renamed to it when every command has succeeded, so a folder with the
-//! final name is always whole. A lock makes a second process that wants the same build wait for the first. A build that is interrupted is
-//! ended with all that its commands started, and leaves nothing; what a killed one left is cleared away by the next.
+//! A build runs in its own folder beside its final place. The folder is renamed after the last
+//! command has succeeded, so a folder with the final name is always complete. A lock makes other
+//! processes wait that want the same build. An interrupted build ends with all its child processes
+//! and leaves nothing. The next build clears the rest of a killed one.
 
 mod cache;
 mod content;
 
-pub use cache::Cache;
+pub use cache::{Cache, FillError};
 
 use crate::environment;
 use crate::record::{Absence, SubjectRecord};
 use crate::services;
 use crate::subject::{Need, Remedy, Subject, Variant};
-use antiphon_runner::{Error as RunnerError, Program, before_last_words, mend_of_lack};
+use antiphon_outside::folder::Distrust;
+use antiphon_runner::{Error as RunnerError, Program, before_last_words, help_for_lack};
 use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -28,27 +30,27 @@ pub struct Built {
     pub run: Vec<String>,
     /// The whole programs that it has; `{program}` in `run` stands for one of them.
     pub programs: Vec<String>,
-    /// Whether it is a server; `{port}` in `run` stands for its port.
+    /// Whether the subject is a server; `{port}` in `run` stands for its port.
     pub serves: bool,
-    /// Whether its language compiles while it runs, so that it must be warmed.
+    /// Whether the subject's language compiles at run time, so that it must be warmed.
     pub warms: bool,
-    /// How long the slices of its turns are to be, ms, where its file says so.
+    /// Processor time due to a slice of its turns, ms, if the subject's file says so.
     pub slice_ms: Option<u64>,
-    /// Whether its run-time looks for other work before a thread waits.
+    /// Whether the subject's run-time looks for other work before a thread waits.
     pub looks_for_work: bool,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
-    /// The database whose address it is told besides.
+    /// Database whose address it also gets.
     pub service: Option<Kind>,
     /// Environment variables under which its programs count.
     pub counting: Vec<(String, String)>,
-    /// Who it is, for the run's record.
+    /// Identity of the subject, for the run's record.
     pub record: SubjectRecord,
-    /// Whether it was in the cache already.
+    /// Whether the build was in the cache already.
     pub cached: bool,
 }
 
-/// Why there is no build.
+/// Reason for a missing build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Commands, headers or libraries that it needs are not there.
@@ -56,7 +58,7 @@ pub enum BuildError {
     Missing {
         /// `name/variant`.
         subject: String,
-        /// What is not there.
+        /// Needs that this machine lacks.
         missing: Vec<Need>,
     },
     /// A command failed.
@@ -64,9 +66,9 @@ pub enum BuildError {
     Failed {
         /// `name/variant`.
         subject: String,
-        /// Which command, how it ended, and its last words.
+        /// The failed command, its end and its last output.
         error: Box<RunnerError>,
-        /// What it wrote last, to whichever stream.
+        /// Last output of the command, from both streams.
         last_words: String,
     },
     /// The user stopped it.
@@ -75,6 +77,14 @@ pub enum BuildError {
         /// `name/variant`.
         subject: String,
     },
+    /// The cache may hold another user's files.
+    #[error("building `{subject}`: the cache of builds is not trusted: {why}")]
+    NotOurs {
+        /// `name/variant`.
+        subject: String,
+        /// Cause.
+        why: Distrust,
+    },
     /// A file could not be read or written.
     #[error("building `{subject}`: {}: {source}", path.display())]
     File {
@@ -82,7 +92,7 @@ pub enum BuildError {
         subject: String,
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
@@ -93,8 +103,8 @@ fn names(missing: &[Need]) -> String {
 }
 
 impl BuildError {
-    /// What the user can do.
-    pub fn mend(&self) -> String {
+    /// Returns advice for the user.
+    pub fn help(&self) -> String {
         match self {
             BuildError::Missing { missing, .. } => {
                 let Remedy { packages, lines, newer } = Remedy::of(missing);
@@ -109,11 +119,14 @@ impl BuildError {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
             }
             BuildError::Failed { error, .. } => {
-                let mend = mend_of_lack(&error.to_string());
-                mend.unwrap_or("mend what its last words name").to_owned()
+                let help = help_for_lack(&error.to_string());
+                help.unwrap_or("mend what its last words name").to_owned()
             }
             BuildError::Interrupted { .. } => {
                 "ask again: builds that were whole before are in the cache".to_owned()
+            }
+            BuildError::NotOurs { .. } => {
+                "remove the cache, or set ANTIPHON_CACHE to another folder".to_owned()
             }
             BuildError::File { .. } => {
                 "make room or give access, or set ANTIPHON_CACHE to another folder".to_owned()
@@ -121,7 +134,7 @@ impl BuildError {
         }
     }
 
-    /// The compiler's last words, if it spoke.
+    /// Returns the compiler's last output; empty for other errors.
     pub fn last_words(&self) -> &str {
         match self {
             BuildError::Failed { last_words, .. } => last_words,
@@ -129,7 +142,7 @@ impl BuildError {
         }
     }
 
-    /// The absence that this is for every test of the subject.
+    /// Returns the absence that this error means for every test of the subject.
     pub fn absence(&self) -> Absence {
         let reason = match self {
             // The last words have a place of their own.
@@ -139,18 +152,18 @@ impl BuildError {
             }
             other => other.to_string(),
         };
-        Absence::new(reason, self.mend()).with_last_words(self.last_words())
+        Absence::new(reason, self.help()).with_last_words(self.last_words())
     }
 }
 
-/// A time limit of the version command.
-const VERSION_LIMIT: Duration = Duration::from_secs(20);
+/// A time limit of the version command. A virtual machine may start slowly on a busy machine.
+const VERSION_LIMIT: Duration = Duration::from_secs(60);
 
 impl Cache {
-    /// The build of a subject in a variant for a policy; made now if the cache has none, unless `stop` is set.
+    /// Builds a variant of a subject for a policy, unless the cache has it or `stop` is set.
     ///
     /// # Errors
-    /// See [`BuildError`]. Whatever it is, the cache then holds nothing of this build.
+    /// See [`BuildError`]. After any error the cache holds nothing of this build.
     pub fn build(
         &self,
         subject: &Subject,
@@ -191,7 +204,9 @@ impl Cache {
             record: order.record(&version, &content),
             cached,
         };
-        if place.is_dir() {
+        let is_there = || self.has(&place).map_err(|why| order.not_ours(why));
+        self.ready().map_err(|why| order.not_ours(why))?;
+        if is_there()? {
             return Ok(built(true));
         }
         let lock = self
@@ -199,7 +214,7 @@ impl Cache {
             .map_err(|source| order.file(&place, source))?
             .ok_or_else(|| order.interrupted())?;
         // The process that held the lock may have made this very build.
-        if place.is_dir() {
+        if is_there()? {
             return Ok(built(true));
         }
         order.make(&place)?;
@@ -208,7 +223,7 @@ impl Cache {
     }
 }
 
-/// The flags of a variant, the environment that it runs with, what its database is set to, and what that lies on.
+/// Returns the flags of a variant, its environment, and the settings and storage of its database.
 fn conditions(variant: &Variant) -> String {
     let environment = variant.environment.iter();
     let environment = environment.map(|(name, value)| format!("{name}={value}"));
@@ -223,7 +238,7 @@ fn conditions(variant: &Variant) -> String {
     words.join(" ")
 }
 
-/// The first line that a subject's compiler says of its version.
+/// Returns the first line of a subject's compiler version.
 ///
 /// # Errors
 /// The compiler is missing or fails.
@@ -247,14 +262,14 @@ fn first_line(text: &str) -> String {
         .to_owned()
 }
 
-/// What is to be built.
+/// A build to make.
 struct Order<'s> {
     subject: &'s Subject,
     variant: &'s Variant,
     policy: &'s str,
     /// Variables that are set for its commands.
     environment: &'s [(String, String)],
-    /// Set from outside to end commands early.
+    /// Flag set from outside to end commands early.
     stop: &'s AtomicBool,
 }
 
@@ -265,6 +280,13 @@ impl Order<'_> {
 
     fn interrupted(&self) -> BuildError {
         BuildError::Interrupted { subject: self.id() }
+    }
+
+    fn not_ours(&self, why: Distrust) -> BuildError {
+        BuildError::NotOurs {
+            subject: self.id(),
+            why,
+        }
     }
 
     fn file(&self, path: &Path, source: std::io::Error) -> BuildError {
@@ -285,14 +307,14 @@ impl Order<'_> {
         }
     }
 
-    /// The version command's whole output.
+    /// Returns the whole output of the version command.
     fn version(&self) -> Result<String, BuildError> {
         let words = self.subject.fill(&self.subject.version, Path::new(""), &[]);
         let output = self.command(&words, &self.subject.folder, VERSION_LIMIT)?;
         Ok(output)
     }
 
-    /// A build's name: everything that decides what comes out.
+    /// Returns a build's name, which covers every input that decides its content.
     fn key(&self, content: &str, version: &str) -> String {
         let subject = self.subject;
         let needs = subject.needs.iter().chain(&self.variant.needs);
@@ -374,7 +396,7 @@ impl Order<'_> {
     }
 }
 
-/// The last twenty lines.
+/// Returns the last twenty lines.
 fn last_lines(text: &str) -> String {
     let lines: Vec<_> = text.trim_end().lines().collect();
     lines[lines.len().saturating_sub(20)..].join("\n")

@@ -1,26 +1,34 @@
-//! Two runs side by side: the same tests, judged together through [`antiphon_measure::compare`].
+//! Comparison of two runs: tests, programs and servers that both have, judged together by
+//! [`antiphon_measure::compare`].
 
-use crate::record::{Apart, Identity, Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{Comparison, ComparisonSettings, Estimate, judge};
+use crate::patterns::Patterns;
+use crate::record::{Apart, Identity, LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{
+    Comparison, ComparisonSettings, Estimate, RunFigure, compare, compare_figures, judge,
+    median_interval,
+};
 use std::collections::BTreeMap;
 
-/// One test of both runs, or of one.
+/// A test of both runs, or of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonRow {
-    /// What it is in the first run; `None` if only the second has it.
+    /// Identity in the first run; `None` if only the second has it.
     pub a: Option<Identity>,
-    /// What it is in the second run; `None` if only the first has it.
+    /// Identity in the second run; `None` if only the first has it.
     pub b: Option<Identity>,
     /// The comparison; `None` if a side has no figure.
     pub comparison: Option<Comparison>,
-    /// Why there is no comparison; empty if there is one.
+    /// Reason for a missing comparison; empty if there is one.
     pub why_not: String,
-    /// How far apart the processors were in the first run and in the second, where that differs so much that it may be what a difference comes from. What the
-    /// comparison shows is then no verdict on the program, and it is not among those that are judged together.
+    /// Core distances in the first run and in the second, if they differ enough to explain a
+    /// difference.
+    ///
+    /// The comparison is then no verdict on the program, and it is not judged together with the
+    /// others.
     pub moved: Option<(Apart, Apart)>,
 }
 
-/// What a test is called in both runs.
+/// Key of a test, equal in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     test: String,
@@ -41,23 +49,28 @@ fn name(identity: &Identity, subject: &str) -> Name {
     }
 }
 
-/// Compares all frames of two runs. `renamed` says which subject of B stands for which of A, as (A, B), where they have different names;
-/// all others are compared by their own names. The order is that of A, then of what only B has.
+/// Compares the frames, programs and servers of two runs whose tests fit `only`.
+///
+/// Programs are compared by the time of whole runs, servers by processor time a request. `renamed`
+/// pairs subjects with different names, as (A, B); all others are compared by their own names. The
+/// order is that of A, then of rows that only B has.
 pub fn compare_runs(
     a: &RunRecord,
     b: &RunRecord,
     renamed: &[(String, String)],
+    only: &Patterns,
     settings: &ComparisonSettings,
 ) -> Vec<ComparisonRow> {
+    let is_meant = |result: &&ResultRecord| only.fit(&result.identity.test);
     let mut of_b: BTreeMap<Name, &ResultRecord> = BTreeMap::new();
-    for result in b.results.iter().filter(|result| is_frame_or_absent(result)) {
+    for result in b.results.iter().filter(is_meant) {
         let subject = &result.identity.subject;
         for in_a in names_in_a(subject, renamed) {
             of_b.insert(name(&result.identity, in_a), result);
         }
     }
     let mut rows = Vec::new();
-    for left in a.results.iter().filter(|result| is_frame_or_absent(result)) {
+    for left in a.results.iter().filter(is_meant) {
         let right = of_b.remove(&name(&left.identity, &left.identity.subject));
         rows.extend(row(Some(left), right, settings));
     }
@@ -68,7 +81,7 @@ pub fn compare_runs(
     rows
 }
 
-/// The subjects of A that a subject of B is compared with.
+/// Returns the subjects of A that a subject of B is compared with.
 fn names_in_a<'n>(subject: &'n str, renamed: &'n [(String, String)]) -> Vec<&'n str> {
     let given: Vec<_> = renamed
         .iter()
@@ -81,38 +94,23 @@ fn names_in_a<'n>(subject: &'n str, renamed: &'n [(String, String)]) -> Vec<&'n 
     }
 }
 
-fn is_frame_or_absent(result: &ResultRecord) -> bool {
-    matches!(result.outcome, Outcome::Frame(_) | Outcome::Absent { .. })
-}
-
-/// The row of one test; `None` if neither side has a figure.
+/// Returns the row of one test; `None` if neither side has a figure to compare.
 fn row(
     a: Option<&ResultRecord>,
     b: Option<&ResultRecord>,
     settings: &ComparisonSettings,
 ) -> Option<ComparisonRow> {
-    let (left, right) = (
-        a.map(starts).unwrap_or_default(),
-        b.map(starts).unwrap_or_default(),
-    );
-    if left.is_empty() && right.is_empty() {
+    let (left, right) = (a.and_then(Starts::of), b.and_then(Starts::of));
+    if left.is_none() && right.is_none() {
         return None;
     }
-    let fifo = |result: Option<&ResultRecord>| result.is_some_and(|r| r.identity.policy == "fifo");
-    let comparison = antiphon_measure::compare(left, right, fifo(a) && fifo(b), settings);
-    let why_not = match (&comparison, left.is_empty(), right.is_empty()) {
-        (Some(_), ..) => String::new(),
-        (None, true, _) => format!("the first run has no figure{}", reason(a)),
-        (None, _, true) => format!("the second run has no figure{}", reason(b)),
-        (None, false, false)
-            if left
-                .iter()
-                .chain(right)
-                .any(|e| e.cost_ns.limits().is_none()) =>
-        {
-            "a side is one block of one start, which tells no limits; give it more time".to_owned()
-        }
-        (None, false, false) => "a side has no time above zero".to_owned(),
+    let (comparison, why_not) = match (&left, &right) {
+        (None, _) => (None, format!("the first run has no figure{}", reason(a))),
+        (_, None) => (None, format!("the second run has no figure{}", reason(b))),
+        (Some(left), Some(right)) => match left.compared(right, settings) {
+            Some(comparison) => (Some(comparison), String::new()),
+            None => (None, "a side has no time above zero".to_owned()),
+        },
     };
     Some(ComparisonRow {
         a: a.map(|result| result.identity.clone()),
@@ -123,15 +121,50 @@ fn row(
     })
 }
 
-/// The estimates of a frame's process starts.
-fn starts(result: &ResultRecord) -> &[Estimate] {
-    match &result.outcome {
-        Outcome::Frame(estimate) if result.starts.is_empty() => {
-            std::slice::from_ref(estimate.as_ref())
+/// Figures of a result, one for each process start.
+enum Starts<'r> {
+    /// Estimates of a frame.
+    Frame(&'r [Estimate]),
+    /// Times of a program's runs, or a server's processor times a request, ns.
+    Run(Vec<f64>),
+}
+
+impl<'r> Starts<'r> {
+    /// Returns the figures of a result; `None` if it is not compared or has no figure.
+    fn of(result: &'r ResultRecord) -> Option<Starts<'r>> {
+        match &result.outcome {
+            Outcome::Frame(estimate) if result.starts.is_empty() => {
+                Some(Starts::Frame(std::slice::from_ref(estimate.as_ref())))
+            }
+            Outcome::Frame(_) => Some(Starts::Frame(&result.starts)),
+            Outcome::Program { runs, .. } => {
+                let time = |run| RunFigure::Time.of(run);
+                Some(Starts::Run(runs.iter().filter_map(time).collect()))
+            }
+            Outcome::Load(load) => Some(Starts::Run(cpu_by_epoch(load))),
+            _ => None,
         }
-        Outcome::Frame(_) => &result.starts,
-        _ => &[],
     }
+
+    fn compared(&self, to: &Starts<'_>, settings: &ComparisonSettings) -> Option<Comparison> {
+        match (self, to) {
+            (Starts::Frame(a), Starts::Frame(b)) => compare(a, b, settings),
+            (Starts::Run(a), Starts::Run(b)) => compare_figures(a, b, settings),
+            _ => None,
+        }
+    }
+}
+
+/// Returns a server's processor time a request for each epoch, ns: the median of its rounds. Each
+/// epoch starts the server anew.
+fn cpu_by_epoch(load: &LoadOutcome) -> Vec<f64> {
+    let epochs = load.rounds.chunk_by(|a, b| a.epoch == b.epoch);
+    epochs
+        .filter_map(|rounds| {
+            let each: Vec<f64> = rounds.iter().map(LoadRound::cpu_ns).collect();
+            median_interval(&each).map(|found| found.value)
+        })
+        .collect()
 }
 
 fn reason(result: Option<&ResultRecord>) -> String {
@@ -143,16 +176,8 @@ fn reason(result: Option<&ResultRecord>) -> String {
 
 /// Sets the verdicts anew, corrected for all comparisons that a decision rests on.
 fn judge_together(rows: &mut [ComparisonRow], settings: &ComparisonSettings) {
-    let with = rows.iter_mut().filter(|row| row.moved.is_none());
-    let mut with: Vec<_> = with.filter_map(|row| row.comparison.as_mut()).collect();
-    let mut judged: Vec<_> = with
-        .iter()
-        .map(|comparison| (*comparison).clone())
-        .collect();
-    judge(&mut judged, settings);
-    for (comparison, judged) in with.iter_mut().zip(judged) {
-        **comparison = judged;
-    }
+    let decisive = rows.iter_mut().filter(|row| row.moved.is_none());
+    judge(decisive.filter_map(|row| row.comparison.as_mut()), settings);
 }
 
 #[cfg(test)]

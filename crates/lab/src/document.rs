@@ -1,4 +1,5 @@
-//! TOML files read key by key, so that every fault is reported with its file, line, column, key and mend, all faults of a file at once.
+//! TOML files read key by key. All faults of a file are reported together, each with file, line,
+//! column, key and help.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,10 +20,10 @@ pub struct Fault {
     pub column: usize,
     /// The key, with the path to it, such as `group[2].row[1].test`; empty for a fault of syntax.
     pub key: String,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
-    /// What to do about it; empty where the message says it all.
-    pub mend: String,
+    /// Advice to the user; empty if the message is enough.
+    pub help: String,
 }
 
 impl fmt::Display for Fault {
@@ -32,8 +33,8 @@ impl fmt::Display for Fault {
             write!(f, "`{}`: ", self.key)?;
         }
         write!(f, "{}", self.message)?;
-        if !self.mend.is_empty() {
-            write!(f, "; {}", self.mend)?;
+        if !self.help.is_empty() {
+            write!(f, "; {}", self.help)?;
         }
         Ok(())
     }
@@ -63,7 +64,7 @@ pub(crate) struct Document<'d> {
 }
 
 impl<'d> Document<'d> {
-    /// Reads `text` with `read`; what it gives counts only if no fault was found.
+    /// Reads `text` with `read`; its result counts only without faults.
     pub(crate) fn read<T>(
         file: &'d str,
         text: &'d str,
@@ -102,7 +103,7 @@ impl<'d> Document<'d> {
         Faults(faults.into_iter().map(|(_, fault)| fault).collect())
     }
 
-    fn fault(&self, at: usize, key: &str, message: impl Into<String>, mend: impl Into<String>) {
+    fn fault(&self, at: usize, key: &str, message: impl Into<String>, help: impl Into<String>) {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let fault = Fault {
@@ -111,13 +112,15 @@ impl<'d> Document<'d> {
             column: before[line_start..].chars().count() + 1,
             key: key.to_owned(),
             message: message.into(),
-            mend: mend.into(),
+            help: help.into(),
         };
         self.faults.borrow_mut().push((at, fault));
     }
 }
 
-/// One table of a document. The keys that are asked for are the keys that it may have; [`Section::finish`] reports the others.
+/// One table of a document.
+///
+/// A key is allowed if it is requested; [`Section::finish`] reports all others.
 pub(crate) struct Section<'d> {
     document: &'d Document<'d>,
     path: String,
@@ -135,7 +138,7 @@ pub(crate) struct Item<'d> {
     value: &'d DeValue<'d>,
 }
 
-/// The name of a value's type, with its article.
+/// Returns the name of a value's type, with its article.
 fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
@@ -147,7 +150,7 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// ` (did you mean …?)`-style mend: the nearest of `known`, or all of them.
+/// Returns help of the form `did you mean …?`: the nearest of `known`, or all of them.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     match nearest(word, known.clone()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
@@ -158,7 +161,7 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str> 
     }
 }
 
-/// The word of `known` that was perhaps meant.
+/// Returns the word of `known` nearest to `word`, if it is near enough.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let (distance, candidate) = known
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
@@ -196,14 +199,14 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// The value of `key`, if it is there.
+    /// Returns the value of `key`, if the table has it.
     pub(crate) fn get(&self, key: &'static str) -> Option<Item<'d>> {
         self.asked.borrow_mut().push(key);
         let found = self.entries.iter().find(|(name, ..)| *name == key);
         found.map(|(_, _, item)| item.clone())
     }
 
-    /// The value of `key`; a fault if it is missing.
+    /// Returns the value of `key`; reports a fault if it is missing.
     pub(crate) fn require(&self, key: &'static str) -> Option<Item<'d>> {
         let found = self.get(key);
         if found.is_none() {
@@ -212,49 +215,49 @@ impl<'d> Section<'d> {
         found
     }
 
-    /// A string that must be there; empty after a fault.
+    /// Returns a required string; empty after a fault.
     pub(crate) fn required_string(&self, key: &'static str) -> String {
         self.require(key)
             .and_then(|item| item.string())
             .unwrap_or_default()
     }
 
-    /// A string that may be missing.
+    /// Returns an optional string.
     pub(crate) fn string(&self, key: &'static str) -> Option<String> {
         self.get(key).and_then(|item| item.string())
     }
 
-    /// A positive number that may be missing.
+    /// Returns an optional positive number.
     pub(crate) fn positive(&self, key: &'static str) -> Option<f64> {
         self.get(key).and_then(|item| item.positive())
     }
 
-    /// The same, which is not above `most`.
+    /// Returns an optional positive number of at most `most`.
     pub(crate) fn positive_up_to(&self, key: &'static str, most: f64) -> Option<f64> {
         self.get(key).and_then(|item| item.positive_up_to(most))
     }
 
-    /// A whole number from 1 that may be missing.
+    /// Returns an optional whole number of at least 1.
     pub(crate) fn count(&self, key: &'static str) -> Option<u64> {
         self.get(key).and_then(|item| item.count())
     }
 
-    /// The same, which is not above `most`.
+    /// Returns an optional whole number from 1 to `most`.
     pub(crate) fn count_up_to(&self, key: &'static str, most: u64) -> Option<u64> {
         self.get(key).and_then(|item| item.count_up_to(most))
     }
 
-    /// All entries in the order of the file, for tables whose keys are free.
+    /// Returns all entries in the order of the file, for tables with free keys.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'d str, Item<'d>)> {
         self.entries
             .iter()
             .map(|(name, _, item)| (*name, item.clone()))
     }
 
-    /// A fault of the table as a whole.
-    pub(crate) fn fault(&self, message: impl Into<String>, mend: impl Into<String>) {
+    /// Reports a fault of the whole table.
+    pub(crate) fn fault(&self, message: impl Into<String>, help: impl Into<String>) {
         self.document
-            .fault(self.span.start, &self.path, message, mend);
+            .fault(self.span.start, &self.path, message, help);
     }
 
     /// Reports every key that was not asked for.
@@ -262,9 +265,9 @@ impl<'d> Section<'d> {
         let asked = self.asked.borrow();
         for (name, span, item) in &self.entries {
             if !asked.contains(name) {
-                let mend = did_you_mean(name, asked.iter().copied());
+                let help = did_you_mean(name, asked.iter().copied());
                 self.document
-                    .fault(span.start, &item.path, "unknown key", mend);
+                    .fault(span.start, &item.path, "unknown key", help);
             }
         }
     }
@@ -280,10 +283,10 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// A fault of this value.
-    pub(crate) fn fault(&self, message: impl Into<String>, mend: impl Into<String>) {
+    /// Reports a fault of this value.
+    pub(crate) fn fault(&self, message: impl Into<String>, help: impl Into<String>) {
         self.document
-            .fault(self.span.start, &self.path, message, mend);
+            .fault(self.span.start, &self.path, message, help);
     }
 
     fn wrong<T>(&self, wanted: &str) -> Option<T> {
@@ -294,13 +297,13 @@ impl<'d> Item<'d> {
         None
     }
 
-    /// The value as a string.
+    /// Returns the value as a string; reports a fault if it is none.
     pub(crate) fn string(&self) -> Option<String> {
         let text = self.as_string().map(str::to_owned);
         text.or_else(|| self.wrong("a string"))
     }
 
-    /// The value if it is a string; no fault otherwise.
+    /// Returns the value if it is a string, without a fault otherwise.
     pub(crate) fn as_string(&self) -> Option<&'d str> {
         match self.value {
             DeValue::String(text) => Some(text),
@@ -308,12 +311,12 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// The value as a list.
+    /// Returns the value as a list; reports a fault if it is none.
     pub(crate) fn list(&self) -> Option<Vec<Item<'d>>> {
         self.as_list().or_else(|| self.wrong("a list"))
     }
 
-    /// The value if it is a list; no fault otherwise.
+    /// Returns the value if it is a list, without a fault otherwise.
     pub(crate) fn as_list(&self) -> Option<Vec<Item<'d>>> {
         match self.value {
             DeValue::Array(list) => Some(self.elements(list)),
@@ -334,13 +337,13 @@ impl<'d> Item<'d> {
             .collect()
     }
 
-    /// The value as a list of strings.
+    /// Returns the value as a list of strings.
     pub(crate) fn strings(&self) -> Option<Vec<String>> {
         let list = self.list()?;
         list.iter().map(Item::string).collect()
     }
 
-    /// The value as a number.
+    /// Returns the value as a number.
     pub(crate) fn number(&self) -> Option<f64> {
         let parsed = match self.value {
             DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
@@ -358,7 +361,7 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// The value as a number above 0.
+    /// Returns the value as a number above 0.
     pub(crate) fn positive(&self) -> Option<f64> {
         let number = self.number()?;
         if number > 0.0 {
@@ -368,7 +371,7 @@ impl<'d> Item<'d> {
         None
     }
 
-    /// The value as a number above 0 and not above `most`.
+    /// Returns the value as a number above 0 and at most `most`.
     pub(crate) fn positive_up_to(&self, most: f64) -> Option<f64> {
         let number = self.positive()?;
         if number <= most {
@@ -385,7 +388,7 @@ impl<'d> Item<'d> {
         None
     }
 
-    /// The value as true or false.
+    /// Returns the value as a boolean.
     pub(crate) fn boolean(&self) -> Option<bool> {
         match self.value {
             DeValue::Boolean(value) => Some(*value),
@@ -393,12 +396,12 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// The value as a whole number from 1.
+    /// Returns the value as a whole number of at least 1.
     pub(crate) fn count(&self) -> Option<u64> {
         self.count_up_to(u64::MAX)
     }
 
-    /// The value as a whole number from 1 to `most`.
+    /// Returns the value as a whole number from 1 to `most`.
     pub(crate) fn count_up_to(&self, most: u64) -> Option<u64> {
         let DeValue::Integer(digits) = self.value else {
             return self.wrong("a whole number");
@@ -414,7 +417,7 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// The value as a table.
+    /// Returns the value as a table.
     pub(crate) fn section(&self) -> Option<Section<'d>> {
         match self.value {
             DeValue::Table(table) => Some(Section::new(
@@ -427,7 +430,7 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// The value as a list of tables.
+    /// Returns the value as a list of tables.
     pub(crate) fn sections(&self) -> Vec<Section<'d>> {
         let list = self.list().unwrap_or_default();
         list.iter().filter_map(Item::section).collect()

@@ -1,12 +1,16 @@
-//! What of the laboratory's environment does not reach subjects: the variables by which compilers, run-time systems and drivers are tuned. Each would change the
-//! figures of one language alone, and a build that was made with one would be taken again without it. What is to be measured with such a setting has it in a
-//! variant, where the run's record has it, too.
+//! Environment variables that do not reach subjects: settings of compilers, run-time systems and
+//! drivers.
+//!
+//! Each of them would change the figures of one language alone. A build made with one would also be
+//! reused without it. A setting to be measured belongs into a variant, so that the run's record has
+//! it.
 
 use crate::patterns::Patterns;
 use antiphon_runner::Program;
 use std::sync::LazyLock;
 
-/// What compilers are told beside the command line, that of SR among them. A `*` stands for whatever there is in its place.
+/// Variables that compilers read beside the command line, including that of SR. A `*` stands for
+/// any text in its place.
 const OF_COMPILERS: [&str; 20] = [
     "CC",
     "CXX",
@@ -30,7 +34,8 @@ const OF_COMPILERS: [&str; 20] = [
     "ANTIPHON_SR_CFLAGS",
 ];
 
-/// What the C library, run-time systems and virtual machines, servers, drivers of databases, and the portability layer look at.
+/// Variables of the C library, run-time systems, virtual machines, servers, database drivers and
+/// the portability layer.
 const OF_PROGRAMS: [&str; 33] = [
     "GLIBC_TUNABLES",
     "LD_AUDIT",
@@ -75,12 +80,12 @@ fn patterns(written: &[&str]) -> Patterns {
     Patterns::new(&written).expect("names and stars alone")
 }
 
-/// A command of a build, without what compilers would be told.
+/// Removes the variables of compilers from a build command.
 pub(crate) fn of_build(program: Program) -> Program {
     without(program, &BY_COMPILERS)
 }
 
-/// A subject's process, without what would tune it.
+/// Removes all tuning variables from a subject's process.
 pub(crate) fn of_subject(program: Program) -> Program {
     without(program, &BY_PROGRAMS)
 }

@@ -1,9 +1,12 @@
-//! Instructions of an operation, the second opinion beside its time: by the processor's counters where the kernel gives them, else by
-//! callgrind for a cost that cannot be told from its control's.
+//! Instruction counts of an operation, as a second measure beside its time.
 //!
-//! Under callgrind one process serves all counts of a subject, since starting it takes a second. Callgrind is told to dump, and begin
-//! anew, whenever the C library's `write` is entered, which is where a subject answers: what it dumped by the time of an answer is what the
-//! request cost. Counts repeat (nearly) exactly, as nothing is timed. They are those of all threads of the process, in user mode.
+//! The processor's counters are used if the kernel gives them. Otherwise callgrind counts each cost
+//! that its control hides.
+//!
+//! Under callgrind one process serves all counts of a subject, because its start takes a second.
+//! Callgrind dumps and resets its counts at each entry into the C library's `write`, with which a
+//! subject answers. The dump at an answer is therefore the cost of the request. Counts repeat
+//! (nearly) exactly, because nothing is timed. They cover all threads of the process, in user mode.
 
 mod processor;
 
@@ -12,10 +15,14 @@ pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 use crate::profile::under;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
+use antiphon_outside::read_text;
 use antiphon_service::{Folder, Place};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// The most bytes of a dump of callgrind.
+const OUTPUT_MAX: u64 = 256 << 20;
 
 /// Most of the time under callgrind goes into starting it.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -23,7 +30,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// Passes over the four requests of a count under callgrind.
 const PASSES: usize = 2;
 
-/// What to count.
+/// Frame to count.
 #[derive(Clone, Copy, Debug)]
 pub struct CountRequest<'a> {
     /// The frame's name.
@@ -36,7 +43,7 @@ pub struct CountRequest<'a> {
     pub limit: Duration,
 }
 
-/// Why instructions were not counted.
+/// Reason why instructions were not counted.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCount {
     /// There is no valgrind.
@@ -56,14 +63,14 @@ pub enum NoCount {
     /// Callgrind left nothing that can be read.
     #[error("instructions cannot be counted: callgrind's result `{}` {why}", path.display())]
     Unreadable {
-        /// Where it was looked for.
+        /// Expected place of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the file.
         why: String,
     },
 }
 
-/// One slice, of which the time does not matter.
+/// Runs one slice, whose time does not matter.
 fn slice(
     session: &mut Session<'_>,
     request: &CountRequest<'_>,
@@ -80,10 +87,11 @@ fn slice(
     )
 }
 
-/// Requests before the first pass, one a frame: the first slice of a test prepares it, and the first of a frame may load what it calls.
+/// Requests before the first pass, one a frame. The first slice of a test prepares it, and the
+/// first of a frame may load code.
 const UNCOUNTED: [Role; 2] = [Role::Control, Role::Test];
 
-/// Counts the four requests of each pass, after those that are not counted.
+/// Counts the four requests of each pass, after the uncounted ones.
 fn passes<E>(
     passes: usize,
     iterations: u64,
@@ -103,7 +111,7 @@ fn passes<E>(
     Ok(in_passes(&totals))
 }
 
-/// The passes among totals in the order in which [`passes`] asks for them.
+/// Groups totals into passes, in the order in which [`passes`] requests them.
 fn in_passes(totals: &[u64]) -> Vec<CountPass> {
     let pass = |four: &[u64]| CountPass {
         control: (four[0], four[2]),
@@ -124,7 +132,7 @@ pub struct Counter<'s> {
 }
 
 impl<'s> Counter<'s> {
-    /// Starts the subject, which is killed once `stop` is set, whatever it is asked for.
+    /// Starts the subject, which is killed once `stop` is set, during any request.
     ///
     /// # Errors
     /// See [`NoCount`].
@@ -171,12 +179,12 @@ const OUT: &str = "callgrind.out";
 /// Callgrind's results so far.
 struct Dumps {
     folder: Folder,
-    /// How many of them were read.
+    /// Number of dumps already read.
     read: u64,
 }
 
 impl Dumps {
-    /// The instructions of all results since the last call.
+    /// Returns the instructions of all dumps since the last call.
     fn take(&mut self) -> Result<u64, NoCount> {
         let mut sum = 0;
         let before = self.read;
@@ -186,7 +194,7 @@ impl Dumps {
                 path: path.clone(),
                 why,
             };
-            let text = match std::fs::read_to_string(&path) {
+            let text = match read_text(&path, OUTPUT_MAX) {
                 Ok(text) => text,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => break,
                 Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
@@ -207,7 +215,7 @@ impl Dumps {
     }
 }
 
-/// The same subject under callgrind, whose files are put into a folder.
+/// Returns the launch of the same subject under callgrind, with its files in a folder.
 fn under_callgrind(launch: &Launch, folder: &Path) -> Launch {
     let callgrind = [
         "--tool=callgrind".to_owned(),
@@ -225,7 +233,7 @@ fn missing(error: SessionError) -> NoCount {
     }
 }
 
-/// The number of instructions in a file of callgrind's, whose only event is `Ir`.
+/// Returns the number of instructions in a callgrind file, whose only event is `Ir`.
 fn total_of(text: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let number = line

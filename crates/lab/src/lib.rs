@@ -1,4 +1,4 @@
-//! What is measured and where results are kept: suites, subjects, plans, runs, the store.
+//! Measurements and their storage: suites, subjects, plans, runs, the store.
 
 mod agreement;
 pub mod build;

@@ -1,8 +1,9 @@
-//! The machine that a run is on, as it tells of itself in /proc and /sys, and what would make its figures steadier.
+//! The machine of a run, as it appears in /proc and /sys, and advice for steadier figures.
 
 mod advice;
 mod chosen;
 mod clocks;
+mod contention;
 mod core_distance;
 mod core_to_core;
 mod counters;
@@ -10,6 +11,8 @@ pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
 pub use chosen::chosen_processors;
+pub(crate) use contention::{Quota, Taken};
+
 pub use clocks::{ClockReport, clock_reports, interference};
 pub use core_distance::{apart_over, typical_core_to_core_ns};
 use core_to_core::core_to_core_ns;
@@ -17,8 +20,9 @@ use core_to_core::core_to_core_ns;
 use crate::record::{Apart, Machine};
 use rustix::thread::CpuSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// Where the system tells of itself: `/`, or a copy of parts of it in a test.
+/// Root of the system's files: `/`, or a copy of parts of it in a test.
 pub(crate) struct System {
     root: PathBuf,
 }
@@ -30,7 +34,7 @@ impl System {
         }
     }
 
-    /// The text of a file, without the white space around it; `None` if it is not there or empty.
+    /// Returns the trimmed text of a file; `None` if it is missing or empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.root.join(path)).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -40,13 +44,14 @@ impl System {
         self.text(path)?.parse().ok()
     }
 
-    /// How long this thread was ready but not running so far; `None` where the kernel does not tell.
+    /// Returns the time that this thread was ready but not running so far; `None` if the kernel
+    /// does not tell.
     pub(crate) fn waited_ns(&self) -> Option<u64> {
         let text = self.text("proc/thread-self/schedstat")?;
         text.split_whitespace().nth(1)?.parse().ok()
     }
 
-    /// The value of `key` in lines such as `key : value` or `key=value`.
+    /// Returns the value of `key` in lines such as `key : value` or `key=value`.
     pub(crate) fn field(&self, path: &str, key: &str, separator: char) -> Option<String> {
         let text = self.text(path)?;
         text.lines().find_map(|line| {
@@ -55,7 +60,7 @@ impl System {
         })
     }
 
-    /// The different frequency governors of the processors.
+    /// Returns the different frequency governors of the processors.
     pub(crate) fn governors(&self) -> Vec<String> {
         let mut governors: Vec<_> = (0..processors())
             .filter_map(|cpu| {
@@ -149,23 +154,40 @@ impl System {
 }
 
 impl Machine {
-    /// Collects what this machine tells of itself.
+    /// Collects this machine's description of itself.
     pub fn collect() -> Machine {
         System::at(Path::new("/")).machine()
     }
 
-    /// What to know and to change for steadier numbers, the most useful first.
+    /// Returns facts and changes that make numbers steadier, the most useful first.
     pub fn advice() -> Vec<Advice> {
         advice::advice(&System::at(Path::new("/")))
     }
 }
 
-/// What to know of how far apart two processors are, as they were seen over some time, and what to do where that changes.
+/// Returns advice about the distance of two processors, given readings over some time.
 pub fn advice_on_apart(processors: (usize, usize), seen: Option<&Apart>) -> Advice {
     advice::apart(processors, seen)
 }
 
-/// The processors that this process may run on.
+/// Returns the quota of this process's control group, which does not change during the process.
+pub(crate) fn own_quota() -> Option<&'static Quota> {
+    static OWN: OnceLock<Option<Quota>> = OnceLock::new();
+    OWN.get_or_init(|| System::at(Path::new("/")).quota())
+        .as_ref()
+}
+
+/// Returns the processor time taken from this process and its machine so far.
+pub(crate) fn taken() -> Taken {
+    System::at(Path::new("/")).taken(own_quota())
+}
+
+/// Returns the time for which the quota of this process's control group stopped it so far, ns.
+pub(crate) fn stopped_ns() -> u64 {
+    own_quota().map_or(0, |quota| System::at(Path::new("/")).stops(quota).1)
+}
+
+/// Returns the processors that this process may run on.
 pub fn allowed_processors() -> Vec<usize> {
     match rustix::thread::sched_getaffinity(None) {
         Ok(set) => (0..CpuSet::MAX_CPU)
@@ -175,7 +197,7 @@ pub fn allowed_processors() -> Vec<usize> {
     }
 }
 
-/// These processors, as a thread is given them; `None` where the system has no such number.
+/// Returns these processors as an affinity set; `None` if a number is too large for the system.
 pub(crate) fn set_of(processors: impl IntoIterator<Item = usize>) -> Option<CpuSet> {
     let mut set = CpuSet::new();
     for processor in processors {
@@ -187,7 +209,7 @@ pub(crate) fn set_of(processors: impl IntoIterator<Item = usize>) -> Option<CpuS
     Some(set)
 }
 
-/// How many processors this process may use.
+/// Returns the number of processors that this process may use.
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -195,7 +217,7 @@ fn processors() -> usize {
 /// The priority of subjects under FIFO. The keeper that watches them runs above it.
 pub(crate) const FIFO_PRIORITY: i32 = 50;
 
-/// Whether FIFO is permitted, and if not, how to permit it.
+/// Says whether FIFO is permitted, and otherwise how to permit it.
 fn fifo() -> String {
     match (antiphon_runner::Policy::Fifo {
         priority: FIFO_PRIORITY,
@@ -211,7 +233,7 @@ fn fifo() -> String {
 mod tests {
     use super::*;
 
-    /// A root with the given files.
+    /// Creates a root with the given files.
     pub(super) fn root(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -289,6 +311,14 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "0\n"),
             ("proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
+            ("proc/self/cgroup", "0::/\n"),
+            ("sys/fs/cgroup/cpu.max", "50000 100000\n"),
+            (
+                "sys/fs/cgroup/cpu.stat",
+                "nr_throttled 3\nthrottled_usec 2500000\n",
+            ),
+            ("proc/stat", "cpu 50 0 0 900 0 0 0 50 0 0\n"),
+            ("proc/pressure/cpu", "some avg10=2.00 avg60=0.00 total=7\n"),
         ]);
         let advice = advice::advice(&system);
         let of = |topic: &str| advice.iter().find(|advice| advice.topic == topic).unwrap();
@@ -307,5 +337,20 @@ mod tests {
                 .unwrap()
                 .contains("sched_rt_runtime_us=-1")
         );
+        let quota = of("processor quota");
+        assert_eq!(
+            quota.state,
+            "0.5 processors' time in each 100 ms (/sys/fs/cgroup/cpu.max); it has stopped this container 3 times, for 2.5 s in all"
+        );
+        assert!(
+            quota
+                .change
+                .as_deref()
+                .unwrap()
+                .contains("whole processors")
+        );
+        assert!(of("stolen time").state.contains("5.0 %"));
+        assert!(of("stolen time").change.is_some());
+        assert!(of("pressure").state.contains("2 %") && of("pressure").change.is_none());
     }
 }

@@ -1,8 +1,9 @@
-//! Which names are meant, such as those of the tests that are asked for, by patterns such as `call.*`.
+//! Selection of names, such as those of tests, by patterns such as `call.*`.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// A set of patterns; `*` stands for anything, `?` for one character. No pattern at all fits every name.
+/// A set of patterns; `*` stands for any text, `?` for one character. The empty set fits every
+/// name.
 #[derive(Clone, Debug)]
 pub struct Patterns {
     written: Vec<String>,
@@ -15,7 +16,7 @@ pub struct Patterns {
 pub struct PatternError {
     /// The pattern.
     pub pattern: String,
-    /// Why.
+    /// Cause.
     pub why: String,
 }
 
@@ -40,18 +41,18 @@ impl Patterns {
         })
     }
 
-    /// Whether this name is meant.
+    /// Checks that a pattern fits this name.
     pub fn fit(&self, test: &str) -> bool {
         self.written.is_empty() || self.set.is_match(test)
     }
 
-    /// Whether a pattern has a capital letter, which names of tests do not have.
+    /// Checks for a capital letter in any pattern; names of tests have none.
     pub(crate) fn has_capital(&self) -> bool {
         let capital = |written: &String| written.chars().any(char::is_uppercase);
         self.written.iter().any(capital)
     }
 
-    /// Whether this very word was given, such as the name of a group.
+    /// Checks that this very word was given, such as the name of a group.
     pub fn name(&self, word: &str) -> bool {
         self.written.iter().any(|written| written == word)
     }

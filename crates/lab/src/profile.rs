@@ -1,12 +1,17 @@
-//! What a subject does with memory: its heap by massif, its instructions and cache misses by cachegrind, both of valgrind.
+//! Memory profile of a subject: its heap by massif, its instructions and cache misses by
+//! cachegrind, both of valgrind.
 //!
-//! After "Optimization with Valgrind Massif and Cachegrind" (Carrez), whose two profiles before and after a change this takes by itself. Neither tool times anything, so
-//! neither policy nor placement matters, and counts repeat nearly exactly.
+//! The method follows "Optimization with Valgrind Massif and Cachegrind" (Carrez), whose two
+//! profiles before and after a change are taken here in one go. Neither tool times anything, so
+//! policy and placement do not matter. Counts repeat nearly exactly.
 //!
-//! A whole program is profiled from start to end, twice under cachegrind: where that makes a difference its totals do not compare. A frame of an instrumented subject
-//! is profiled twice as well, first with twice as many iterations of its test, then of its control, and what it counts is the difference: what the test takes beyond
-//! its control. The kit, the start, the preparation of the test and the frame's loop drop out of it. The first is made once more: what like runs differ by is what such a
-//! difference may be off by.
+//! A whole program is profiled from start to end, twice under cachegrind. Its totals do not compare
+//! if the two runs differ.
+//!
+//! A frame of an instrumented subject is also profiled twice. The first run has twice as many
+//! iterations of the test, the second twice as many of the control. Their difference is the cost of
+//! the test beyond its control. The kit, the start, the preparation and the loop cancel out. The
+//! first run is repeated: the difference of like runs bounds the error.
 
 mod cachegrind;
 mod massif;
@@ -25,15 +30,15 @@ use std::time::Duration;
 pub(crate) use valgrind::under;
 use valgrind::{Slices, Tool, Valgrind};
 
-/// What of a subject is profiled.
+/// Part of a subject to profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Work {
     /// A whole program.
     Program {
-        /// One of its subject's.
+        /// One of its subject's programs.
         name: String,
-        /// What it is given.
+        /// Arguments of the program.
         arguments: Vec<String>,
     },
     /// The test frame of an instrumented subject.
@@ -42,7 +47,7 @@ pub enum Work {
         test: String,
         /// Its argument, if it takes one.
         arg: Option<u64>,
-        /// How often it is run.
+        /// Iterations of the frame.
         iterations: u64,
     },
 }
@@ -52,20 +57,23 @@ pub enum Work {
 pub struct Profile {
     /// `name/variant`.
     pub subject: String,
-    /// What was profiled.
+    /// Profiled work.
     pub work: Work,
     /// The heap, from the process's start to its end.
     pub heap: Heap,
-    /// Instructions and cache misses: of the whole program, or of all iterations of the frame beyond those of its control, whose own functions are below 0 in it.
+    /// Instructions and cache misses of the whole program, or of all iterations of the frame beyond
+    /// its control. In the latter the control's own functions are negative.
     pub cache: CacheUse,
-    /// Whether a second run of a program counted the same; true of frames, of which the iterations are told. If not, as with programs that work for a fixed time, totals do not compare.
+    /// Whether a second run of a program counted the same. Frames are true, because their
+    /// iterations are given. Otherwise totals do not compare, as with programs that work for a
+    /// fixed time.
     pub repeats: bool,
-    /// What makes them doubtful.
+    /// Doubts about the counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// What makes the counts of profiles doubtful, each once.
+/// Returns the warnings of profiles, each once.
 pub fn warnings<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Vec<&'a str> {
     let mut texts: Vec<&str> = Vec::new();
     for text in profiles.into_iter().flat_map(|profile| &profile.warnings) {
@@ -76,7 +84,7 @@ pub fn warnings<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Vec<&'a 
     texts
 }
 
-/// Why there is no profile.
+/// Reason for a missing profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// There is no valgrind.
@@ -87,9 +95,9 @@ pub enum ProfileError {
     NoProgram {
         /// `name/variant`.
         subject: String,
-        /// What was asked for.
+        /// Requested program.
         program: String,
-        /// What there is.
+        /// Programs of the subject.
         programs: Vec<String>,
     },
     /// The subject has no such test.
@@ -97,15 +105,15 @@ pub enum ProfileError {
     NoTest {
         /// `name/variant`.
         subject: String,
-        /// What was asked for.
+        /// Requested test.
         test: String,
-        /// What there is.
+        /// Tests of the subject.
         tests: Vec<String>,
     },
     /// The build did not leave the program.
     #[error("the build left no {}: see the subject's README for what it needs", path.display())]
     NotBuilt {
-        /// Where it was looked for.
+        /// Expected place of the file.
         path: PathBuf,
     },
     /// The program could not be run to its end.
@@ -113,7 +121,7 @@ pub enum ProfileError {
     Program {
         /// The tool's name.
         tool: &'static str,
-        /// What happened.
+        /// Cause.
         error: Box<RunnerError>,
     },
     /// The instrumented subject failed.
@@ -121,17 +129,17 @@ pub enum ProfileError {
     Session {
         /// The tool's name.
         tool: &'static str,
-        /// What happened.
+        /// Cause.
         error: Box<SessionError>,
     },
-    /// The tool left nothing, since what it ran is another program by now.
+    /// The tool left nothing, because the program has replaced itself by another.
     #[error(
         "{tool} wrote nothing: `{program}` starts another program by exec, which valgrind did not follow; name that program itself in `run` of its subject.toml, or put it before `{program}` in PATH"
     )]
     NotFollowed {
         /// The tool's name.
         tool: &'static str,
-        /// What the subject's `run` begins with.
+        /// First word of the subject's `run`.
         program: String,
     },
     /// The tool left nothing that can be read.
@@ -139,7 +147,7 @@ pub enum ProfileError {
     Unreadable {
         /// The tool's name.
         tool: &'static str,
-        /// The line, and what is wrong with it; or the system's error.
+        /// The line and its fault, or the system's error.
         why: String,
     },
     /// The user stopped it.
@@ -147,7 +155,8 @@ pub enum ProfileError {
     Interrupted,
 }
 
-/// Whether valgrind may be why a subject failed: it was ended by a signal, or could not do what it was asked for, as those that start other processes cannot.
+/// Checks that valgrind may be the cause of a failure: a signal, or a request that failed under it.
+/// A process under valgrind may be unable to start others.
 fn is_doubtful(error: &SessionError) -> bool {
     match error {
         SessionError::Crashed { signal, .. } => signal.is_some(),
@@ -156,7 +165,8 @@ fn is_doubtful(error: &SessionError) -> bool {
     }
 }
 
-/// Valgrind does not know every instruction or system call, and runs one thread at a time.
+/// Returns a hint that valgrind may be the cause. It does not know every instruction or system
+/// call, and runs one thread at a time.
 fn doubt(is_doubtful: bool) -> &'static str {
     match is_doubtful {
         true => " (it may be valgrind's doing: does it run without?)",
@@ -164,17 +174,19 @@ fn doubt(is_doubtful: bool) -> &'static str {
     }
 }
 
-/// The largest share by which the instructions of two runs may differ for them to be of the same work.
+/// Largest relative difference in instructions between two runs of the same work.
 const SAME_WORK: f64 = 0.001;
 
-/// By so much of what a frame counts like runs of it may differ before that is told.
+/// Relative difference of like runs of a frame that is tolerated without a warning.
 const NOISE: f64 = 0.05;
 
-/// By so many instructions for an operation they always may.
+/// Difference of instructions for an operation that is always tolerated.
 const NOISE_FOR_ONE: f64 = 0.05;
 
-/// Profiles what a built subject does. Each run under a tool, which makes a program some twenty to fifty times as slow, has `limit` of time; there are three, and
-/// four of a frame.
+/// Profiles a built subject.
+///
+/// There are three runs under a tool, and four for a frame. Each has `limit` of time; a tool makes
+/// a program some twenty to fifty times as slow.
 ///
 /// # Errors
 /// See [`ProfileError`].
@@ -197,7 +209,8 @@ pub fn profile(
         let text = valgrind.run(Tool::Cachegrind, slices)?;
         CacheUse::read(&text).map_err(|why| Tool::Cachegrind.unreadable(why))
     };
-    // Both have three parts of iterations, and what is not the test's or the control's is the same in both.
+    // Both runs have three parts of iterations. Everything but test and control is the same in
+    // both.
     let (of_test, of_control) = (count(slices(1, 2))?, count(slices(2, 1))?);
     let id = &built.record.id;
     let (cache, repeats, warning) = match work {
@@ -235,7 +248,8 @@ fn instructions(run: &CacheUse) -> i64 {
     run.total.of("Ir")
 }
 
-/// What is to be said if like runs of a frame differ by an amount that matters beside what it counts. Digits of the times that a subject writes are some hundreds.
+/// Returns a warning if like runs of a frame differ by an amount that matters beside its count.
+/// Digits of the times that a subject writes cause some hundreds of instructions.
 fn noisy(what: &str, iterations: u64, counted: &CacheUse, noise: u64) -> Option<String> {
     let [counted, noise] = [instructions(counted).abs() as f64, noise as f64];
     let for_one = noise / iterations as f64;
@@ -247,7 +261,7 @@ fn noisy(what: &str, iterations: u64, counted: &CacheUse, noise: u64) -> Option<
     })
 }
 
-/// What is to be said if two runs of a program did not do the same work.
+/// Returns a warning if two runs of a program did not do the same work.
 fn unlike(subject: &str, once: &CacheUse, again: &CacheUse) -> Option<String> {
     let [once, again] = [once, again].map(instructions);
     let most = once.max(again) as f64;
@@ -267,25 +281,25 @@ mod tests {
         let run = |instructions: u64| {
             CacheUse::read(&format!("events: Ir\nfn=main\n1 {instructions}\n")).unwrap()
         };
-        let told = |once, again| unlike("a/b", &run(once), &run(again));
-        assert_eq!(told(1_000_000, 1_000_900), None);
-        let text = told(8_500_000, 4_300_000).unwrap();
+        let reported = |once, again| unlike("a/b", &run(once), &run(again));
+        assert_eq!(reported(1_000_000, 1_000_900), None);
+        let text = reported(8_500_000, 4_300_000).unwrap();
         assert!(text.contains("a/b took 8500000 instructions, and 4300000"));
     }
 
     #[test]
     fn like_runs_of_a_frame_that_differ_by_much_are_told() {
-        let told = |counted: i64, noise| {
+        let reported = |counted: i64, noise| {
             let text = format!("events: Ir\nfn=main\n1 {counted}\n");
             noisy("t of a/b", 1000, &CacheUse::read(&text).unwrap(), noise)
         };
-        assert_eq!(told(3000, 120), None);
-        assert_eq!(told(0, 40), None);
-        let text = told(3000, 300).unwrap();
+        assert_eq!(reported(3000, 120), None);
+        assert_eq!(reported(0, 40), None);
+        let text = reported(3000, 300).unwrap();
         let says =
             "differ by 300 instructions, which is 0.30 for an operation, where 3.00 are counted";
         assert!(text.contains(says), "{text}");
-        assert!(told(100, 300).is_some());
+        assert!(reported(100, 300).is_some());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The subject protocol, version 1, as text: what requests look like and what answers mean (docs/subject-protocol.md). No I/O.
+//! The subject protocol, version 1, as text: form of requests and meaning of answers
+//! (docs/reference/subject-protocol.md). No I/O.
 
 mod answer;
 mod escape;
@@ -17,7 +18,7 @@ pub use words::SyntaxError;
 /// The version that this laboratory speaks.
 pub const VERSION: u64 = 1;
 
-/// What every protocol line of an answer begins with.
+/// Beginning of every protocol line of an answer.
 pub const MARK: &str = "@@ ";
 
 /// Longest request line, bytes, without its line end.
@@ -26,11 +27,17 @@ pub const REQUEST_MAX: usize = 4096;
 /// Longest line of an answer, bytes, without its line end.
 pub const ANSWER_LINE_MAX: usize = 65_536;
 
+/// Most bytes of an answer, including the subject's own output meanwhile.
+pub const ANSWER_MAX: usize = 64 << 20;
+
+/// Most lines of an answer, including the subject's own output meanwhile.
+pub const ANSWER_LINES_MAX: usize = 1_000_000;
+
 /// Most readings that one `clock` request may ask for.
 pub const READINGS_MAX: u64 = 1_000_000;
 
 /// Most gaps that are kept in one answer to `gaps`.
 pub const GAPS_MAX: u64 = 200_000;
 
-/// How long one `gaps` request may take, ns: least and most.
+/// Permitted duration of one `gaps` request, ns: least and most.
 pub const GAPS_TIME_NS: std::ops::RangeInclusive<u64> = 1_000_000..=60_000_000_000;

@@ -1,4 +1,5 @@
-//! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
+//! The record of a run, as the report and the comparison read it back: subjects, conditions and
+//! results.
 
 pub(crate) mod calm;
 pub(crate) mod core_distance;
@@ -8,12 +9,14 @@ mod ratio;
 
 pub use core_distance::{Apart, CoreToCore};
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
+pub(crate) use load::is_limited;
 pub use load::{
     ClosedLoop, ContextSwitches, Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask,
     WarmSlice, WarmUp,
 };
 pub use ratio::{Starts, typical};
 
+use crate::run::Options;
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, Interval, LatencyEstimate,
     StorageEstimate, WholeRun,
@@ -28,7 +31,8 @@ pub struct RunRecord {
     pub id: i64,
     /// The suite's name.
     pub suite: String,
-    /// The suite's file as it was when the run began; its tables and published figures are read from it.
+    /// Text of the suite's file at the beginning of the run; its tables and published figures are
+    /// read from it.
     pub suite_toml: String,
     /// Start, RFC 3339, UTC.
     pub started: String,
@@ -36,31 +40,36 @@ pub struct RunRecord {
     pub ended: Option<String>,
     /// Whether the quick sizes were used.
     pub quick: bool,
+    /// What was asked for, such as the tests and subjects that were chosen; `None` where the store
+    /// has it in a form of another version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Options>,
     /// The machine.
     pub machine: Machine,
     /// The subjects that were started, by name and variant.
     pub subjects: Vec<SubjectRecord>,
     /// Results, in the order of the plan.
     pub results: Vec<ResultRecord>,
-    /// What was not granted while it was measured, and makes its figures less exact or doubtful.
+    /// Refusals and doubts that make the run's figures less exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl RunRecord {
-    /// How much of a processor the slices of a subject's turns were to use, ms, where its file said it (`slice_ms`); `None` where they were as in most subjects.
+    /// Returns the processor time due to a slice of a subject's turns, ms, if its file sets it
+    /// (`slice_ms`); `None` for the default.
     pub fn slice_ms(&self, subject: &str) -> Option<u64> {
         let own = self.results.iter();
         let mut own = own.filter(|result| result.identity.subject == subject);
         own.find_map(|result| result.costs.as_ref()?.slice_ms)
     }
 
-    /// How far apart its processors were in what was measured under `across`; `None` where that was not read.
+    /// Returns the distance of the run's processors under `across`; `None` if it was not read.
     pub fn apart(&self) -> Option<Apart> {
         Apart::of(self.results.iter().flat_map(ResultRecord::distances))
     }
 
-    /// Whether processors were kept awake while turns waited.
+    /// Checks whether processors were kept awake while turns waited.
     pub fn is_awake(&self) -> bool {
         let mut costs = self.results.iter().filter_map(|of| of.costs.as_ref());
         costs.any(|costs| costs.awake)
@@ -90,9 +99,9 @@ pub struct Machine {
     pub virtualization: Option<String>,
     /// Load average of one minute when the run began.
     pub load: f64,
-    /// Whether hardware counters can be read, and if not, why.
+    /// State of hardware counters: readable, or the reason why not.
     pub counters: String,
-    /// Whether FIFO scheduling is permitted, and if not, how to permit it.
+    /// State of FIFO scheduling: permitted, or how to permit it.
     pub fifo: String,
 }
 
@@ -111,7 +120,7 @@ pub struct SubjectRecord {
     pub content: String,
 }
 
-/// What was measured: with its policy and placement, the result's name.
+/// Name of a result: subject, test, argument, policy and placement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity {
     /// The test's name in the protocol, or a clock's name, or `interference`.
@@ -127,22 +136,23 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether another result is of the same operation, under the same policy and placement, whatever its subject.
+    /// Checks whether another result is of the same operation under the same policy and placement,
+    /// of any subject.
     pub fn is_beside(&self, other: &Identity) -> bool {
         (&self.test, self.arg, &self.policy, &self.placement)
             == (&other.test, other.arg, &other.policy, &other.placement)
     }
 }
 
-/// What the name of a subject's twin ends with.
+/// Suffix of a twin's name.
 const TWIN: &str = " (again)";
 
-/// The name of a subject that is measured twice, for the second time.
+/// Returns the name of a subject's second measurement.
 pub fn twin_of(subject: &str) -> String {
     format!("{subject}{TWIN}")
 }
 
-/// The subject that a twin is a second measurement of; `None` if it is no twin.
+/// Returns the original of a twin; `None` if the subject is no twin.
 pub fn original_of(twin: &str) -> Option<&str> {
     twin.strip_suffix(TWIN)
 }
@@ -150,32 +160,36 @@ pub fn original_of(twin: &str) -> Option<&str> {
 /// One result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultRecord {
-    /// What it is a result of.
+    /// Name of the result.
     pub identity: Identity,
-    /// What came out.
+    /// Measured outcome.
     pub outcome: Outcome,
-    /// For a frame, the estimate of each start of the subject's process, in order; `outcome` sums them up. Empty for all else.
+    /// Estimates of each start of the subject's process, in order; empty unless it is a frame.
+    /// `outcome` sums them up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Estimate>,
-    /// What a reader must be told beside the outcome. Empty for a frame, whose estimate has findings of its own.
+    /// Remarks for the reader beside the outcome. Empty for a frame, whose estimate has its own
+    /// findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// What the test cost beside its time, where its suite asks for that.
+    /// Costs of the test beside its time, if its suite asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<Costs>,
-    /// What others used of the processors meanwhile, for each start of the subject's process. Empty for load, whose rounds tell it.
+    /// Use of the processors by other programs, for each start of the subject's process. Empty for
+    /// load, whose rounds have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Foreign>,
-    /// How the process became warm, for each start. Empty for subjects that need not.
+    /// Warm-up of the process, for each start. Empty for subjects that need none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm_ups: Vec<WarmUp>,
-    /// How far apart the two processors were, for each start of a frame under `across`. Empty for all else, and where there is one processor.
+    /// Core distance of the two processors, for each start of a frame under `across`. Empty for all
+    /// else, and with one processor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub core_to_core_ns: Vec<CoreToCore>,
 }
 
 impl ResultRecord {
-    /// A result with nothing beside its outcome.
+    /// Creates a result with nothing beside its outcome.
     pub fn new(identity: Identity, outcome: Outcome) -> ResultRecord {
         ResultRecord {
             identity,
@@ -189,7 +203,7 @@ impl ResultRecord {
         }
     }
 
-    /// What a server did under a load; `None` of all else.
+    /// Returns the outcome of a server under load; `None` of all else.
     pub fn load(&self) -> Option<&LoadOutcome> {
         match &self.outcome {
             Outcome::Load(load) => Some(load),
@@ -197,18 +211,19 @@ impl ResultRecord {
         }
     }
 
-    /// How far apart its processors were; `None` where that was not read.
+    /// Returns the distance of its processors; `None` if it was not read.
     pub fn apart(&self) -> Option<Apart> {
         Apart::of(self.distances())
     }
 
-    /// How far apart they were in this run and in a later one, where that differs; `None` also where a run did not read it.
+    /// Returns the core distances in this run and a later one, if they differ. `None` also if a run
+    /// did not read them.
     pub(crate) fn moved_until(&self, later: &ResultRecord) -> Option<(Apart, Apart)> {
         let (before, after) = (self.apart()?, later.apart()?);
         after.differs_from(&before).then_some((before, after))
     }
 
-    /// All that was read of that, ns.
+    /// Returns all readings of the core distance, ns.
     fn distances(&self) -> Vec<f64> {
         match &self.outcome {
             Outcome::Load(load) => load.distances().collect(),
@@ -220,10 +235,15 @@ impl ResultRecord {
         }
     }
 
-    /// Time of an operation, ns: that of the turns that measure its processor time, where they kept it, and else that of its frames; `None` of what is no frame.
+    /// Returns the time of an operation, ns; `None` for anything but a frame.
     ///
-    /// A frame's slices are as short as its clock allows, so that they fit between interruptions. Of operations of some µs they hold one or a few, which a caller makes who has just
-    /// been asked for something else: with cold caches, and without what his run-time collects now and then. A turn's slices last for milliseconds, and follow others of the same test.
+    /// It is that of the turns for processor time, if they kept it. Otherwise it is that of the
+    /// frame's slices.
+    ///
+    /// A frame's slices are as short as its clock allows, to fit between interruptions. For
+    /// operations of some µs a slice holds only one or a few. Its caller has just served another
+    /// request: its caches are cold, and its run-time rarely collects garbage. A turn's slices last
+    /// for milliseconds and follow others of the same test.
     pub fn time(&self) -> Option<Interval> {
         let Outcome::Frame(estimate) = &self.outcome else {
             return None;
@@ -231,22 +251,23 @@ impl ResultRecord {
         Some(self.time_of_turns().unwrap_or(estimate.cost_ns))
     }
 
-    /// The time of an operation in its turns, ns; `None` without turns that kept it.
+    /// Returns the time of an operation in its turns, ns; `None` without turns that kept it.
     pub fn time_of_turns(&self) -> Option<Interval> {
         self.costs.as_ref()?.time()
     }
 
-    /// Takes the limits from costs that rest on one block: runs of earlier versions have some there.
+    /// Removes the limits from costs that rest on one block. Records of earlier versions have
+    /// limits there.
     pub(crate) fn open_if_one_block(&mut self) {
         self.starts.iter_mut().for_each(Estimate::open_if_one_block);
-        // Several starts tell limits by what they differ by.
+        // The differences of several starts give limits.
         if let (Outcome::Frame(estimate), 0 | 1) = (&mut self.outcome, self.starts.len()) {
             estimate.open_if_one_block();
         }
     }
 }
 
-/// What came out.
+/// Result of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
@@ -262,77 +283,83 @@ pub enum Outcome {
     Clock {
         /// `ns` or `ticks`.
         unit: String,
-        /// What its readings told.
+        /// Estimate from its readings.
         estimate: ClockEstimate,
     },
     /// The system's interference with this subject.
     Interference(Interference),
     /// Whole runs of a program.
     Program {
-        /// What it printed, its own accounts left out: the same in every run.
+        /// Output of the program without its accounts, the same in every run.
         answer: String,
         /// Its runs, in the order of time.
         runs: Vec<WholeRun>,
-        /// What was counted in a run of its own, whose time is not kept as counting takes time; by name.
+        /// Counters by name, from a separate run whose time is not kept, because counting takes
+        /// time.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         counted: BTreeMap<String, u64>,
     },
     /// Load on a server.
     Load(Box<LoadOutcome>),
-    /// No figure, and why: it crashed, hung, or what it needs is missing.
+    /// No figure, and the cause: it crashed, hung, or a need is missing.
     Absent {
-        /// What happened, by name.
+        /// Cause of the absence.
         reason: String,
-        /// What the user can do.
-        mend: String,
+        /// Advice to the user.
+        #[serde(rename = "mend")]
+        help: String,
         /// The subject's last words, if it spoke.
         last_words: String,
-        /// Whether the subject lists the test as one that it does not have, such as for a feature that its language lacks, or the suite
-        /// does not mean it for the subject. All else is a failure.
+        /// Whether the absence is intended: the subject lists the test as missing, as for a feature
+        /// its language lacks. A suite may also exclude the test for the subject. Any other absence
+        /// is a failure.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         listed: bool,
     },
 }
 
-/// Why there is no figure: what [`Outcome::Absent`] holds, on its way there.
+/// Reason for a missing figure: the content of a later [`Outcome::Absent`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
-    /// What happened, by name.
+    /// Cause of the absence.
     pub reason: String,
-    /// What the user can do.
-    pub mend: String,
+    /// Advice to the user.
+    #[serde(rename = "mend")]
+    pub help: String,
     /// The subject's last words, if it spoke.
     pub last_words: String,
-    /// Whether the subject lists the test as one that it does not have, or the suite does not mean it for the subject.
+    /// Whether the subject lists the test as missing, or the suite does not intend it for the
+    /// subject.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,
 }
 
 impl Absence {
-    /// What happened, and what the user can do, of a subject that said nothing.
-    pub(crate) fn new(reason: impl Into<String>, mend: impl Into<String>) -> Absence {
+    /// Creates an absence with its cause and advice, without output of the subject.
+    pub(crate) fn new(reason: impl Into<String>, help: impl Into<String>) -> Absence {
         Absence {
             reason: reason.into(),
-            mend: mend.into(),
+            help: help.into(),
             last_words: String::new(),
             listed: false,
         }
     }
 
-    /// The same with what the subject said last.
+    /// Adds the subject's last output.
     pub(crate) fn with_last_words(mut self, words: impl Into<String>) -> Absence {
         self.last_words = words.into();
         self
     }
 
-    /// The absence that a message is whose part after the last semicolon says what mends it.
+    /// Creates an absence from a message, whose part after the last semicolon is the advice.
     pub(crate) fn of_message(error: impl std::fmt::Display) -> Absence {
         let text = error.to_string();
-        let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
-        Absence::new(reason, mend)
+        let (reason, help) = text.rsplit_once("; ").unwrap_or((&text, ""));
+        Absence::new(reason, help)
     }
 
-    /// A test that a subject lists as one that it does not have, or that the suite does not mean for it.
+    /// Creates an absence for a test that the subject lists as missing or the suite does not intend
+    /// for it.
     pub(crate) fn not_meant(because: &str) -> Absence {
         Absence {
             listed: true,
@@ -340,9 +367,9 @@ impl Absence {
         }
     }
 
-    /// A subject's failure.
+    /// Creates an absence from a subject's failure.
     pub(crate) fn of_session(error: &crate::session::SessionError) -> Absence {
-        Absence::new(error.reason(), error.mend()).with_last_words(error.last_words())
+        Absence::new(error.reason(), error.help()).with_last_words(error.last_words())
     }
 }
 
@@ -350,7 +377,7 @@ impl From<Absence> for Outcome {
     fn from(absence: Absence) -> Self {
         Outcome::Absent {
             reason: absence.reason,
-            mend: absence.mend,
+            help: absence.help,
             last_words: absence.last_words,
             listed: absence.listed,
         }
@@ -358,7 +385,7 @@ impl From<Absence> for Outcome {
 }
 
 impl Outcome {
-    /// Whether there is no figure.
+    /// Checks for an outcome without a figure.
     pub fn is_absent(&self) -> bool {
         matches!(self, Outcome::Absent { .. })
     }

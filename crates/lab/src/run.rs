@@ -1,7 +1,9 @@
-//! The engine: plans what is measured, measures it item by item, and stores every reading as it arrives and every result as it is made.
+//! The engine: it plans a run, measures it item by item, and stores every reading and result as it
+//! arrives.
 //!
-//! A subject that crashes, hangs, or answers rubbish costs its item a figure and nothing else: its process is started again, and given up
-//! on by name when it fails three times in a row. An interrupted run keeps what was measured and can be resumed.
+//! A subject that crashes, hangs or answers nonsense costs only the figure of its item. Its process
+//! is started again, and given up by name after three failures in a row. An interrupted run keeps
+//! its results and can be resumed.
 
 mod account;
 mod analysis;
@@ -10,6 +12,7 @@ mod budget;
 mod busy;
 mod compilers;
 mod conditions;
+mod contention;
 mod costs;
 mod counted;
 mod delays;
@@ -62,7 +65,7 @@ use crate::suite::Suite;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 
-/// What the user asks of a run. With the suite and the subjects it decides the plan.
+/// The user's options for a run. Together with suite and subjects they decide the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Use the quick sizes.
@@ -75,14 +78,14 @@ pub struct Options {
     pub subjects: Vec<String>,
     /// Decides everything that is random, such as the starting times of delays.
     pub seed: u64,
-    /// How many times each subject's process is started afresh; without it the suite's own number.
+    /// Starts of each subject's process; without it the suite's own number.
     pub starts: Option<u64>,
-    /// Time after which a subject that does not answer counts as hanging, beyond what its answer should take, s.
+    /// Time beyond an answer's expected duration after which a silent subject counts as hanging, s.
     pub hang_limit_s: f64,
-    /// Count instructions: of every frame where the processor's counters can be read, else by callgrind of costs that cannot be told from
-    /// their control's.
+    /// Counts instructions. The processor's counters are used for every frame if they are readable.
+    /// Otherwise callgrind counts costs that their control hides.
     pub count_instructions: bool,
-    /// Count them by callgrind of every frame that has no count, whatever its cost.
+    /// Count them by callgrind for every frame without a count, at any cost.
     #[serde(default)]
     pub instructions_of_all: bool,
 }
@@ -103,27 +106,27 @@ impl Default for Options {
     }
 }
 
-/// What a run needs beside its options.
+/// Environment of a run beside its options.
 pub struct Laboratory<'l> {
-    /// All subjects that may be asked for.
+    /// All available subjects.
     pub subjects: &'l [Subject],
-    /// Where builds are kept.
+    /// Cache of builds.
     pub cache: &'l Cache,
-    /// Where results go.
+    /// Store of results.
     pub store: &'l mut Store,
-    /// Who is told of progress.
+    /// Receiver of progress events.
     pub observer: &'l mut dyn Observer,
-    /// Set from outside to end the run early; what was measured is kept.
+    /// Flag set from outside to end the run early; the measurements are kept.
     pub stop: &'l AtomicBool,
 }
 
-/// Why there is no run.
+/// Reason for a missing run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A subject or variant is not known.
     #[error(transparent)]
     Subject(#[from] SubjectError),
-    /// The store did not do what was asked.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The stored suite cannot be read by this version.
@@ -141,28 +144,29 @@ pub enum RunError {
     #[error("interrupted before measuring began; builds that were whole are kept")]
     Interrupted,
     /// Nothing is left to measure.
-    #[error("there is nothing to measure: {why}; {mend}")]
+    #[error("there is nothing to measure: {why}; {help}")]
     Nothing {
-        /// Why.
+        /// Cause.
         why: String,
-        /// What to do.
-        mend: String,
+        /// Advice to the user.
+        help: String,
     },
-    /// A resumed run no longer is what it was.
+    /// The conditions of a resumed run have changed.
     #[error("run {run} cannot be resumed: {why}; start a new run")]
     Changed {
         /// The run.
         run: i64,
-        /// What changed.
+        /// Description of the change.
         why: String,
     },
 }
 
 impl Laboratory<'_> {
-    /// Measures a suite and gives the number of the run.
+    /// Measures a suite and returns the number of the run.
     ///
     /// # Errors
-    /// [`RunError`], if the run could not begin, or the store failed. A subject's failure is a result, not an error.
+    /// [`RunError`], if the run could not begin, or the store failed. A subject's failure is a
+    /// result, not an error.
     pub fn measure(
         &mut self,
         suite: &Suite,
@@ -181,10 +185,12 @@ impl Laboratory<'_> {
         Ok(run)
     }
 
-    /// Goes on with an interrupted run, and gives its number. Items with a figure are kept; what was read of an item in progress is used.
+    /// Resumes an interrupted run and returns its number. Items with a figure are kept; stored
+    /// readings of an item in progress are used.
     ///
     /// # Errors
-    /// As [`measure`](Self::measure); also if the subjects have changed since, or if another process measures it now.
+    /// As [`measure`](Self::measure); also if the subjects have changed since, or if another
+    /// process measures it now.
     pub fn resume(&mut self, run: i64) -> Result<i64, RunError> {
         self.store.exists(run)?;
         let _lease = self.store.hold(run)?;

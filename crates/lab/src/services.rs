@@ -5,17 +5,20 @@ use crate::session::SessionError;
 use crate::side_by_side::side_by_side;
 use antiphon_service::{Kind, Place, Service, ServiceError};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often a database's server is started in a run. One that ends may have been ended by somebody; what ends each time is at fault itself.
+/// Starts of a database's server in a run. A single end may come from outside; an end each time is
+/// its own fault.
 const STARTS: u32 = 3;
 
-/// A server that is ending closes its connections a moment before it has ended: so often, and so far apart, it is looked whether it has.
+/// Checks for a server's end, and the pause between them. Its connections close a moment before it
+/// has ended.
 const LOOKS: u32 = 4;
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// What the data of services lies on, in words for the record of a run; `None` where the system does not tell.
+/// Describes the storage of services for the record of a run; `None` if the system does not tell.
 pub(crate) fn on_file_system() -> Option<String> {
     let found = Place::of_user().ok()?.file_system()?;
     Some(format!("data on {}", found.name))
@@ -25,7 +28,7 @@ pub(crate) fn on_file_system() -> Option<String> {
 #[derive(Default)]
 pub struct Services {
     started: Mutex<HashMap<Kind, Started>>,
-    /// What makes their costs doubtful.
+    /// Doubts about their costs.
     warnings: Mutex<Vec<String>>,
 }
 
@@ -34,19 +37,20 @@ pub struct Services {
 struct Started {
     service: Option<Service>,
     starts: u32,
-    /// Why there is none now. Each start may take a minute to fail, and each of many tests would have its own.
+    /// Reason for the present absence. It is kept, because each start may take a minute to fail and
+    /// many tests would try.
     failed: Option<Arc<ServiceError>>,
 }
 
 impl Started {
-    /// Why it is not to be started (again).
+    /// Returns the reason against another start, if there is one.
     fn given_up(&self) -> Option<Arc<ServiceError>> {
         let why = self.failed.as_ref()?;
         (!why.may_pass() || self.starts >= STARTS).then(|| why.clone())
     }
 }
 
-/// They end side by side: each takes a second or more.
+/// Ends all services side by side, because each takes a second or more.
 impl Drop for Services {
     fn drop(&mut self) {
         let started = self
@@ -58,7 +62,8 @@ impl Drop for Services {
 }
 
 impl Services {
-    /// The environment variables that tell a subject where its database is, with tables of its own; none if it needs none.
+    /// Returns the environment variables that lead a subject to its database, with tables of its
+    /// own; none if it needs none.
     ///
     /// # Errors
     /// [`SessionError::NoService`].
@@ -73,12 +78,27 @@ impl Services {
         })
     }
 
-    /// The process of a database's server, if it was started and has one.
+    /// Returns the process of a database's server, if it was started and has one.
     pub fn process(&self, kind: Kind) -> Option<u32> {
         self.started().get(&kind)?.service.as_ref()?.process()
     }
 
-    /// How a database's server ended, should it have done so while it was used, once: the next who needs it has another.
+    /// Runs statements as a started database's administrator ([`Service::administer`]); `None` if
+    /// it was not started.
+    pub fn administer(&self, kind: Kind, statements: &str) -> Option<Result<String, ServiceError>> {
+        let started = self.started();
+        let service = started.get(&kind)?.service.as_ref()?;
+        Some(service.administer(statements))
+    }
+
+    /// Returns the log of a database's server, if it was started and has one.
+    pub fn log(&self, kind: Kind) -> Option<PathBuf> {
+        let started = self.started();
+        Some(started.get(&kind)?.service.as_ref()?.log()?.to_owned())
+    }
+
+    /// Returns the error of a database's server that ended during use, once. The next subject that
+    /// needs it gets a new one.
     pub(crate) fn lost(&self, kind: Kind) -> Option<Arc<ServiceError>> {
         let mut started = self.started();
         let of_kind = started.get_mut(&kind)?;
@@ -103,7 +123,7 @@ impl Services {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was found that makes costs doubtful, once.
+    /// Takes the doubts about costs, which are returned once.
     pub(crate) fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! One instrumented subject, alive: starts it, asks it, and says by name what it did wrong.
+//! One instrumented subject, alive: its start, its requests, and its faults by name.
 
 mod conversation;
 mod error;
@@ -27,14 +27,14 @@ pub const QUIT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A subject that has said hello and waits for requests.
 ///
-/// After any error but [`SessionError::Refused`] the subject is dead, and every further request gives [`SessionError::Over`].
-/// Dropping it kills the subject and all that it started.
+/// After any error but [`SessionError::Refused`] the subject is dead, and every further request
+/// gives [`SessionError::Over`]. A drop kills the subject and all its children.
 pub struct Session<'s> {
     conversation: Conversation<'s>,
     hello: Hello,
 }
 
-/// What a subject can do.
+/// A subject's abilities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
     /// Its tests, in its order; names are unique.
@@ -43,20 +43,20 @@ pub struct Listing {
     pub clocks: Vec<ClockInfo>,
     /// The whole programs that it has, if it is a subject of such.
     pub programs: Vec<String>,
-    /// Whether it is a server, which is put under load.
+    /// Whether it is a server, to be put under load.
     pub serves: bool,
 }
 
-/// An answer, and what the threads that took part in it said of themselves.
+/// An answer, and the reports of its threads about themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported<T> {
-    /// What was asked for.
+    /// Requested answer.
     pub answer: T,
     /// The threads' reports; empty if the subject's kit has none.
     pub threads: Vec<ThreadReport>,
 }
 
-/// What a storage loop answers.
+/// Answer of a storage loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesAnswer {
     /// Absolute readings, ns: one before the first operation and one after each.
@@ -76,7 +76,8 @@ impl Session<'static> {
         Session::ready(Conversation::start(launch)?, launch)
     }
 
-    /// The same with something that lasts until the subject is ready, by the number of its process.
+    /// Starts a subject and keeps a value until it is ready; the value is made from the number of
+    /// its process.
     pub(crate) fn start_under<T>(
         launch: &Launch,
         under: impl FnOnce(u32) -> T,
@@ -88,10 +89,11 @@ impl Session<'static> {
 }
 
 impl<'s> Session<'s> {
-    /// The same, but kills the subject once `stop` is set, in the midst of its start or of a request as well.
+    /// Starts a subject that is killed as soon as `stop` is set, also during its start or a
+    /// request.
     ///
     /// # Errors
-    /// Those, and [`SessionError::Interrupted`], as of each request afterwards.
+    /// Those of a plain start, and [`SessionError::Interrupted`], then and for each later request.
     pub fn start_unless(launch: &Launch, stop: &'s AtomicBool) -> Result<Self, SessionError> {
         Session::ready(Conversation::start_unless(launch, Some(stop))?, launch)
     }
@@ -101,7 +103,8 @@ impl<'s> Session<'s> {
         let hello = greet(&mut conversation, launch.start_limit)?;
         let placement = Request::Placement(launch.placement);
         match conversation.ask(&placement, ANSWER_LIMIT) {
-            // A subject that places nothing leaves its threads where the system puts them: that is what `free` asks for.
+            // A subject without placement leaves its threads to the system, which is the meaning of
+            // `free`.
             Err(SessionError::Refused { code, .. })
                 if launch.placement == Placement::Free && code == "unsupported" => {}
             Err(error) => return Err(error),
@@ -113,17 +116,17 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Who the subject said it is.
+    /// Returns the identity that the subject reported.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// The number of its process.
+    /// Returns the number of its process.
     pub fn process(&self) -> u32 {
         self.conversation.process()
     }
 
-    /// What the subject can do.
+    /// Asks for the subject's abilities.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -152,7 +155,8 @@ impl<'s> Session<'s> {
         Ok(listing)
     }
 
-    /// `count` (1 … 1 000 000) successive readings of a clock, absolute, in the clock's unit.
+    /// Returns `count` (1 … 1 000 000) successive readings of a clock, absolute, in the clock's
+    /// unit.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -188,10 +192,11 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// A batch of ABBA slices of a frame.
+    /// Runs a batch of ABBA slices of a frame.
     ///
     /// # Errors
-    /// See [`SessionError`]; slices other than those asked for, or in another order, are [`SessionError::Rubbish`].
+    /// See [`SessionError`]; slices that differ from the request, also in order, are
+    /// [`SessionError::Rubbish`].
     pub fn batch(
         &mut self,
         test: &str,
@@ -226,7 +231,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// One slice of a frame, after `warmup` untimed iterations.
+    /// Runs one slice of a frame, after `warmup` untimed iterations.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -259,7 +264,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// `count` operations that are meant to start `interval_ns` apart (0: each when the one before has ended).
+    /// Runs `count` operations whose planned starts are `interval_ns` apart (0: each after the end
+    /// of the one before).
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -303,7 +309,7 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// A storage loop of at most `count` operations.
+    /// Runs a storage loop of at most `count` operations.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -354,7 +360,7 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Resource use of the subject's process so far.
+    /// Returns the resource use of the subject's process so far.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -366,7 +372,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Asks the subject to end and waits for it; what it used.
+    /// Asks the subject to end and waits for it; returns its resource use.
     ///
     /// # Errors
     /// It did not answer, did not end within `QUIT_LIMIT`, or ended with another code than 0.
@@ -374,7 +380,8 @@ impl<'s> Session<'s> {
         self.quit_within(QUIT_LIMIT)
     }
 
-    /// The same with another time than the protocol's: under valgrind everything takes longer.
+    /// Ends the subject within another time than the protocol's: under valgrind everything takes
+    /// longer.
     pub(crate) fn quit_within(
         mut self,
         limit: Duration,
@@ -384,7 +391,7 @@ impl<'s> Session<'s> {
         self.conversation.end(limit)
     }
 
-    /// Takes what the subject printed of its own on standard output since the last call (the last 64 KiB of it).
+    /// Takes the subject's own text on standard output since the last call (the last 64 KiB of it).
     pub fn take_own_output(&mut self) -> Vec<String> {
         self.conversation.take_own_output()
     }

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Does something with each, side by side: on this thread where the system has no other for it. Returns when all is done.
+/// Acts on all items side by side, and returns when all is done. Without a further thread it acts
+/// on this one.
 pub(crate) fn side_by_side<T: Send>(all: impl IntoIterator<Item = T>, act: impl Fn(T) + Sync) {
     on(Builder::new, all, act);
 }
@@ -13,7 +14,7 @@ fn on<T: Send>(
     all: impl IntoIterator<Item = T>,
     act: impl Fn(T) + Sync,
 ) {
-    // Where no thread comes to be for it, what it would have had is still ours.
+    // If no thread can start for an item, the item is still ours.
     let all: Vec<_> = all.into_iter().map(|one| Mutex::new(Some(one))).collect();
     std::thread::scope(|scope| {
         for one in &all {

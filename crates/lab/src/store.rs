@@ -1,10 +1,12 @@
-//! The store: every run with its plan, its raw readings and its results, in one SQLite file that is only ever added to.
+//! The store: every run with its plan, raw readings and results, in one append-only SQLite file.
 //!
-//! Each addition is a transaction of its own in a write-ahead log with `synchronous = NORMAL`: a process that is killed at any moment loses
-//! at most the addition it was making. (A machine that loses power may lose the last few, and never the file.) Triggers refuse to
-//! change or delete anything. A later result of the same item counts instead of an earlier one.
+//! Each addition is a separate transaction in a write-ahead log with `synchronous = NORMAL`. A
+//! killed process loses at most its current addition. (A power failure may lose the last few
+//! additions, and never the file.) Triggers refuse changes and deletions. A later result of the
+//! same item replaces an earlier one.
 
 mod access;
+mod holders;
 mod lease;
 mod load;
 mod pack;
@@ -15,7 +17,7 @@ pub use lease::{Holder, Lease};
 pub use raw::Raw;
 
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, ErrorCode, ffi, params};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +28,7 @@ pub struct Store {
     path: PathBuf,
 }
 
-/// What a run begins with.
+/// Initial data of a run.
 #[derive(Clone, Debug)]
 pub struct NewRun<'r> {
     /// The suite's name.
@@ -58,24 +60,25 @@ pub struct RunSummary {
     pub planned: usize,
     /// Items with a result.
     pub done: usize,
-    /// What is open of a run that has not ended.
+    /// Open part of a run that has not ended.
     pub open: Option<OpenRun>,
 }
 
-/// What is open of a run: a frame is measured in each of its process starts, all else in the first one.
+/// Open part of a run. A frame is measured in each of its process starts, all else in the first
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpenRun {
-    /// How often each subject's process is started.
+    /// Starts of each subject's process.
     pub starts: u64,
     /// Measurements of items in process starts, in all.
     pub measurements: u64,
-    /// How many of them are done; what is absent counts as done.
+    /// Number of finished measurements; an absence counts as finished.
     pub measured: u64,
-    /// Who measures it now.
+    /// Process that measures it now.
     pub held_by: Option<Holder>,
 }
 
-/// What the store knows of an interrupted run.
+/// Stored state of an interrupted run.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// The run as it would be read now.
@@ -84,13 +87,13 @@ pub struct Saved {
     pub options: String,
     /// The planned items, as they were given to [`Store::plan`].
     pub items: Vec<String>,
-    /// For each item, whether it has a result.
+    /// Whether each item has a result.
     pub done: Vec<bool>,
-    /// For each item, what was measured: the process start and the reading, in the order of time.
+    /// Measurements of each item: the process start and the reading, in the order of time.
     pub raw: Vec<Vec<(u32, Raw)>>,
 }
 
-/// Why the store did not do what was asked.
+/// Reason why the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// It was written by a later version.
@@ -116,7 +119,7 @@ pub enum StoreError {
         id: i64,
         /// The file.
         path: PathBuf,
-        /// Which runs there are.
+        /// Numbers of the existing runs.
         known: String,
     },
     /// Another process measures it.
@@ -124,27 +127,27 @@ pub enum StoreError {
     Held {
         /// The run.
         run: i64,
-        /// Who.
+        /// Holder.
         by: Holder,
     },
-    /// The file that tells who measures a run could not be written.
+    /// The file that names the holder of a run could not be written.
     #[error("{}: {source}; give access to the store's folder, or name another file with --store", path.display())]
     Lease {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// What it holds cannot be read.
+    /// Unreadable content.
     #[error("run {run} in {}: {what} cannot be read: {why}; this version did not write it, or the file is damaged", path.display())]
     Unreadable {
         /// The run.
         run: i64,
         /// The file.
         path: PathBuf,
-        /// What.
+        /// Name of the content.
         what: &'static str,
-        /// Why.
+        /// Cause.
         why: String,
     },
     /// It cannot be added to.
@@ -152,18 +155,18 @@ pub enum StoreError {
     NotWritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         why: String,
     },
-    /// Only what is there can be read.
+    /// Only an existing store can be read.
     #[error("there is no store {}: {source}; name another file with --store", path.display())]
     NotThere {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// SQLite could not open it, or what lies beside it.
+    /// SQLite could not open it, or a file beside it.
     #[error("{} cannot be opened; give access to it and to its folder, or name another file with --store", path.display())]
     NotOpened {
         /// The file.
@@ -192,15 +195,55 @@ pub enum StoreError {
         path: PathBuf,
         /// Its schema; 0 if it is empty.
         found: i64,
-        /// The one that is read here.
+        /// Version that this program reads.
         known: i64,
     },
+    /// Another process holds it.
+    #[error("{} is held by {}; wait for its end, let it go on if it was stopped, or end it", path.display(), held(.by))]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// Holder, if the system tells.
+        by: Option<Holder>,
+    },
+    /// The disk is full.
+    #[error("{}: there is no room on its disk; make some, or name a file on another disk with --store", path.display())]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Processes cannot share memory through the file system.
+    #[error(
+        "{}: its file system lets processes share no memory, as network folders often do not, and a store needs that; name a file on a disk of this machine with --store",
+        path.display()
+    )]
+    NoSharedMemory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a database whose content is not whole.
+    #[error(
+        "{} is damaged: {why}; save what can be read with `sqlite3 {} .recover | sqlite3 NEW.db`, and go on with --store NEW.db",
+        path.display(), path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Message of SQLite.
+        why: String,
+    },
+    /// It is no database.
+    #[error("{} is no store and no database; name another file with --store", path.display())]
+    NoStore {
+        /// The file.
+        path: PathBuf,
+    },
     /// SQLite's own error.
-    #[error("{}: {source}; if it is no store, or a damaged one, name another file with --store", path.display())]
+    #[error("{}: {source}; name another file with --store", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// Error of SQLite.
         source: rusqlite::Error,
     },
     /// The folder could not be made.
@@ -208,23 +251,50 @@ pub enum StoreError {
     Folder {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
 
 impl StoreError {
-    /// What SQLite said of a file. Where it was not let at the file, nothing is wrong with what the file holds.
+    /// Translates an error of SQLite about a file.
     fn of_sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
         let path = path.to_owned();
+        let why = source.to_string();
+        let extended = match &source {
+            rusqlite::Error::SqliteFailure(error, _) => error.extended_code,
+            _ => 0,
+        };
         match source.sqlite_error_code() {
-            Some(ErrorCode::ReadOnly) => StoreError::NotWritable {
-                path,
-                why: source.to_string(),
-            },
+            Some(ErrorCode::ReadOnly) => StoreError::NotWritable { path, why },
             Some(ErrorCode::CannotOpen) => StoreError::NotOpened { path },
+            Some(
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed,
+            ) => {
+                let by = holders::of(&path);
+                StoreError::Locked { path, by }
+            }
+            Some(ErrorCode::DiskFull) => StoreError::NoRoom { path },
+            Some(ErrorCode::SystemIoFailure) => match extended {
+                ffi::SQLITE_IOERR_SHMSIZE => StoreError::NoRoom { path },
+                ffi::SQLITE_IOERR_SHMMAP
+                | ffi::SQLITE_IOERR_SHMOPEN
+                | ffi::SQLITE_IOERR_SHMLOCK => StoreError::NoSharedMemory { path },
+                _ => StoreError::Sqlite { path, source },
+            },
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, why },
+            Some(ErrorCode::NotADatabase) => StoreError::NoStore { path },
             _ => StoreError::Sqlite { path, source },
         }
+    }
+}
+
+fn held(by: &Option<Holder>) -> String {
+    match by {
+        Some(by) => by.to_string(),
+        None => "another process".to_owned(),
     }
 }
 
@@ -250,7 +320,9 @@ impl Store {
         })
     }
 
-    /// Opens a store that is there to read it, also where it may not be written. Then nothing is made beside it either.
+    /// Opens an existing store for reading. It waits for no writer and needs no room on the disk.
+    ///
+    /// It also reads a store without permission to write, and creates nothing beside it.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let connection = schema::open_to_read(path)?;
         Ok(Store {
@@ -325,7 +397,7 @@ impl Store {
         self.sqlite(added).map(drop)
     }
 
-    /// Adds a warning of a run, as the user was told.
+    /// Adds a warning of a run, as the user saw it.
     pub fn warn(&mut self, run: i64, warning: &str) -> Result<(), StoreError> {
         let added = self.connection.execute(
             "INSERT INTO warning (run, warning) VALUES (?, ?)",
@@ -350,7 +422,10 @@ impl Store {
             .query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
         match self.sqlite(verdict)? {
             verdict if verdict == "ok" => Ok(()),
-            why => Err(self.unreadable(0, "the file", why)),
+            why => Err(StoreError::Damaged {
+                path: self.path.clone(),
+                why,
+            }),
         }
     }
 
@@ -368,7 +443,7 @@ impl Store {
     }
 }
 
-/// JSON of a record. Records have string keys and finite shapes, so writing them cannot fail.
+/// Writes a record as JSON. Records have string keys and finite shapes, so this cannot fail.
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("a record is always writable as JSON")
 }

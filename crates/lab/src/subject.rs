@@ -1,4 +1,5 @@
-//! Subjects: the programs that are measured. A folder with a `subject.toml` is one; docs/subjects.md describes the file.
+//! Subjects: the measured programs. A folder with a `subject.toml` is one;
+//! docs/reference/subjects.md describes the file.
 
 mod least;
 mod need;
@@ -17,39 +18,41 @@ use std::path::{Path, PathBuf};
 pub struct Subject {
     /// Its folder, absolute; `{source}` in commands.
     pub folder: PathBuf,
-    /// Its name; with a variant, `ada/O2`, the name of what is measured.
+    /// Its name; with a variant, `ada/O2`, the name of the measured subject.
     pub name: String,
     /// The language, for people.
     pub language: String,
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
     /// The command that prints the compiler's version.
     pub version: Vec<String>,
     /// The commands, headers and libraries that it needs.
     pub needs: Vec<Need>,
-    /// Files and folders that decide what is built, from its folder on.
+    /// Files and folders that decide the build, relative to its folder.
     pub sources: Vec<String>,
     /// The commands that build it, run one after the other in `{build}`.
     pub build: Vec<Vec<String>>,
-    /// How long all of them together may take, s.
+    /// Time limit of all of them together, s.
     pub build_seconds: u64,
     /// The command that runs it.
     pub run: Vec<String>,
-    /// The programs that it has, if it is one of whole programs; `{program}` in `run` stands for one of them. Empty for a subject that
-    /// speaks the protocol.
+    /// Names of its programs, if it consists of whole programs; `{program}` in `run` stands for one
+    /// of them. Empty for a subject that speaks the protocol.
     pub programs: Vec<String>,
-    /// Whether it is a server that answers HTTP; `{port}` in `run` stands for the port of loopback that it is given.
+    /// Whether it is a server that answers HTTP; `{port}` in `run` stands for its port on loopback.
     pub serves: bool,
-    /// Whether its language compiles while it runs: then each of its tests is warmed before it is measured.
+    /// Whether its language compiles at run time: each of its tests is then warmed before the
+    /// measurement.
     pub warms: bool,
-    /// How much of a processor the slices of its turns use, ms, where that is not as in others: its run-time works in bursts beside the
-    /// program, such as a collector, that a short slice does not hold.
+    /// Processor time due to the slices of its turns, ms, if it differs from the default. Its
+    /// run-time then works in bursts, such as a collector's, that a short slice does not include.
     pub slice_ms: Option<u64>,
-    /// Whether its run-time looks for other work before a thread waits: beside a server, its turns are not in real time.
+    /// Whether its run-time looks for other work before a thread waits: beside a server, its turns
+    /// are not in real time.
     pub looks_for_work: bool,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
-    /// Further flags under a policy; a policy that is named here has builds of its own.
+    /// Further flags under a policy; each policy here has separate builds.
     pub policies: BTreeMap<String, Vec<String>>,
 }
 
@@ -58,21 +61,21 @@ pub struct Subject {
 pub struct Variant {
     /// Its name, such as `O2`.
     pub name: String,
-    /// What `{flags}` stands for.
+    /// Value of `{flags}`.
     pub flags: Vec<String>,
-    /// What it needs of the machine besides the subject's needs.
+    /// Needs beside those of the subject.
     pub needs: Vec<Need>,
-    /// The database that it is measured with, whose address it is told when it starts.
+    /// Database of its measurements, whose address it gets at its start.
     pub service: Option<Kind>,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
-    /// Environment variables under which whole programs count what they do, which makes them slower: each is run once more with them,
-    /// for its counters alone.
+    /// Environment variables that make whole programs count their actions, which slows them. A
+    /// further run of each has them, for its counters alone.
     pub counting: Vec<(String, String)>,
 }
 
 impl Variant {
-    /// The needs of this variant alone that this machine does not meet, the programs of its database among them.
+    /// Returns the unmet needs of this variant alone, including the programs of its database.
     pub fn missing(&self) -> Vec<Need> {
         let unmet = self.needs.iter().filter(|need| !need.is_met());
         let mut missing: Vec<_> = unmet.cloned().collect();
@@ -88,29 +91,31 @@ impl Variant {
     }
 }
 
-/// Why a subject could not be had.
+/// Reason why a subject is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum SubjectError {
     /// Its file could not be read.
-    #[error("{file}: {source}; a subject is a folder with a `subject.toml` (docs/subjects.md)")]
+    #[error(
+        "{file}: {source}; a subject is a folder with a `subject.toml` (docs/reference/subjects.md)"
+    )]
     Unreadable {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// The file has faults.
     #[error(transparent)]
     Faults(#[from] Faults),
     /// No subject or variant has this name.
-    #[error("there is no {what} `{name}`; {mend}")]
+    #[error("there is no {what} `{name}`; {help}")]
     Unknown {
         /// `subject`, or `variant` of which subject.
         what: String,
         /// The name that was asked for.
         name: String,
         /// The nearest known name, or all of them.
-        mend: String,
+        help: String,
     },
 }
 
@@ -119,7 +124,7 @@ impl Subject {
     pub fn load(folder: &Path) -> Result<Subject, SubjectError> {
         let path = folder.join("subject.toml");
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(&path);
+        let text = antiphon_outside::read_text(&path, crate::suite::FILE_MAX);
         let folder = folder.canonicalize();
         match (text, folder) {
             (Ok(text), Ok(folder)) => Ok(read::subject(&file, &text, folder)?),
@@ -127,7 +132,7 @@ impl Subject {
         }
     }
 
-    /// All subjects in the folders of `parent`, by name, and what was wrong with the others.
+    /// Returns all subjects in the folders of `parent`, by name, and the faults of the others.
     pub fn discover(parent: &Path) -> (Vec<Subject>, Vec<SubjectError>) {
         let entries = match std::fs::read_dir(parent) {
             Ok(entries) => entries,
@@ -149,7 +154,7 @@ impl Subject {
                 Ok(subject) if found.iter().any(|other| other.name == subject.name) => {
                     errors.push(SubjectError::Unknown {
                         what: "second subject of the name".to_owned(),
-                        mend: format!("rename the one in {}", folder.display()),
+                        help: format!("rename the one in {}", folder.display()),
                         name: subject.name,
                     });
                 }
@@ -160,32 +165,32 @@ impl Subject {
         (found, errors)
     }
 
-    /// The variant of this name.
+    /// Returns the variant of this name.
     pub fn variant(&self, name: &str) -> Result<&Variant, SubjectError> {
         let found = self.variants.iter().find(|variant| variant.name == name);
         found.ok_or_else(|| SubjectError::Unknown {
             what: format!("variant of `{}` called", self.name),
             name: name.to_owned(),
-            mend: did_you_mean(
+            help: did_you_mean(
                 name,
                 self.variants.iter().map(|variant| variant.name.as_str()),
             ),
         })
     }
 
-    /// The needs that this machine does not meet.
+    /// Returns the needs that this machine does not meet.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| !need.is_met()).collect()
     }
 
-    /// The flags of a variant under a policy.
+    /// Returns the flags of a variant under a policy.
     pub fn flags(&self, variant: &Variant, policy: &str) -> Vec<String> {
         let further = self.policies.get(policy).into_iter().flatten();
         variant.flags.iter().chain(further).cloned().collect()
     }
 
-    /// A command with its placeholders filled. `{flags}` as a whole word becomes several words; inside a word the flags are joined
-    /// by spaces, as `make` takes them.
+    /// Fills a command's placeholders. `{flags}` as a whole word becomes several words. Inside a
+    /// word the flags are joined by spaces, as `make` takes them.
     pub fn fill(&self, command: &[String], build: &Path, flags: &[String]) -> Vec<String> {
         let paths = |word: &str| {
             word.replace("{source}", &self.folder.to_string_lossy())
@@ -204,7 +209,7 @@ impl Subject {
     }
 }
 
-/// The path of the program that runs now: a subject whose compiler is this very command names it so.
+/// Returns the path of the running program. A subject may use this very command as its compiler.
 fn own_program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     path.to_string_lossy().into_owned()
@@ -223,7 +228,7 @@ pub fn select<'s>(
     let subject = subject.ok_or_else(|| SubjectError::Unknown {
         what: "subject".to_owned(),
         name: name.to_owned(),
-        mend: did_you_mean(name, subjects.iter().map(|subject| subject.name.as_str())),
+        help: did_you_mean(name, subjects.iter().map(|subject| subject.name.as_str())),
     })?;
     let variant = match variant {
         Some(variant) => subject.variant(variant)?,

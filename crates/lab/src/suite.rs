@@ -1,8 +1,11 @@
-//! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
+//! Suites: tests, their presentation, and published figures beside them. Each is one TOML file;
+//! docs/reference/suites.md describes it.
 
 mod compare;
 mod curve;
 mod except;
+mod first_look;
+mod headline;
 mod load;
 mod matrix;
 mod models;
@@ -14,6 +17,8 @@ mod savings;
 pub use compare::Compare;
 pub use curve::{Curve, CurveColumn, CurveUnit, Rate};
 pub use except::Exception;
+pub use first_look::FirstLook;
+pub use headline::{Basis, ClaimSets, Headline, HeadlineQuantity, HeadlineRow};
 pub use load::{ServerClaim, ServerQuantity, Servers};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
@@ -26,6 +31,9 @@ use crate::record::Generator;
 use std::collections::HashSet;
 use std::path::Path;
 
+/// The most bytes of a file with a suite or a subject. The longest of ours has 30 000.
+pub(crate) const FILE_MAX: u64 = 4 << 20;
+
 /// A suite as its file says it, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
@@ -33,52 +41,59 @@ pub struct Suite {
     pub name: String,
     /// Its heading.
     pub title: String,
-    /// What it measures, in a sentence or two.
+    /// Summary in a sentence or two.
     pub text: String,
     /// The subjects that are measured unless others are asked for, as `name/variant`.
     pub subjects: Vec<String>,
-    /// Subjects among them that are measured twice, as two: how far their figures differ is an error of the measurement.
+    /// Subjects measured twice, as two: the difference of their figures is an error of the
+    /// measurement.
     pub twins: Vec<String>,
-    /// Further ones that are measured twice in full runs alone, as a quick one has no time for them.
+    /// Further ones that are measured twice in full runs alone, because a quick one has no time for
+    /// them.
     pub full_twins: Vec<String>,
     /// Subjects among them that a quick run leaves out.
     pub only_full: Vec<String>,
     /// Whether processor time and memory, the database's included, are measured beside frames.
     pub costs: bool,
-    /// Beside which other subject the costs of one are told.
+    /// Base of a subject's costs.
     pub compare: Compare,
     /// Sizes of a quick run.
     pub quick: Sizes,
     /// Sizes of a full run.
     pub full: Sizes,
+    /// What a first look takes of it; `None`: nothing.
+    pub first_look: Option<FirstLook>,
     /// The groups, in the order in which they are shown.
     pub groups: Vec<Group>,
     /// Tables published elsewhere, to be read beside today's figures.
     pub published: Vec<Published>,
-    /// Variants of programs, and what they save.
+    /// Variants of programs, and their savings.
     pub savings: Vec<Savings>,
     /// Execution models compared.
     pub models: Vec<Models>,
-    /// Where programs spend what they spend.
+    /// Profiles of programs by part.
     pub profiles: Vec<Profile>,
-    /// Costs against a number, and beside those of others.
+    /// Costs against a number, and as multiples of others.
     pub curves: Vec<Curve>,
-    /// What is claimed of servers under load.
+    /// Claims about servers under load.
     pub servers: Vec<Servers>,
-    /// What is claimed of subjects that speak the protocol.
+    /// Claims about subjects that speak the protocol.
     pub findings: Vec<Servers>,
+    /// Sentences that its reports open with.
+    pub headlines: Vec<Headline>,
 }
 
-/// How long and how exactly a row is measured.
+/// Duration and precision of a row's measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizes {
     /// Time budget of a row in one process, s.
     pub seconds_per_row: f64,
     /// Half width of the interval at which a row is done, as a fraction of the cost.
     pub relative_half_width: f64,
-    /// How many times each subject's process is started afresh.
+    /// Starts of each subject's process.
     pub runs: u64,
-    /// Time budget of the whole run, s, however many rows and subjects; `None`: as long as the rows take.
+    /// Time budget of the whole run, s, for any number of rows and subjects; `None`: as long as the
+    /// rows take.
     pub seconds: Option<f64>,
 }
 
@@ -89,7 +104,7 @@ pub struct Group {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// What the rows have in common.
+    /// Common text of the rows.
     pub text: String,
     /// The rows.
     pub rows: Vec<Row>,
@@ -98,15 +113,16 @@ pub struct Group {
 /// A template of tests that are measured and shown alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Template of the tests' names; `*` in a row of kind `clock` stands for every clock that the subject names.
+    /// Template of the tests' names; `*` in a row of kind `clock` stands for every clock that the
+    /// subject names.
     pub test: String,
     /// Template of their labels.
     pub label: String,
     /// The values of the templates' placeholders.
     pub each: Matrix,
-    /// The values that a quick run is restricted to; placeholders that are not named here keep all theirs.
+    /// Values of a quick run; placeholders without an entry keep all of theirs.
     pub quick: Matrix,
-    /// How it is measured.
+    /// Method of measurement.
     pub kind: RowKind,
     /// Policies and placements of a full run.
     pub runs: Vec<Placed>,
@@ -118,9 +134,9 @@ pub struct Row {
     pub arg: Option<Argument>,
     /// Patterns of the subjects that it is measured in, as `name/variant`; empty: all.
     pub subjects: Vec<String>,
-    /// What it is not meant for.
+    /// Exceptions: combinations that the row does not intend.
     pub except: Vec<Exception>,
-    /// Tell passing by copy from passing by reference by the slope of the cost against this placeholder.
+    /// Placeholder whose slope of the cost separates passing by copy from passing by reference.
     pub passing: Option<String>,
     /// Look for steps of the cost along this placeholder.
     pub steps: Option<String>,
@@ -131,7 +147,7 @@ pub struct Row {
 /// The argument of a row's tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// The same for all.
+    /// One number for all tests.
     Number(u64),
     /// The value of this placeholder.
     Of(String),
@@ -146,7 +162,7 @@ pub struct Placed {
     pub placement: String,
 }
 
-/// How a row is measured.
+/// Method of a row's measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowKind {
     /// Control and test frames: a cost per operation.
@@ -188,7 +204,7 @@ pub enum RowKind {
 /// Load that is put on a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadRow {
-    /// What is asked for, from the slash on.
+    /// Requested path, from the slash on.
     pub path: String,
     /// The body that every answer must have.
     pub body: String,
@@ -196,19 +212,19 @@ pub struct LoadRow {
     pub connections: String,
     /// Whether a connection is used for many requests.
     pub keep_alive: bool,
-    /// How many requests are due each second; closed loop if neither is given.
+    /// Requests due each second; closed loop if neither rate is given.
     pub per_second: Option<f64>,
-    /// Template of the same as a percentage of what the server just answered in closed loop.
+    /// Template of the requests due as a percentage of the server's latest rate in closed loop.
     pub percent_of_closed: Option<String>,
-    /// For how long the server is stopped in the middle, ms: a test of the generator.
+    /// Time for which the server is stopped in the middle, ms: a test of the generator.
     pub freeze_ms: Option<u64>,
-    /// Who sends.
+    /// Generator of the load.
     pub by: Generator,
-    /// Whether the generator sleeps while it waits, also where it has a processor for itself.
+    /// Whether the generator sleeps during its waits, also on a processor of its own.
     pub sleeps: bool,
-    /// How long requests are sent in a round of a full run, s.
+    /// Sending time in a round of a full run, s.
     pub seconds: f64,
-    /// The same in a quick run, s.
+    /// Sending time in a round of a quick run, s.
     pub quick_seconds: f64,
 }
 
@@ -217,13 +233,15 @@ pub struct LoadRow {
 pub struct ProgramRow {
     /// Template of the program's name in its subject.
     pub program: String,
-    /// Templates of its arguments in a full run. Programs of a group with the same arguments take turns, and must print the same.
+    /// Templates of its arguments in a full run. Programs of a group with the same arguments take
+    /// turns, and must print the same.
     pub arguments: Vec<String>,
     /// Templates of its arguments in a quick run.
     pub quick_arguments: Vec<String>,
     /// Time after which a run counts as hanging, s.
     pub limit_s: u64,
-    /// How many rounds are made, for programs whose figures do not change from run to run; as many as the time allows if not given.
+    /// Number of rounds, for programs whose figures do not change from run to run; as many as the
+    /// time permits if not given.
     pub rounds: Option<u64>,
 }
 
@@ -245,7 +263,7 @@ pub struct DelaySweep {
 }
 
 impl RowKind {
-    /// The word for it in suite files.
+    /// Returns its word in suite files.
     pub fn name(&self) -> &'static str {
         match self {
             RowKind::Frame => "frame",
@@ -261,7 +279,8 @@ impl RowKind {
 }
 
 impl Row {
-    /// The tests of the row, in the order of its matrix; the last placeholder changes fastest.
+    /// Returns the tests of the row, in the order of its matrix; the last placeholder changes
+    /// fastest.
     pub fn instances(&self, quick: bool) -> Vec<Instance> {
         let matrix = if quick {
             self.each.restricted(&self.quick)
@@ -271,7 +290,7 @@ impl Row {
         matrix.instances(&self.test, &self.label)
     }
 
-    /// The argument of one of its tests; `None` if it gives none.
+    /// Returns the argument of one of its tests; `None` if there is none.
     pub fn arg_of(&self, instance: &Instance) -> Option<u64> {
         match self.arg.as_ref()? {
             Argument::Number(number) => Some(*number),
@@ -279,7 +298,7 @@ impl Row {
         }
     }
 
-    /// The policies and placements that it is measured under.
+    /// Returns the policies and placements of its measurements.
     pub fn runs(&self, quick: bool) -> &[Placed] {
         if quick { &self.quick_runs } else { &self.runs }
     }
@@ -292,7 +311,7 @@ impl Suite {
         self.twins.iter().chain(further).cloned().collect()
     }
 
-    /// The tests whose operations mostly wait for a disk.
+    /// Returns the tests whose operations mostly wait for a disk.
     pub fn waits_for_disk(&self) -> HashSet<String> {
         let rows = self.groups.iter().flat_map(|group| &group.rows);
         let waits = rows.filter(|row| row.waits_for_disk);
@@ -309,15 +328,18 @@ impl Suite {
 
     /// Reads a suite from its file, and gives the file's text with it (a run keeps it).
     pub fn load(path: &Path) -> Result<(Suite, String), SuiteError> {
-        let text = std::fs::read_to_string(path).map_err(|source| SuiteError::Unreadable {
-            file: path.display().to_string(),
-            source,
+        let text = antiphon_outside::read_text(path, FILE_MAX).map_err(|source| {
+            SuiteError::Unreadable {
+                file: path.display().to_string(),
+                source,
+            }
         })?;
         let suite = Suite::parse(&path.display().to_string(), &text)?;
         Ok((suite, text))
     }
 
-    /// Reads the suite that a user named: a path if it has a slash or ends in `.toml`, else a name in the folder of suites.
+    /// Reads the suite that a user named: a path if it has a slash or ends in `.toml`, else a name
+    /// in the folder of suites.
     pub fn named(folder: &Path, name: &str) -> Result<(Suite, String), SuiteError> {
         if name.contains('/') || name.ends_with(".toml") {
             return Suite::load(Path::new(name));
@@ -330,11 +352,11 @@ impl Suite {
         Err(SuiteError::Unknown {
             name: name.to_owned(),
             folder: folder.display().to_string(),
-            mend: did_you_mean(name, known.iter().map(String::as_str)),
+            help: did_you_mean(name, known.iter().map(String::as_str)),
         })
     }
 
-    /// The subjects of a quick or full run, unless others are asked for.
+    /// Returns the default subjects of a quick or full run.
     pub fn subjects(&self, quick: bool) -> Vec<String> {
         let is_left_out = |name: &&String| quick && self.only_full.contains(name);
         let subjects = self.subjects.iter();
@@ -344,12 +366,12 @@ impl Suite {
             .collect()
     }
 
-    /// The sizes of a quick or full run.
+    /// Returns the sizes of a quick or full run.
     pub fn sizes(&self, quick: bool) -> Sizes {
         if quick { self.quick } else { self.full }
     }
 
-    /// The row and the label of a test. A test that only a full run measures is found too.
+    /// Finds the row and the label of a test, including tests of full runs alone.
     pub fn find(&self, test: &str) -> Option<(&Group, &Row, Instance)> {
         self.groups.iter().find_map(|group| {
             group.rows.iter().find_map(|row| {
@@ -361,8 +383,8 @@ impl Suite {
     }
 }
 
-/// The names of the suites in a folder.
-fn names(folder: &Path) -> Vec<String> {
+/// Returns the names of the suites in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let mut names: Vec<_> = paths
@@ -376,7 +398,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Why a suite could not be had.
+/// Reason why a suite is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Its file could not be read.
@@ -384,18 +406,18 @@ pub enum SuiteError {
     Unreadable {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// No suite has this name.
-    #[error("there is no suite `{name}` in {folder}; {mend}")]
+    #[error("there is no suite `{name}` in {folder}; {help}")]
     Unknown {
         /// The name that was asked for.
         name: String,
         /// The folder of suites.
         folder: String,
         /// The nearest known name, or all of them.
-        mend: String,
+        help: String,
     },
     /// The file has faults.
     #[error(transparent)]

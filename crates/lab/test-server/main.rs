@@ -1,4 +1,5 @@
-//! A server for the laboratory's own tests: `antiphon-test-server PORT CONDUCT FOLDER`. It answers, or misbehaves as it is told.
+//! A server for the laboratory's own tests: `antiphon-test-server PORT CONDUCT FOLDER`. It answers
+//! or misbehaves as told.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -27,7 +28,7 @@ fn main() {
             eprintln!("there is one already");
             exit(4);
         }
-        // A process of its own, which must not outlive the round.
+        // The child is a separate process, which must not outlive the round.
         "child" => {
             let mut child = std::process::Command::new("sleep");
             let mut child = child.arg("600").spawn().expect("a child");

@@ -12,6 +12,7 @@ pub fn list() -> Vec<String> {
         "@@ test name=self.same kind=frame work=chain20",
         "@@ test name=self.dearer kind=frame",
         "@@ test name=self.handoff kind=frame switches=2 threads=2 most=100000",
+        "@@ test name=probe.dear kind=frame",
         "@@ test name=probe.latency kind=latency threads=2",
         "@@ test name=probe.series kind=series arg=bytes",
         "@@ test name=probe.absent kind=frame absent=this%20subject%20only%20tests%20the%20laboratory",

@@ -1,4 +1,4 @@
-//! One broken rule at a time.
+//! Broken rules, one at a time.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 macro_rules! faults {
     ($($(#[$about:meta])* $name:ident = $word:literal),+ $(,)?) => {
-        /// What the subject does wrong.
+        /// Fault of the subject.
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub enum Fault {
             $($(#[$about])* $name),+
@@ -40,6 +40,8 @@ faults! {
     NotText = "not-text",
     /// Answers `batch` with a line that never ends.
     EndlessLine = "endless-line",
+    /// Lists tests without end.
+    EndlessList = "endless-list",
     /// Prints its own output before timing begins.
     PrintsWhileTiming = "prints-while-timing",
     /// Prints half a line of its own before the answer to `list`.
@@ -66,7 +68,7 @@ faults! {
     WrongPolicy = "wrong-policy",
     /// A clock reading is missing.
     MissingReading = "missing-reading",
-    /// A gap is counted and not told.
+    /// A gap is counted but not reported.
     MissingGap = "missing-gap",
     /// Gaps come last first.
     GapsBackwards = "gaps-backwards",
@@ -96,7 +98,7 @@ faults! {
     Leaks = "leaks",
     /// Each slice of a test fills more of a buffer that was reserved at once: allowed.
     FillsBuffer = "fills-buffer",
-    /// The same of an arena.
+    /// An arena is filled in the same way.
     FillsArena = "fills-arena",
     /// Speaks version 2.
     Version = "version",
@@ -106,7 +108,7 @@ faults! {
     QuitCode = "quit-code",
 }
 
-/// What some faults do instead of an answer.
+/// Does the action of faults that precede an answer.
 pub fn before_answer(fault: Option<Fault>, line: &str) {
     let Some(fault) = fault else { return };
     let verb = line.split(' ').next().unwrap_or_default();
@@ -135,6 +137,12 @@ pub fn before_answer(fault: Option<Fault>, line: &str) {
         (Fault::EndlessLine, "batch") => loop {
             write(&[b'x'; 4096]);
         },
+        (Fault::EndlessList, "list") => {
+            let lines = "@@ test name=self.same kind=frame most=1\n".repeat(4096);
+            loop {
+                write(lines.as_bytes());
+            }
+        }
         (Fault::TakesAnything, verb) if !KNOWN.contains(&verb) => {
             println!("@@ ok");
         }
@@ -162,26 +170,27 @@ fn write(bytes: &[u8]) {
     let _ = stdout.flush();
 }
 
-/// Just before a batch's first slice.
+/// Acts just before a batch's first slice.
 pub fn timing_begins(fault: Option<Fault>) {
     if fault == Some(Fault::PrintsWhileTiming) {
         println!("now I begin");
     }
 }
 
-/// Takes two bytes for each iteration, and writes to them; or writes to more of what was reserved.
-pub fn leak(fault: Option<Fault>, role: &str, iterations: u64) {
+/// Takes 256 KiB and writes to them, or writes to more of its reservation.
+pub fn leak(fault: Option<Fault>, role: &str) {
     match fault.filter(|_| role == "test") {
         Some(Fault::Leaks) => {
-            std::mem::forget(std::hint::black_box(vec![1u16; iterations as usize]));
+            std::mem::forget(std::hint::black_box(vec![1u8; 256 << 10]));
         }
-        Some(Fault::FillsBuffer) => fill(8 << 20),
+        Some(Fault::FillsBuffer) => fill(15 << 20),
         Some(Fault::FillsArena) => fill(64 << 20),
         _ => {}
     }
 }
 
-/// Writes to the next bytes of so many that the first call reserves, and from the beginning once all are written.
+/// Writes to the next bytes of the capacity that the first call reserves, and from the beginning
+/// after the last.
 fn fill(capacity: usize) {
     const MORE: usize = 32 << 10;
     static RESERVED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -196,7 +205,7 @@ fn fill(capacity: usize) {
     reserved.resize(filled, 1);
 }
 
-/// What some faults make of a correct answer.
+/// Changes a correct answer as some faults do.
 pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
     let Some(fault) = fault else { return lines };
     let verb = |line: &String| line.split(' ').nth(1).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! The frames that every kit has.
+//! The frames that every kit has, and one whose cost a busy machine shows, too.
 
 use crate::partner::Partner;
 use crate::place::Place;
@@ -13,13 +13,14 @@ pub fn frames(test: &str) -> Result<Frames, Refusal> {
     let (steps, handoff) = match test {
         "self.same" => ([20, 20], false),
         "self.dearer" => ([20, 21], false),
+        "probe.dear" => ([20, 220], false),
         "self.handoff" => ([0, 0], true),
         _ => return Err(Refusal("unknown-test", test.into())),
     };
     Ok(Frames { steps, handoff })
 }
 
-/// So many steps of the reference's chain, from 1.
+/// Runs this many steps of the reference's chain, from 1.
 pub fn chain(steps: u64) -> u64 {
     chain_from(1, steps)
 }

@@ -1,22 +1,28 @@
-//! A subject for the laboratory's own tests: it conforms to docs/subject-protocol.md, or breaks one rule of it.
+//! A subject for the laboratory's own tests: it conforms to docs/reference/subject-protocol.md, or
+//! breaks one rule of it.
 //!
-//! `antiphon-test-subject [FAULT]`; see [`Fault`] for the faults. A fault shows at the request that it concerns.
+//! `antiphon-test-subject [FAULT]`; see [`Fault`] for the faults. A fault shows at the request that
+//! it concerns. A distribution of times may stand in place of a fault ([`Drawn`]).
 
 mod answer;
+mod drawn;
 mod fault;
 mod frames;
 mod partner;
 mod place;
 mod request;
 
+use drawn::Drawn;
 use fault::Fault;
 use request::{Refusal, Request};
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
-/// All that requests are served with.
+/// State of the subject that serves requests.
 struct Subject {
     fault: Option<Fault>,
+    /// Times of single slices, in place of real ones.
+    drawn: Option<Drawn>,
     epoch: Instant,
     place: place::Place,
     /// Clock readings asked for so far.
@@ -28,12 +34,16 @@ const TICK_NS: u64 = 4_000_000;
 const READINGS_PER_TICK: u64 = 1500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let fault = match std::env::args().nth(1) {
+    let word = std::env::args().nth(1);
+    let drawn = word.as_deref().and_then(Drawn::of);
+    let fault = match word {
         None => None,
+        Some(_) if drawn.is_some() => None,
         Some(word) => Some(Fault::of(&word).ok_or_else(|| format!("no fault `{word}`"))?),
     };
     let mut subject = Subject {
         fault,
+        drawn,
         epoch: Instant::now(),
         place: place::Place::Free,
         read: 0,
@@ -65,13 +75,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// With the main thread's report before what was timed and after it: the same, as nothing moves.
+/// Adds the main thread's reports before and after the timed part. Both are the same, because
+/// nothing moves.
 fn reported(mut lines: Vec<String>) -> Vec<String> {
     lines.push(place::report("main", 2));
     lines
 }
 
-/// A hundred ticks of the coarse clock, each a gap.
+/// Returns a hundred ticks of the coarse clock, each a gap.
 fn coarse_gaps() -> Vec<String> {
     const TICKS: u64 = 100;
     let kept: Vec<_> = (0..TICKS).map(|tick| (tick * TICK_NS, TICK_NS)).collect();
@@ -80,7 +91,7 @@ fn coarse_gaps() -> Vec<String> {
 }
 
 impl Subject {
-    /// The data lines of the answer.
+    /// Returns the data lines of the answer.
     fn serve(&mut self, request: &Request) -> Result<Vec<String>, Refusal> {
         match request {
             Request::Hello => Ok(answer::hello()),
@@ -111,10 +122,17 @@ impl Subject {
                 warmup,
             } => {
                 let frames = frames::frames(test)?;
+                if let Some(drawn) = &self.drawn {
+                    let (start, elapsed) = drawn.slice(test, *iterations);
+                    let used = place::Resources::read();
+                    let used = place::Resources::read().since(&used);
+                    let slice = answer::slice(0, role, *iterations, start, elapsed, &used, 0);
+                    return Ok(vec![slice]);
+                }
                 let mut partner = frames.partner(self.place);
                 frames.run(role, *warmup, &mut partner);
                 let slice = self.timed(&frames, 0, role, *iterations, &mut partner);
-                fault::leak(self.fault, role, *iterations);
+                fault::leak(self.fault, role);
                 Ok(vec![slice])
             }
             Request::Latency { count, interval_ns } => Ok(self.latency(*count, *interval_ns)),
@@ -243,7 +261,7 @@ impl Subject {
     }
 
     fn series(&mut self, count: u64) -> Vec<String> {
-        /// What this subject's imaginary storage holds.
+        /// Capacity of this subject's imaginary storage.
         const STORAGE: u64 = 1000;
         let completed = count.min(STORAGE);
         let mut lines = answer::readings(&self.clock(completed + 1));

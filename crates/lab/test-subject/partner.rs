@@ -41,7 +41,7 @@ impl Partner {
         }
     }
 
-    /// There and back.
+    /// Sends a value there and back.
     pub fn pass(&self, value: u64) -> u64 {
         self.send(Ball::Pass(value));
         self.back.recv().expect("the partner runs while it is held")

@@ -1,4 +1,4 @@
-//! Where threads run and what they use, as the system tells a thread itself.
+//! Placement and resource use of threads, as the system tells a thread itself.
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs::read_to_string;
@@ -26,7 +26,8 @@ impl Place {
     }
 }
 
-/// The processor that the calling thread is on. Not by `sched_getcpu`, whose call through the vDSO fails under valgrind.
+/// Returns the processor of the calling thread. It avoids `sched_getcpu`, whose vDSO call fails
+/// under valgrind.
 pub fn processor() -> u32 {
     let stat = read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let words = stat.rsplit(") ").next().unwrap_or_default();
@@ -34,7 +35,7 @@ pub fn processor() -> u32 {
     word.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// The calling thread's report.
+/// Returns the calling thread's report.
 pub fn report(role: &str, count: u64) -> String {
     let stat = read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let words: Vec<&str> = stat

@@ -106,7 +106,7 @@ impl Request {
     }
 }
 
-const FRAMES: &[&str] = &["self.same", "self.dearer", "self.handoff"];
+const FRAMES: &[&str] = &["self.same", "self.dearer", "self.handoff", "probe.dear"];
 
 fn known(test: &str, names: &[&str]) -> Result<String, Refusal> {
     if names.contains(&test) {
@@ -130,7 +130,7 @@ impl Fields<'_> {
         number(self.0.get(key).ok_or_else(|| bad(key))?)
     }
 
-    /// No more than the list says.
+    /// Reads the iterations, up to the limit that the list declares.
     fn iterations(&self, test: &str) -> Result<u64, Refusal> {
         match self.positive("iterations")? {
             100_001.. if test == "self.handoff" => Err(bad("iterations")),

@@ -1,4 +1,4 @@
-//! C text in the making.
+//! A writer of C text.
 
 /// Lines of C with their indentation.
 #[derive(Debug, Default)]
@@ -64,12 +64,12 @@ impl Writer {
         self.depth += 1;
     }
 
-    /// Indents what follows by one more step.
+    /// Indents the next lines by one more step.
     pub fn indent(&mut self) {
         self.depth += 1;
     }
 
-    /// Indents what follows by one step less.
+    /// Indents the next lines by one step less.
     pub fn outdent(&mut self) {
         self.depth -= 1;
     }
@@ -99,10 +99,10 @@ pub fn string(bytes: &[u8]) -> String {
             b'\\' => text.push_str("\\\\"),
             b'\n' => text.push_str("\\n"),
             b'\t' => text.push_str("\\t"),
-            // Two of them could begin a trigraph.
+            // Two question marks could begin a trigraph.
             b'?' => text.push_str("\\?"),
             b' '..=b'~' => text.push(char::from(byte)),
-            // Three digits, so that none that follows belongs to it.
+            // Three digits, so that a following digit is not part of the escape.
             _ => text.push_str(&format!("\\{byte:03o}")),
         }
     }
@@ -118,7 +118,7 @@ pub fn bare(text: &str) -> &str {
     let mut depth = 0i32;
     for byte in inner.bytes() {
         match byte {
-            // Parentheses in literals would mislead.
+            // Parentheses in literals would confuse the search.
             b'"' | b'\'' => return text,
             b'(' => depth += 1,
             b')' => depth -= 1,

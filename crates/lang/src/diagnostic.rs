@@ -1,16 +1,17 @@
-//! Mistakes in a program: what is wrong, where, and what would mend it.
+//! Mistakes in a program: the message, its place, and help.
 //!
-//! A message is shown as `file:line:column: error: text`, which editors and shells jump to, above
-//! the line with the place marked and the mend. The renderers of `annotate-snippets` and
+//! A message is shown as `file:line:column: error: text`, which editors and shells recognize. Below
+//! come the line with the place marked, and the help. The renderers of `annotate-snippets` and
 //! `codespan-reporting` cannot put the place first, so this one is our own.
 
 use std::fmt::Write;
 
+use antiphon_outside::{line as line_of, shown};
 use unicode_width::UnicodeWidthChar;
 
 use crate::source::{Sources, Span};
 
-/// How bad a mistake is.
+/// The severity of a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The program can be run.
@@ -20,7 +21,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the word for it in messages and in JSON.
+    /// Returns its word in messages and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Warning => "warning",
@@ -32,14 +33,14 @@ impl Severity {
 /// A message about a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The place.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What would mend it, if that is known.
-    pub mend: Option<String>,
+    /// How to fix it, if that is known.
+    pub help: Option<String>,
 }
 
 impl Diagnostic {
@@ -49,7 +50,7 @@ impl Diagnostic {
             severity: Severity::Error,
             span,
             message: message.into(),
-            mend: None,
+            help: None,
         }
     }
 
@@ -61,21 +62,21 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a mend.
-    pub fn mend(mut self, mend: impl Into<String>) -> Diagnostic {
-        self.mend = Some(mend.into());
+    /// Adds help.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
         self
     }
 
-    /// Returns it as text: place and message, the line with the part marked, and the mend.
+    /// Returns it as text: place and message, the line with the part marked, and the help.
     pub fn text(&self, sources: &Sources) -> String {
         let source = sources.file(self.span.file);
         let (line, column) = source.position(self.span.start);
         let mut out = format!(
             "{}:{line}:{column}: {}: {}\n",
-            source.path.display(),
+            line_of(&source.path.display().to_string()),
             self.severity.name(),
-            self.message
+            line_of(&self.message)
         );
         let marked = source.excerpt(self.span.start, self.span.end);
         let marked = marked.lines().next().unwrap_or_default();
@@ -84,8 +85,8 @@ impl Diagnostic {
         let margin = " ".repeat(number.len());
         let _ = writeln!(out, " {number} | {}", window.excerpt);
         let _ = writeln!(out, " {margin} | {}{}", window.before, window.marks);
-        if let Some(mend) = &self.mend {
-            let _ = writeln!(out, " {margin} = {mend}");
+        if let Some(help) = &self.help {
+            let _ = writeln!(out, " {margin} = {}", line_of(help));
         }
         out
     }
@@ -106,7 +107,8 @@ pub fn report(diagnostics: &[Diagnostic], sources: &Sources) -> String {
         .collect()
 }
 
-/// Returns the candidate that is most like `name`, for "did you mean", if one is like it.
+/// Returns the candidate most similar to `name`, for "did you mean". Returns `None` if none is
+/// similar.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let most = (name.chars().count() / 3).max(1);
     candidates
@@ -117,7 +119,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate.to_string())
 }
 
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const LONGEST: usize = 160;
 
 /// The part of a line that is shown, and the marks under it.
@@ -169,15 +171,6 @@ impl Window {
     }
 }
 
-/// Returns the character, or a sign for a control character, which a terminal might obey.
-fn shown(c: char) -> char {
-    match c {
-        '\t' => c,
-        _ if c.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => c,
-    }
-}
-
 /// Returns the columns of a terminal that a character takes.
 fn columns(c: char) -> usize {
     shown(c).width().unwrap_or(1)
@@ -219,6 +212,8 @@ mod tests {
         let window = Window::of("\u{1b}[2J\tx", 5, 1);
         assert_eq!(window.excerpt, "\u{fffd}[2J\tx");
         assert_eq!(window.before, "    \t");
+        let reversed = Window::of("\u{202e}gnp.exe", 1, 1);
+        assert_eq!(reversed.excerpt, "\u{fffd}gnp.exe");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Source files and places in them.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A part of a source file: byte offsets from the first of `start` to before `end`.
@@ -31,9 +33,12 @@ pub struct Source {
     pub path: PathBuf,
     /// The text that is parsed.
     pub text: String,
+    /// Whether the file is in Latin-1: a character of the text is a byte of the file.
+    pub is_latin1: bool,
     /// Offsets of the lines' beginnings.
     lines: Vec<u32>,
-    /// The file's own text, if `text` was generated from it. Positions are positions in it.
+    /// The file's own text, if `text` was generated from it. Positions refer to the file's own
+    /// text.
     written: Option<Box<Written>>,
 }
 
@@ -45,7 +50,7 @@ struct Written {
     origins: Vec<Origin>,
 }
 
-/// Where a part of a generated text comes from. The part ends where the next one begins.
+/// The origin of a part of a generated text. The part ends where the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The part's first byte in the generated text.
@@ -75,12 +80,15 @@ pub enum ReadError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is larger than places in it can be counted.
+    /// The file is too large for offsets.
     #[error("{}: the file has more than 1 GiB", .0.display())]
     TooLarge(PathBuf),
+    /// The file is in UTF-16.
+    #[error("{}: the file is in UTF-16; save it in UTF-8", .0.display())]
+    Utf16(PathBuf),
 }
 
-/// Bytes of a source file at most. Texts generated from it are longer, and offsets have 32 bits.
+/// The most bytes of a source file. Texts generated from it are longer, and offsets have 32 bits.
 const LARGEST: usize = 1 << 30;
 
 /// Reads a source file.
@@ -88,21 +96,46 @@ const LARGEST: usize = 1 << 30;
 /// # Errors
 /// The file cannot be read, or is larger than 1 GiB.
 pub fn read(path: &Path) -> Result<Vec<u8>, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::File {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| {
+        // A file that is not regular, such as a device, may have no end.
+        file.take(LARGEST as u64 + 1).read_to_end(&mut bytes)
+    });
+    read.map_err(|source| ReadError::File {
         path: path.to_path_buf(),
         source,
     })?;
     if bytes.len() > LARGEST {
         return Err(ReadError::TooLarge(path.to_path_buf()));
     }
+    if is_utf16(&bytes) {
+        return Err(ReadError::Utf16(path.to_path_buf()));
+    }
     Ok(bytes)
 }
 
-/// Returns a file's content as text. Bytes that are not UTF-8 are taken for Latin-1, which old
-/// programs are written in.
-pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
+/// Returns whether a file begins with the byte order mark of UTF-16, or with an ASCII character in
+/// it.
+fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=0x7f, ..] | [1..=0x7f, 0, ..]
+    )
+}
+
+/// The byte order mark with which a file in UTF-8 may begin.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Returns a file's content as text, and whether it is in Latin-1. Content that is not UTF-8 is
+/// taken for Latin-1, in which old programs are written. A byte order mark is left out.
+pub fn decode(mut bytes: Vec<u8>) -> (String, bool) {
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(e) => (e.into_bytes().into_iter().map(char::from).collect(), true),
+    }
 }
 
 impl Source {
@@ -114,6 +147,7 @@ impl Source {
         Source {
             path,
             text,
+            is_latin1: false,
             lines,
             written: None,
         }
@@ -143,7 +177,23 @@ impl Source {
         rest.lines().next().unwrap_or_default()
     }
 
-    /// Returns what the file has between two offsets of the parsed text.
+    /// Returns whether the text was generated from the file's own.
+    pub fn is_generated(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// Returns the file's text behind the generated part at an offset. Returns `None` for a copied
+    /// part, and for a file that is parsed as it is.
+    pub fn made_of(&self, offset: u32) -> Option<&str> {
+        let written = self.written.as_ref()?;
+        let origin = written.origin(offset).filter(|o| !o.is_copied)?;
+        written
+            .source
+            .text
+            .get(origin.from as usize..origin.to as usize)
+    }
+
+    /// Returns the file's text between two offsets of the parsed text.
     pub fn excerpt(&self, start: u32, end: u32) -> &str {
         let Some(written) = &self.written else {
             return &self.text[start as usize..end as usize];
@@ -154,25 +204,31 @@ impl Source {
 }
 
 impl Written {
+    /// Returns the origin of the part at an offset of the generated text.
+    fn origin(&self, offset: u32) -> Option<&Origin> {
+        let index = self
+            .origins
+            .partition_point(|origin| origin.start <= offset);
+        self.origins.get(index.saturating_sub(1))
+    }
+
     /// Maps a range of the generated text to the range of the file that it comes from.
     fn range(&self, start: u32, end: u32) -> (u32, u32) {
-        let origin = |offset| {
-            let index = self
-                .origins
-                .partition_point(|origin| origin.start <= offset);
-            self.origins.get(index.saturating_sub(1))
-        };
         let length = self.source.text.len() as u32;
-        let from = origin(start).map_or(0, |origin| match origin.is_copied {
-            true => (origin.from + (start - origin.start)).min(origin.to),
-            false => origin.from,
-        });
-        // The last byte of the range, not the one after it, says where the end comes from.
+        let from = self
+            .origin(start)
+            .map_or(0, |origin| match origin.is_copied {
+                true => (origin.from + (start - origin.start)).min(origin.to),
+                false => origin.from,
+            });
+        // The last byte of the range determines the end, not the one after it.
         let last = end.max(start + 1) - 1;
-        let to = origin(last).map_or(from, |origin| match origin.is_copied {
-            true => (origin.from + (last - origin.start) + 1).min(origin.to),
-            false => origin.to,
-        });
+        let to = self
+            .origin(last)
+            .map_or(from, |origin| match origin.is_copied {
+                true => (origin.from + (last - origin.start) + 1).min(origin.to),
+                false => origin.to,
+            });
         (from.min(length), to.clamp(from, length))
     }
 }
@@ -180,19 +236,25 @@ impl Written {
 impl Sources {
     /// Adds a file and returns its number.
     pub fn add(&mut self, path: impl AsRef<Path>, bytes: Vec<u8>) -> u32 {
-        self.push(Source::new(path.as_ref().to_path_buf(), decode(bytes)))
+        let (text, is_latin1) = decode(bytes);
+        let mut source = Source::new(path.as_ref().to_path_buf(), text);
+        source.is_latin1 = is_latin1;
+        self.push(source)
     }
 
-    /// Adds a file whose parsed text was generated from what is `written` in it, as a preprocessor
-    /// does, and returns its number. `origins` are in the order of the generated text.
+    /// Adds a file whose parsed text was generated from `written`, as a preprocessor does, and
+    /// returns its number. `written` is in the form of [`decode`], and `origins` are in the order
+    /// of the generated text.
     pub fn add_generated(
         &mut self,
         path: &Path,
-        written: String,
+        written: (String, bool),
         text: String,
         origins: Vec<Origin>,
     ) -> u32 {
+        let (written, is_latin1) = written;
         let mut source = Source::new(path.to_path_buf(), text);
+        source.is_latin1 = is_latin1;
         source.written = Some(Box::new(Written {
             source: Source::new(path.to_path_buf(), written),
             origins,
@@ -239,8 +301,19 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_latin1() {
-        assert_eq!(decode(vec![b'a', 0xe9]), "aé");
-        assert_eq!(decode("aé".as_bytes().to_vec()), "aé");
+        assert_eq!(decode(vec![b'a', 0xe9]), ("aé".into(), true));
+        assert_eq!(decode("aé".as_bytes().to_vec()), ("aé".into(), false));
+        assert_eq!(decode(b"\xef\xbb\xbfa".to_vec()), ("a".into(), false));
+    }
+
+    #[test]
+    fn utf16_is_known_by_its_mark_or_its_zeroes() {
+        for text in [&b"\xff\xfer\0"[..], b"\xfe\xff\0r", b"r\0e\0", b"\0r\0e"] {
+            assert!(is_utf16(text), "{text:?}");
+        }
+        for text in [&b""[..], b"r", b"resource", "é".as_bytes(), b"\xe9t"] {
+            assert!(!is_utf16(text), "{text:?}");
+        }
     }
 
     #[test]
@@ -259,11 +332,19 @@ mod tests {
             origin(4, 4, 9, false),
             origin(13, 9, 11, true),
         ];
-        let file =
-            sources.add_generated(Path::new("a"), written, "a\n  once once b".into(), origins);
+        let file = sources.add_generated(
+            Path::new("a"),
+            (written, false),
+            "a\n  once once b".into(),
+            origins,
+        );
         let source = sources.file(file);
         assert_eq!(source.position(9), (2, 3));
         assert_eq!(source.excerpt(9, 13), "twice");
+        assert_eq!(
+            (source.made_of(9), source.made_of(14)),
+            (Some("twice"), None)
+        );
         assert_eq!(source.position(14), (2, 9));
         assert_eq!(source.excerpt(14, 15), "b");
         assert_eq!(source.line(2), "  twice b");

@@ -1,11 +1,11 @@
-//! Where the processes that are started meet, and their launch infos.
+//! The bootstrap of the started processes, and their launch infos.
 
 use crate::{Launch, LaunchError};
 use antiphon_panda::platform::{self, LaunchInfo, Rank, Secret, shm, udp};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// The platforms that a program can be started over.
+/// The platforms over which a program can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// Processes of this host, over shared memory.
@@ -19,7 +19,7 @@ pub enum Over {
 }
 
 impl Over {
-    /// The platform's name.
+    /// Returns the platform's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Over {
     }
 }
 
-/// Where the processes of a session meet; held while they run.
+/// The meeting place of a session's processes, held while they run.
 pub enum Bootstrap {
     Shm(shm::Bootstrap),
     Connections(platform::Bootstrap),
@@ -39,7 +39,7 @@ pub enum Bootstrap {
 }
 
 impl Bootstrap {
-    /// A bootstrap at this host's address.
+    /// Makes a bootstrap at this host's address.
     pub fn new(launch: &Launch, own: IpAddr) -> Result<Self, LaunchError> {
         Self::make(launch, SocketAddr::new(own, 0)).map_err(|source| LaunchError::Session {
             over: launch.over.name(),
@@ -51,7 +51,7 @@ impl Bootstrap {
         let secret = Secret::fresh()?;
         match launch.over {
             Over::Shm => shm::Bootstrap::new(launch.count, secret).map(Self::Shm),
-            // Over Open MPI it is for processes to come, which go over connections.
+            // Over Open MPI it is for later processes, which use connections.
             Over::Tcp | Over::Mpi => {
                 platform::Bootstrap::hold(own, launch.count, secret).map(Self::Connections)
             }
@@ -65,11 +65,11 @@ impl Bootstrap {
         }
     }
 
-    /// Notes that a process has ended: processes that join later do not look for it. Over shared memory
-    /// the processes see that themselves.
+    /// Notes that a process has ended. Processes that join later do not look for it, and those that
+    /// wait for it are told.
     pub fn ended(&self, rank: Rank) {
         match self {
-            Self::Shm(_) => {}
+            Self::Shm(bootstrap) => bootstrap.ended(rank),
             Self::Connections(bootstrap) => bootstrap.ended(rank),
             Self::Udp(bootstrap) => bootstrap.ended(rank),
         }

@@ -7,23 +7,28 @@
 //! admin@node8          # one; ssh gets the name as it stands here
 //! ```
 //!
-//! Processes are placed host by host, as many as a host has slots, and from the first host again when all are full.
+//! Processes are placed host by host, as many as a host has slots, and from the first host again
+//! when all are full.
 
 use crate::LaunchError;
+use antiphon_outside as outside;
 use antiphon_panda::platform::bootstrap::towards;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
 
-/// A host that processes are started on.
+/// Bytes of the file at most.
+const LONGEST: u64 = 4 << 20;
+
+/// A host on which processes are started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// As the file names it, for ssh and for messages.
+    /// Name in the file, for ssh and for messages.
     pub name: String,
     pub slots: u32,
-    /// As the other hosts reach it.
+    /// Address by which the other hosts reach it.
     pub address: IpAddr,
-    /// It is this one: nothing is needed to reach it.
+    /// Whether it is this host: nothing is needed to reach it.
     pub is_here: bool,
 }
 
@@ -42,7 +47,7 @@ impl Hosts {
             file: file.to_owned(),
             why,
         };
-        let text = std::fs::read_to_string(file).map_err(|e| refused(format!(": {e}")))?;
+        let text = outside::read_text(file, LONGEST).map_err(|e| refused(format!(": {e}")))?;
         let mut found = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let host = parse(line).and_then(|parsed| parsed.map(look_up).transpose());
@@ -62,7 +67,7 @@ impl Hosts {
         Ok(Self { hosts, own })
     }
 
-    /// Where a process is placed.
+    /// Returns the host on which a process is placed.
     pub fn of(&self, rank: u32) -> &Host {
         let slots: u64 = self.hosts.iter().map(|host| u64::from(host.slots)).sum();
         let mut at = u64::from(rank) % slots;
@@ -74,10 +79,11 @@ impl Hosts {
         host.expect("there are so many slots")
     }
 
-    /// The host of a name: as the file has it, without its user, or its address.
+    /// Returns the host of a name: the file's name, with or without its user, or its address.
     ///
     /// # Errors
-    /// The session has no such host, with the hosts that it has.
+    ///
+    /// The session has no such host; the error lists its hosts.
     pub fn named(&self, name: &str) -> Result<&Host, String> {
         let is_it = |host: &&Host| {
             let bare = host.name.rsplit_once('@').map(|(_, bare)| bare);
@@ -92,13 +98,13 @@ impl Hosts {
         })
     }
 
-    /// The host that others reach by an address.
+    /// Returns the host that others reach by an address.
     pub fn at(&self, address: IpAddr) -> Option<&Host> {
         self.hosts.iter().find(|host| host.address == address)
     }
 }
 
-/// A line's host and slots; nothing on a line without one.
+/// Parses a line's host and slots; returns `None` for a line without one.
 fn parse(line: &str) -> Result<Option<(String, u32)>, String> {
     let line = line.split('#').next().unwrap_or_default();
     let mut words = line.split_whitespace();
@@ -118,7 +124,7 @@ fn parse(line: &str) -> Result<Option<(String, u32)>, String> {
     Ok(Some((name.to_owned(), slots)))
 }
 
-/// A host, by one of its addresses, and all of these.
+/// A host by one of its addresses, and all of these.
 struct Found {
     host: Host,
     addresses: Vec<IpAddr>,
@@ -135,23 +141,37 @@ fn look_up((name, slots): (String, u32)) -> Result<Found, String> {
     let (_, bare) = name.rsplit_once('@').unwrap_or(("", &name));
     let bare = bare.trim_start_matches('[').trim_end_matches(']');
     let found = (bare, 0).to_socket_addrs();
-    let addresses: Vec<IpAddr> = found
+    let addresses = found
         .map_err(|e| format!("the host `{bare}` is not known: {e}"))?
         .map(|found| found.ip())
         .collect();
+    let bare = bare.to_owned();
+    at_addresses((name, slots), &bare, addresses)
+}
+
+fn at_addresses(
+    (name, slots): (String, u32),
+    bare: &str,
+    addresses: Vec<IpAddr>,
+) -> Result<Found, String> {
     let Some(&address) = addresses.first() else {
         return Err(format!("the host `{bare}` has no address"));
     };
+    // Debian gives a host's own name the address 127.0.1.1. A numeric loopback address may stand
+    // for another host.
+    let is_name = bare.parse::<IpAddr>().is_err();
+    let is_here = |at: &IpAddr| is_here(*at) || is_name && at.is_loopback();
     let host = Host {
+        is_here: addresses.iter().any(is_here),
         name,
         slots,
         address,
-        is_here: addresses.iter().any(|address| is_here(*address)),
     };
     Ok(Found { host, addresses })
 }
 
-/// An address of each host, all of one version of IP: 4 if all other hosts have that. This one is reached by what it has on its way to them.
+/// Chooses an address of each host, all of one version of IP: 4 if all other hosts have it. This
+/// host is reached by its address on the way to them.
 fn choose_addresses(found: Vec<Found>) -> Result<Vec<Host>, String> {
     let others: Vec<&Found> = found.iter().filter(|found| !found.host.is_here).collect();
     let asked: Vec<&Found> = match others.is_empty() {
@@ -176,7 +196,8 @@ fn choose_addresses(found: Vec<Found>) -> Result<Vec<Host>, String> {
     Ok(found.into_iter().map(host).collect())
 }
 
-/// Whether an address is this host's. Loopback addresses other than the usual one are taken for other hosts, so that one can try things out.
+/// Returns whether a numeric address is this host's. Loopback addresses other than the usual one
+/// count as other hosts, for trials.
 fn is_here(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) if v4.is_loopback() => v4 == Ipv4Addr::LOCALHOST,
@@ -184,10 +205,11 @@ fn is_here(address: IpAddr) -> bool {
     }
 }
 
-/// This host's address on the way to the others; if there are none, that under which the file names it.
+/// Returns this host's address on the way to the others; if there are none, its address in the
+/// file.
 fn own_address(hosts: &[Host]) -> io::Result<IpAddr> {
     match hosts.iter().find(|host| !host.is_here) {
-        // Any port: nothing is sent.
+        // Any port serves, since nothing is sent.
         Some(other) => towards(SocketAddr::new(other.address, 9)),
         None => Ok(hosts[0].address),
     }
@@ -254,7 +276,7 @@ mod tests {
             (vec![here(), both()], "127.0.0.1 10.0.0.2"),
             (vec![both(), new()], "fd00::2 fd00::4"),
             (vec![old(), both()], "10.0.0.3 10.0.0.2"),
-            // This host's own is the one on its way to the others, whatever the file calls it.
+            // This host's address is the one on its way to the others, whatever the file says.
             (
                 vec![found("here", &["10.0.0.1"], true), new()],
                 "10.0.0.1 fd00::4",
@@ -267,6 +289,19 @@ mod tests {
             why.contains("`new` has no IPv4") && why.contains("`old` no IPv6"),
             "{why}"
         );
+    }
+
+    /// Checks names as Debian has them in `/etc/hosts`.
+    #[test]
+    fn a_name_of_a_loopback_address_is_this_hosts_own() {
+        let found = |name: &str, at: [u8; 4]| {
+            let found = at_addresses((name.into(), 1), name, vec![at.into()]);
+            found.expect("it has an address").host.is_here
+        };
+        assert!(found("node1", [127, 0, 1, 1]));
+        assert!(found("node1", [127, 0, 0, 1]));
+        assert!(!found("127.0.1.1", [127, 0, 1, 1]));
+        assert!(!found("node1", [192, 0, 2, 99]));
     }
 
     #[test]
@@ -286,5 +321,14 @@ mod tests {
         }
         let error = Hosts::read(Path::new("/no/such/file")).expect_err("none");
         assert!(error.to_string().contains("/no/such/file"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let refused = Hosts::read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(
+            refused.contains("/dev/zero: it is no regular file"),
+            "{refused}"
+        );
     }
 }

@@ -1,8 +1,11 @@
-//! Starts the processes of a session, hands on what they write, passes signals, and says how they ended.
+//! The launcher of a session's processes: it starts them, hands on their output, passes signals,
+//! and reports how they ended.
 //!
-//! Each process gets its [`LaunchInfo`](antiphon_panda::platform::LaunchInfo) in its environment. The first one reads our standard input, the others none. A process that fails does not
-//! end the others: they are told by the platform that it is lost, and go on where the platform survives that. Nothing outlives us, in whatever way we end: each process
-//! has a keeper of the `runner`.
+//! Each process gets its [`LaunchInfo`](antiphon_panda::platform::LaunchInfo) in its environment.
+//! The first one reads the launcher's standard input, the others none. A failed process does not
+//! end the others. The platform tells them that it is lost, and they go on where the platform
+//! survives that. No process outlives the launcher, in whatever way that ends: each has a keeper of
+//! the `runner`.
 //!
 //! ```no_run
 //! use antiphon_launch::{Launch, Over};
@@ -28,12 +31,13 @@ pub use running::{Running, Signals};
 
 use antiphon_panda::platform::RegistryError;
 use antiphon_panda::platform::udp::Faults;
+use antiphon_runner::limit_of;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What to start.
+/// The settings of a session to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
     over: Over,
@@ -44,15 +48,19 @@ pub struct Launch {
     faults: Option<Faults>,
     silence: Option<Duration>,
     joinable: Option<String>,
+    start_limit: Duration,
 }
 
-/// Why the processes were not started, or not followed to their end.
+/// Default time that a command may take to start a process on another host.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Reason why the processes were not started, or not followed to their end.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// There is nothing to start.
     #[error("a session has at least one process: say how many with -n")]
     Nobody,
-    /// Other hosts were asked for where they cannot be had.
+    /// Other hosts were asked for over a platform that cannot reach them.
     #[error(
         "{over} is memory of this host: use `--over tcp`, `--over udp` or `--over mpi` to reach others, or leave --hosts out"
     )]
@@ -65,18 +73,18 @@ pub enum LaunchError {
     HostsFile {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and where in it.
+        /// What is wrong, and where in the file.
         why: String,
     },
-    /// There is nothing to reach other hosts by.
+    /// There is no command that reaches other hosts.
     #[error(
         "there is no `{command}`, which starts processes on other hosts: install it (apt-get install openssh-client), or name another command in ANTIPHON_SSH"
     )]
     NoSsh {
-        /// What was to be called.
+        /// The command.
         command: String,
     },
-    /// Faults of a network were asked for where there is none.
+    /// Faults of a network were asked for over a platform without one.
     #[error("{over} has no network that could be bad: faults are for `--over udp`")]
     Faults {
         /// The platform's name.
@@ -87,7 +95,7 @@ pub enum LaunchError {
         "only mpirun starts processes of a session over mpi, so nobody can join it by hand: use shm, tcp or udp, or leave --joinable out"
     )]
     Joinable,
-    /// The session cannot be made to be found.
+    /// The session cannot be announced.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Open MPI is not installed.
@@ -95,11 +103,17 @@ pub enum LaunchError {
         "there is no `mpirun`, which starts programs over Open MPI: install it (apt-get install openmpi-bin libopenmpi3)"
     )]
     NoMpi,
-    /// The place where processes meet could not be made.
-    #[error("cannot make a session over {over}: {source}")]
+    /// The bootstrap could not be made.
+    #[error("cannot make a session over {over}: {source}{}", limit_of(.source))]
     Session {
         /// The platform's name.
         over: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system starts no more threads, of which each process has one here.
+    #[error("cannot follow a process: {source}{}", limit_of(.source))]
+    NoThread {
         /// What the system said.
         source: io::Error,
     },
@@ -109,7 +123,7 @@ pub enum LaunchError {
 }
 
 impl Launch {
-    /// A program as `count` processes over a platform.
+    /// Makes the settings of a program as `count` processes over a platform.
     pub fn new(over: Over, count: u32, program: impl AsRef<OsStr>) -> Self {
         Self {
             over,
@@ -120,6 +134,7 @@ impl Launch {
             faults: None,
             silence: None,
             joinable: None,
+            start_limit: START_LIMIT,
         }
     }
 
@@ -131,16 +146,19 @@ impl Launch {
         self
     }
 
-    /// A file that names the hosts, one on each line, with `slots=N` behind it for more than one process: as `mpirun --hostfile` reads it. For all platforms but
-    /// [`Over::Shm`]. `mpirun` reaches the hosts in its own way, else it is `ssh`, or what the variable `ANTIPHON_SSH` names. Sockets are bound to the addresses of the
-    /// hosts and to no others. Processes on other hosts read no standard input.
+    /// Sets a file that names the hosts, one on each line, as `mpirun --hostfile` reads it.
+    /// `slots=N` behind a name allows more than one process.
+    ///
+    /// It applies to all platforms but [`Over::Shm`]. `mpirun` reaches the hosts in its own way,
+    /// otherwise `ssh` does, or the command in the variable `ANTIPHON_SSH`. Sockets are bound to
+    /// the hosts' addresses and to no others. Processes on other hosts read no standard input.
     #[must_use]
     pub fn hosts(mut self, file: Option<impl AsRef<Path>>) -> Self {
         self.hosts = file.map(|file| file.as_ref().to_owned());
         self
     }
 
-    /// A network that loses, doubles and delays datagrams. For [`Over::Udp`].
+    /// Sets the faults of a network that loses, doubles and delays datagrams. For [`Over::Udp`].
     #[must_use]
     pub fn faults(mut self, faults: Option<Faults>) -> Self {
         self.faults = faults;
@@ -148,13 +166,22 @@ impl Launch {
     }
 
     /// How long a process may be silent before others take it for lost, whatever the program says.
+    /// Where this is not given, more than 16 processes a processor get more time than others.
     #[must_use]
     pub fn silence(mut self, silence: Option<Duration>) -> Self {
         self.silence = silence;
         self
     }
 
-    /// Lets processes that this user starts by hand join the session by a name, while it runs: see
+    /// Sets how long `ssh`, or the command in `ANTIPHON_SSH`, may take to start a process on
+    /// another host. The default is a minute. Then it is killed.
+    #[must_use]
+    pub fn start_limit(mut self, limit: Duration) -> Self {
+        self.start_limit = limit;
+        self
+    }
+
+    /// Lets processes that this user starts by hand join the running session by a name: see
     /// [`Registry`](antiphon_panda::platform::Registry). For all platforms but [`Over::Mpi`].
     #[must_use]
     pub fn joinable(mut self, name: Option<impl Into<String>>) -> Self {
@@ -162,10 +189,11 @@ impl Launch {
         self
     }
 
-    /// Starts the processes. If one cannot be started, those that were are ended.
+    /// Starts the processes. If one cannot be started, the others are ended.
     ///
     /// # Errors
-    /// What is missing or was not permitted, with the mend.
+    ///
+    /// The error says what is missing or was refused, and what to do about it.
     pub fn start(&self) -> Result<Running, LaunchError> {
         if self.count == 0 {
             return Err(LaunchError::Nobody);

@@ -1,30 +1,30 @@
-//! Output in lines, so that what several processes write at once can be told apart.
+//! Output in lines, so that the output of several processes at once can be told apart.
 
 use antiphon_panda::platform::Rank;
 use antiphon_runner::Stream;
 
-/// A line longer than this is handed on in parts.
+/// Longest line in bytes; longer ones are handed on in parts.
 const LINE_MAX: usize = 64 << 10;
 
 /// A line that a process wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Who wrote it; nobody if it is of what started the processes, such as `mpirun`.
+    /// Rank of its writer; `None` for the output of a starting program, such as `mpirun`.
     pub rank: Option<Rank>,
-    /// Where to.
+    /// Stream to which it was written.
     pub stream: Stream,
-    /// What, without its end.
+    /// Its text without the line end.
     pub text: Vec<u8>,
 }
 
-/// Puts together the lines of one output.
+/// The lines of one output, put together.
 #[derive(Debug, Default)]
 pub struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes more of the output; hands on the lines that are whole.
+    /// Takes more of the output, and hands on complete lines.
     pub fn push(&mut self, mut bytes: &[u8], mut line: impl FnMut(Vec<u8>)) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.begun.extend_from_slice(&bytes[..end]);
@@ -40,7 +40,7 @@ impl Lines {
         }
     }
 
-    /// The output is over: hands on the last line if it lacks its end.
+    /// Hands on the last line if it lacks its end, when the output is over.
     pub fn finish(&mut self, line: impl FnOnce(Vec<u8>)) {
         if !self.begun.is_empty() {
             line(std::mem::take(&mut self.begun));

@@ -1,4 +1,5 @@
-//! Sessions over Open MPI are started by its own `mpirun`, which reaches other hosts and says of each line whose it is.
+//! Sessions over Open MPI. Its own `mpirun` starts them, reaches other hosts, and marks each line
+//! with its rank.
 
 use crate::bootstrap::{Bootstrap, Over};
 use crate::hosts::Hosts;
@@ -8,12 +9,22 @@ use antiphon_panda::platform::{LaunchInfo, Secret};
 use antiphon_runner::{Error, Program, Stream};
 use std::path::Path;
 
+/// Settings of Open MPI for processes of one host: they talk through shared memory and listen
+/// nowhere. `mpirun` itself always listens at all addresses. It tells the processes of the loopback
+/// alone.
+const ON_THIS_HOST: [(&str, &str); 3] = [
+    ("OMPI_MCA_pml", "ob1"),
+    ("OMPI_MCA_btl", "self,vader"),
+    ("OMPI_MCA_oob_tcp_if_include", "lo"),
+];
+
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     let bootstrap = launch
         .hosts
         .as_deref()
         .and_then(|file| bootstrap(launch, file));
-    // All that a launch info says, be it nothing: else it would be that of the session that we are a process of, if we are one.
+    // All variables of a launch info are set, even if empty. Otherwise those of an outer session
+    // would be inherited.
     let info = LaunchInfo {
         silence: launch.silence,
         ..bootstrap.as_ref().map_or_else(
@@ -25,10 +36,18 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         .args(["--tag-output", "--oversubscribe", "-n"])
         .arg(launch.count.to_string());
     for (name, value) in info.to_mpirun_environment() {
-        // Only its name is seen by others.
+        // Other processes see only its name.
         mpirun = mpirun.env(name, value).args(["-x", name]);
     }
-    // SAFETY: asks for a number.
+    if launch.hosts.is_none() {
+        for (name, value) in ON_THIS_HOST {
+            // A setting of the user takes precedence.
+            if std::env::var_os(name).is_none() {
+                mpirun = mpirun.env(name, value);
+            }
+        }
+    }
+    // SAFETY: `geteuid` only returns a number.
     if unsafe { libc::geteuid() } == 0 {
         mpirun = mpirun.arg("--allow-run-as-root");
     }
@@ -51,13 +70,14 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     Ok(running)
 }
 
-/// Where processes to come and the others meet. A file that only `mpirun` understands is its own matter: then no processes can be added, and who wants some is told.
+/// Returns the bootstrap where later processes and the others meet. A file that only `mpirun`
+/// understands gives none: then no processes can be added, and a request for some says so.
 fn bootstrap(launch: &Launch, hosts: &Path) -> Option<Bootstrap> {
     let hosts = Hosts::read(hosts).ok()?;
     Bootstrap::new(launch, hosts.own).ok()
 }
 
-/// The launch info of a session of this host: rank 0 holds a bootstrap once there is need of one.
+/// Returns the launch info of a session of this host: rank 0 holds a bootstrap once one is needed.
 fn bare(size: u32) -> LaunchInfo {
     LaunchInfo {
         platform: Over::Mpi.name().into(),
@@ -73,7 +93,8 @@ fn bare(size: u32) -> LaunchInfo {
     }
 }
 
-/// Takes the mark off that `--tag-output` puts before a line: `[1,3]<stdout>:` is rank 3's standard output.
+/// Removes the mark that `--tag-output` puts before a line: `[1,3]<stdout>:` is rank 3's standard
+/// output.
 pub(crate) fn untag(line: Line) -> Line {
     marked(&line.text)
         .map(|(rank, stream, text)| Line {

@@ -1,28 +1,29 @@
-//! How the processes of a session ended.
+//! The ends of a session's processes.
 
 use antiphon_panda::platform::Rank;
 use antiphon_runner::{End, Usage};
 
-/// How all processes ended, in the order in which they did.
+/// The ends of all processes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// One for each process; a single one for `mpirun`.
     pub ended: Vec<Ended>,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which; nobody for `mpirun`.
+    /// Its rank; `None` for `mpirun`.
     pub rank: Option<Rank>,
-    /// How.
+    /// Its end.
     pub end: End,
-    /// What it and its children used.
+    /// Resources that it and its children used.
     pub usage: Usage,
 }
 
 impl Outcome {
-    /// 0 if all ended well, else the exit code of the first that did not; 128 and the signal's number if that was ended by one.
+    /// Returns 0 if all ended well, else the exit code of the first that did not. For an end by a
+    /// signal it is 128 and the signal's number.
     #[must_use]
     pub fn exit_code(&self) -> i32 {
         self.failed().next().map_or(0, |ended| match ended.end {
@@ -32,7 +33,8 @@ impl Outcome {
         })
     }
 
-    /// Those that failed, first things first: `rank 2 was ended by SIGSEGV (11)`. Nothing if none did.
+    /// Describes the processes that failed, in order: `rank 2 was ended by SIGSEGV (11)`. Returns
+    /// `None` if none did.
     #[must_use]
     pub fn summary(&self) -> Option<String> {
         let failed: Vec<String> = self.failed().map(ToString::to_string).collect();

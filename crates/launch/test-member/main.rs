@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             eprint!("and no end from {}", info.rank);
         }
         "echo" => println!("{:?}", std::env::args().nth(2).ok_or("nothing to say")?),
-        // Whoever does not exit stays until it is ended.
+        // A member that does not exit stays until it is ended.
         "hang-exit" if info.rank != 1 => sleep(LONG),
         "hang-exit" => exit(7),
         "exit" => exit(7 * i32::from(info.rank == 1)),
@@ -53,13 +53,31 @@ fn main() -> Result<(), Box<dyn Error>> {
             sleep(LONG);
         }
         "heed" => heed()?,
+        // The second process ends before it joins; the others say what they are told.
+        "never" if info.rank == 1 => exit(3),
+        "never" => println!("{}", Session::join().err().ok_or("it has begun")?),
+        // One process may have few files open; each says what it is told.
+        "few" => few(&info)?,
+        "gather" => {
+            let session = Session::join()?;
+            session.everyone()?.barrier()?;
+            println!("here");
+            // The first member to leave would be lost to those that are still waited for.
+            session.everyone()?.barrier()?;
+        }
+        "stay" => {
+            let _session = Session::join()?;
+            println!("here {}", std::process::id());
+            io::stdout().flush()?;
+            sleep(LONG);
+        }
         "spawn" => spawn(if info.rank < info.size {
             "spawn"
         } else {
             "fail"
         })?,
         "spawn-hang" => spawn("hang")?,
-        // Who spawned leaves, those that were spawned say so and stay.
+        // The spawner leaves; the spawned members report that and stay.
         "spawn-leave" if info.rank < info.size => {
             let session = Session::join()?;
             session.spawn(std::env::current_exe()?, ["spawn-leave"], 2)?;
@@ -96,10 +114,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Joins with the number of open files that the second argument gives, if it is of the rank that the
+/// third one gives.
+fn few(info: &LaunchInfo) -> Result<(), Box<dyn Error>> {
+    let numbers = std::env::args().skip(2).map(|word| word.parse::<u32>());
+    let numbers: Vec<u32> = numbers.collect::<Result<_, _>>()?;
+    if info.rank == numbers[1] {
+        let few = libc::rlimit {
+            rlim_cur: numbers[0].into(),
+            rlim_max: numbers[0].into(),
+        };
+        // SAFETY: the structure is ours.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &few) };
+    }
+    // All stay until each has come, so that none makes room for another.
+    let met = Session::join().and_then(|session| session.everyone()?.barrier());
+    println!("{}", met.err().ok_or("they have met")?);
+    Ok(())
+}
+
 /// Keeps SIGUSR1 and SIGTERM for who waits for them, in all threads that are started later.
 fn block_signals() -> libc::sigset_t {
     let mut signals = std::mem::MaybeUninit::uninit();
-    // SAFETY: a set that is filled before it is used; this process has no other thread that could get them.
+    // SAFETY: a set that is filled before it is used; this process has no other thread that could
+    // get them.
     unsafe {
         libc::sigemptyset(signals.as_mut_ptr());
         libc::sigaddset(signals.as_mut_ptr(), libc::SIGUSR1);
@@ -123,12 +161,13 @@ fn heed() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first process has two more started, which the others hear from; they end well or badly, or never.
+/// The first process has two more started, which the others hear from; they end well or badly, or
+/// never.
 fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
     let session = Session::join()?;
     let port = session.port("hello");
     if mode == "fail" {
-        println!("spawned with {:?}", std::env::var("COLOUR"));
+        println!("spawned with {:?}", std::env::var("ANTIPHON_COLOUR"));
         for to in 0..session.size() {
             port.send_synchronously(to, 0, Message::new())?;
         }
@@ -139,8 +178,9 @@ fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
         });
     }
     if session.rank() == 0 {
-        // SAFETY: this process has no other thread that looks at its environment.
-        unsafe { std::env::set_var("COLOUR", "green") };
+        // SAFETY: this process has no other thread that looks at its environment. The variable is
+        // one that leaves a host.
+        unsafe { std::env::set_var("ANTIPHON_COLOUR", "green") };
         let ranks = session.spawn(std::env::current_exe()?, [mode], 2)?;
         println!("spawned {ranks:?}");
         io::stdout().flush()?;
@@ -206,14 +246,15 @@ fn signalled() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first process has others started on the host that is named, with what goes well there and what does not.
+/// The first process has others started on the host that is named, with what goes well there and
+/// what does not.
 fn elsewhere() -> Result<(), Box<dyn Error>> {
     let session = Session::join()?;
     let port = session.port("elsewhere");
     if session.rank() >= session.size() {
         let info = LaunchInfo::from_environment()?;
-        let told = (info.address, std::env::var("COLOUR").ok());
-        port.send_synchronously(0, 0, Message::of(&told)?)?;
+        let reported = (info.address, std::env::var("COLOUR").ok());
+        port.send_synchronously(0, 0, Message::of(&reported)?)?;
         sleep(LONG);
         return Ok(());
     }
@@ -225,8 +266,11 @@ fn elsewhere() -> Result<(), Box<dyn Error>> {
         ..SpawnOptions::default()
     };
     let rank = session.spawn_with(&exe, 1, &options)?.remove(0)?;
-    let told = port.receive(Some(rank), None)?.payload;
-    println!("{:?}", told.value::<(Option<IpAddr>, Option<String>)>()?);
+    let reported = port.receive(Some(rank), None)?.payload;
+    println!(
+        "{:?}",
+        reported.value::<(Option<IpAddr>, Option<String>)>()?
+    );
     session.signal(rank, Signal::TERM)?;
     println!("lost: {}", port.receive(Some(rank), None).is_err());
     let missing = SpawnOptions {
@@ -252,8 +296,8 @@ fn elsewhere() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The second process ends without leaving its session; one that the first has started then says how it
-/// finds that.
+/// The second process ends without leaving its session; one that the first has started then says
+/// how it finds that.
 fn outlive() -> Result<(), Box<dyn Error>> {
     let session = Session::join()?;
     let port = session.port("end");
@@ -290,7 +334,8 @@ fn stop() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Has as many processes started, one after the other, as it reads a line for, and says when each has ended.
+/// Has as many processes started, one after the other, as it reads a line for, and says when each
+/// has ended.
 fn spawn_many() -> Result<(), Box<dyn Error>> {
     let session = Session::join()?;
     println!("begun");
@@ -319,13 +364,34 @@ fn launch() -> Result<(), Box<dyn Error>> {
         "mpi" => Over::Mpi,
         other => return Err(format!("no platform `{other}`").into()),
     };
+    if let Ok(kib) = std::env::var("MEMBER_SPARE_KIB") {
+        spare_addresses(kib.parse()?)?;
+    }
     let launch = Launch::new(over, count.parse()?, std::env::current_exe()?);
     let launch = launch.args([mode]).joinable(name);
-    let outcome = launch.start()?.to_end(|line| {
+    let running = launch.start().map_err(|error| error.to_string())?;
+    let outcome = running.to_end(|line| {
         println!("{}", String::from_utf8_lossy(&line.text));
         let _ = io::stdout().flush();
-    })?;
+    });
+    let outcome = outcome.map_err(|error| error.to_string())?;
     exit(outcome.exit_code())
+}
+
+/// Lets this process have so many KiB of addresses more than it has.
+fn spare_addresses(kib: u64) -> Result<(), Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
+    let words = line.and_then(|line| line.split_whitespace().next());
+    let now: u64 = words.ok_or("no size")?.parse()?;
+    let bytes = (now + kib) << 10;
+    let most = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: bytes,
+    };
+    // SAFETY: the structure is ours.
+    unsafe { libc::setrlimit(libc::RLIMIT_AS, &most) };
+    Ok(())
 }
 
 /// Tells all others who it is, until it has heard of all of them.

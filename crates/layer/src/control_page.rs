@@ -1,7 +1,9 @@
-//! What the processes of a process group tell each other beside the platform that is measured: a page that all of them see.
+//! Control page: memory that all processes of a process group share, apart from the measured
+//! platform.
 //!
-//! The leader writes an order, counts `order` up and wakes whoever sleeps on it; a member carries it out and puts the order's number into its own `done`. While a
-//! slice runs nobody looks at the control page, so nothing but the measured messages moves.
+//! The leader writes an order, increments `order` and wakes the sleeping members. A member executes
+//! it and puts the order's number into its own `done`. During a slice no process looks at the
+//! control page, so only the measured messages move.
 
 use std::fs::File;
 use std::io;
@@ -16,18 +18,18 @@ use rustix::thread::futex::{Flags, Timespec, wait, wake};
 use crate::failure::Failed;
 
 /// The most members of a process group, the leader among them.
-pub const MOST: usize = 8;
-/// Bytes of what a member says of itself.
+pub const MOST: usize = 16;
+/// Bytes of a member's message.
 const TEXT: usize = 1000;
 /// The words for the bare platforms' own use begin here; a line each.
-const WORDS: usize = 16 << 10;
+const WORDS: usize = 64 << 10;
 /// The space for the bare ring begins here: one message each way.
-const SPACE: usize = 64 << 10;
+const SPACE: usize = 128 << 10;
 /// Bytes of a message in that space.
 pub const LONGEST: usize = 16 << 20;
 const LENGTH: usize = SPACE + MOST * LONGEST;
 
-/// What the leader orders.
+/// Order of the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Keep to a processor, and prepare a test.
@@ -41,11 +43,11 @@ pub enum Order {
         /// Whether the leader has another one.
         is_apart: bool,
     },
-    /// Take part in a slice of so many iterations; of the control, none.
+    /// Take part in a slice of this many iterations; of the control, none.
     Slice(u64),
     /// Say where you run.
     Report,
-    /// Drop what was prepared.
+    /// Drop the prepared operation.
     Finish,
     /// End.
     Quit,
@@ -67,7 +69,7 @@ struct Head {
     members: [Slot; MOST],
 }
 
-/// What a member says.
+/// Report of a member.
 #[repr(C, align(64))]
 struct Slot {
     /// The number of the last slice that it has begun.
@@ -76,27 +78,27 @@ struct Slot {
     done: AtomicU32,
     /// Whether it failed at it.
     has_failed: AtomicU32,
-    /// Context switches that it adds to those of the leader's process for the last slice.
+    /// Context switches that it adds to the leader's for the last slice.
     switches: AtomicI64,
     length: AtomicU32,
     text: [AtomicU8; TEXT],
 }
 
-/// The page. Whoever starts a process group makes it; its processes map it by its name.
+/// The page. The starter of a process group creates it; the group's processes map it by its name.
 pub struct ControlPage {
     file: File,
     map: MmapRaw,
 }
 
 impl ControlPage {
-    /// An empty one. It is the system's again when the last process that has it is gone.
+    /// Creates an empty page. The system frees it after the last process that has it.
     pub fn new() -> io::Result<Self> {
         let file = File::from(memfd_create("antiphon-layer", MemfdFlags::CLOEXEC)?);
         file.set_len(LENGTH as u64)?;
         Self::of(file)
     }
 
-    /// The one of this name.
+    /// Opens the page with this name.
     pub fn open(name: &str) -> io::Result<Self> {
         let file = File::options().read(true).write(true).open(name)?;
         if file.metadata()?.len() != LENGTH as u64 {
@@ -111,18 +113,19 @@ impl ControlPage {
         Ok(Self { file, map })
     }
 
-    /// By which a process finds it as long as this one holds it.
+    /// Returns the name by which a process finds the page as long as this one holds it.
     pub fn name(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
     fn head(&self) -> &Head {
         const { assert!(size_of::<Head>() <= WORDS) };
-        // SAFETY: the mapping is longer and aligned to a page, lives as long as `self`, and holds atomics only, for which all bit patterns are values.
+        // SAFETY: the mapping is longer and aligned to a page, lives as long as `self`, and holds
+        // atomics only, for which all bit patterns are values.
         unsafe { &*self.map.as_ptr().cast::<Head>() }
     }
 
-    /// A word for a bare platform's own use, on a line of its own.
+    /// Returns a word for a bare platform's own use, on its own cache line.
     pub fn word(&self, number: usize) -> &AtomicU32 {
         assert!(number < (SPACE - WORDS) / 64);
         // SAFETY: in bounds by the assertion, aligned to 64 bytes, and used as an atomic only.
@@ -135,14 +138,15 @@ impl ControlPage {
         }
     }
 
-    /// Space for one message of a member.
+    /// Returns the space for one message of a member.
     pub fn space(&self, member: usize) -> *mut u8 {
         assert!(member < MOST);
         // SAFETY: in bounds by the assertion.
         unsafe { self.map.as_mut_ptr().add(SPACE + member * LONGEST) }
     }
 
-    // --- The leader's side ---------------------------------------------------------------------------------------------------------------------------------------
+    // --- The leader's side
+    // ---------------------------------------------------------------------------
 
     /// Gives an order; its number.
     pub fn give(&self, order: Order) -> u32 {
@@ -178,8 +182,11 @@ impl ControlPage {
         wake_all(&self.head().over);
     }
 
-    /// Waits until members 1 … `size` − 1 have carried out an order; what the first of those that failed says. A member that dies ends the process group, which whoever
-    /// started it sees to.
+    /// Waits until members 1 … `size` − 1 have executed an order.
+    ///
+    /// # Errors
+    /// The message of the first failed member. A member that dies ends the process group, which the
+    /// group's starter ensures.
     pub fn wait_for(&self, given: u32, size: usize) -> Result<(), Failed> {
         for (rank, slot) in self.slots(size) {
             self.wait_until(&slot.done, given);
@@ -215,13 +222,14 @@ impl ControlPage {
         }
     }
 
-    /// Context switches that members 1 … `size` − 1 add to the leader's for the last slice.
+    /// Returns the context switches that members 1 … `size` − 1 add to the leader's for the
+    /// last slice.
     pub fn switches(&self, size: usize) -> i64 {
         let slots = self.head().members.iter().take(size).skip(1);
         slots.map(|slot| slot.switches.load(SeqCst)).sum()
     }
 
-    /// What a member said last.
+    /// Returns a member's last message.
     pub fn said(&self, rank: usize) -> String {
         let slot = &self.head().members[rank];
         let length = (slot.length.load(SeqCst) as usize).min(TEXT);
@@ -232,9 +240,10 @@ impl ControlPage {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    // --- A member's side -----------------------------------------------------------------------------------------------------------------------------------------
+    // --- A member's side
+    // -----------------------------------------------------------------------------
 
-    /// Waits for the order after `last`; its number and what it is.
+    /// Waits for the order after `last`; returns its number and the order.
     pub fn next_order(&self, last: u32) -> (u32, Order) {
         let head = self.head();
         let given = loop {
@@ -312,7 +321,7 @@ pub fn sleep_while(word: &AtomicU32, value: u32, most: Duration) {
     let _ = wait(word, Flags::empty(), value, Some(&time));
 }
 
-/// Wakes everybody who sleeps on the word.
+/// Wakes all sleepers on the word.
 pub fn wake_all(word: &AtomicU32) {
     let _ = wake(word, Flags::empty(), i32::MAX as u32);
 }

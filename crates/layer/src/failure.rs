@@ -1,6 +1,6 @@
-//! Why a test gives no figure.
+//! Reason for a test without a figure.
 
-/// Why a process cannot do its part, in words.
+/// Reason, in words, why a process cannot do its part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Failed(pub String);
@@ -13,6 +13,12 @@ impl From<antiphon_panda::Error> for Failed {
 
 impl From<std::io::Error> for Failed {
     fn from(error: std::io::Error) -> Self {
+        Failed(error.to_string())
+    }
+}
+
+impl From<orca::Error> for Failed {
+    fn from(error: orca::Error) -> Self {
         Failed(error.to_string())
     }
 }

@@ -12,18 +12,18 @@ use crate::member_state::MemberState;
 use crate::tests::{Part, Test};
 use crate::usage::{Whose, switches};
 
-/// Where a slice stands.
+/// State of a slice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slice {
     /// Members wait for orders.
     None,
-    /// They are under way with the one of this number.
+    /// A slice is in progress, by the order of this number.
     Begun(u32),
-    /// It is being timed.
+    /// The slice is being timed.
     Counted(u32),
 }
 
-/// What the leader's tests share.
+/// Common state of the leader's tests.
 struct Led {
     member_state: RefCell<MemberState>,
     tests: Vec<Test>,
@@ -34,7 +34,7 @@ struct Led {
     switches: Cell<i64>,
     /// The last count that was given.
     counted: Cell<u64>,
-    /// Why the process group can do no more.
+    /// Reason why the process group can do no more.
     broken: RefCell<Option<Failed>>,
 }
 
@@ -60,11 +60,14 @@ pub fn serve(member_state: MemberState, tests: Vec<Test>) -> ExitCode {
         })
         .tests(offered)
         .serve();
+    if led.check().is_ok() {
+        led.member_state.borrow_mut().end_objects();
+    }
     led.member_state.borrow().control_page.give(Order::Quit);
     code
 }
 
-/// A test as the kit serves it.
+/// Wraps a test for the kit.
 fn offer(led: &Rc<Led>, index: usize) -> antiphon_kit::Test {
     let (own, test) = (led.clone(), &led.tests[index]);
     let offered = antiphon_kit::Test::frame(test.name.clone(), move |bytes| {
@@ -97,7 +100,7 @@ impl Led {
         self.broken.borrow().clone().map_or(Ok(()), Err)
     }
 
-    /// What went wrong ends the process group: whoever started it starts another.
+    /// Marks the process group as broken after a failure; its starter then starts another.
     fn breaks<T>(&self, went: Result<T, Failed>) -> Result<T, Failed> {
         went.inspect_err(|why| *self.broken.borrow_mut() = Some(why.clone()))
     }
@@ -119,7 +122,8 @@ impl Led {
         }
     }
 
-    /// Context switches so far of all processes. Asked before what is timed and after it, which ends a slice.
+    /// Returns the context switches of all processes so far. The kit calls it before and after the
+    /// timed part; the second call ends a slice.
     fn count(&self) -> u64 {
         let own = switches(Whose::Process);
         match self.slice.get() {
@@ -185,7 +189,7 @@ impl Frames for Operation {
         };
         let given = control_page.give(Order::Slice(iterations));
         self.led.slice.set(Slice::Begun(given));
-        // A thread that is woken late would disturb the one that serves on its processor amid the slice.
+        // A late wake-up would disturb the member that serves on the same processor amid the slice.
         control_page.wait_for_begin(given, size);
         let primed = self.part.run(primes);
         self.led.breaks(primed.and_then(|_| self.part.confirm()))?;

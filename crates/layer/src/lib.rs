@@ -1,7 +1,9 @@
-//! The subject of the suite `layer`: panda's primitives, and the bare platforms beneath them, as tests of the subject protocol.
+//! The subject of the suite `layer`: panda's primitives, and the bare platforms beneath them, as
+//! tests of the subject protocol.
 //!
-//! The process that the laboratory talks to ([`run`]) starts a *process group*: the processes that take part in an operation, of which the first, the leader, times it.
-//! Beside what is measured they talk by a page that all of them see, so nothing but the measured messages moves while a slice runs.
+//! The laboratory's process ([`run`]) starts a *process group*: all processes of an operation. The
+//! first of them, the leader, times it. Apart from the measured platform they communicate by a
+//! shared page. During a slice, only the measured messages therefore move.
 
 mod bare;
 mod control_page;
@@ -9,6 +11,7 @@ mod failure;
 mod leader;
 mod member;
 mod member_state;
+mod objects;
 mod panda;
 mod place;
 mod process_group;
@@ -36,8 +39,11 @@ use transport::{Platform, Transport};
 /// The exit code of misuse.
 const MISUSE: u8 = 2;
 
-/// Serves the subject protocol on standard input and output, or takes part in a process group if the environment says so. Its processes are this same program with the
-/// same arguments. What the operations run over is in the variable `ANTIPHON_LAYER`.
+/// Serves the subject protocol on standard input and output, or joins a process group if the
+/// environment says so.
+///
+/// The group's processes are this same program with the same arguments. The variable
+/// `ANTIPHON_LAYER` names the transport.
 #[must_use]
 pub fn run() -> ExitCode {
     let transport = match Transport::of_environment() {
@@ -65,7 +71,7 @@ fn take_part(
     size: usize,
     control_page: Arc<ControlPage>,
 ) -> ExitCode {
-    if transport == Transport::Panda(Platform::Local) {
+    if transport.platform() == Some(Platform::Local) {
         return threads(transport, size, &control_page);
     }
     let member_state = MemberState::new(rank, size, control_page, Box::new(Session::join));
@@ -76,7 +82,7 @@ fn take_part(
     ExitCode::SUCCESS
 }
 
-/// A process group of threads.
+/// Runs a process group of threads.
 fn threads(transport: Transport, size: usize, control_page: &Arc<ControlPage>) -> ExitCode {
     let mut ends = Local::session(size as u32).into_iter();
     let first = ends.next().expect("a process group is not empty");

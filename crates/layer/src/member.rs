@@ -1,4 +1,4 @@
-//! A member: does what the leader orders.
+//! A member: it executes the leader's orders.
 
 use antiphon_kit::ThreadReport;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -12,7 +12,8 @@ use crate::usage::{Whose, switches};
 /// The role in its reports.
 const ROLE: &str = "member";
 
-/// Carries orders out until there are no more. `counts` is whether its process is its own, whose switches nobody else counts.
+/// Executes orders until there are no more. `counts` is true for a member with a separate process,
+/// whose switches no other member counts.
 pub fn serve(mut member_state: MemberState, tests: &[Test], counts: bool) {
     let mut part: Option<Box<dyn Part>> = None;
     let mut last = 0;
@@ -39,7 +40,7 @@ pub fn serve(mut member_state: MemberState, tests: &[Test], counts: bool) {
                         added = switches;
                         Ok(String::new())
                     }
-                    // The others wait for what this one does not do: only its end tells them.
+                    // The others wait for this member's part, so only its end can tell them.
                     Err(Failed(why)) => {
                         eprintln!("member {}: {why}", member_state.rank);
                         std::process::exit(1);
@@ -76,7 +77,7 @@ fn prepare(
     tests[test].prepare(member_state, arg)
 }
 
-/// Takes part in a slice; the context switches that come to those of the leader's process.
+/// Takes part in a slice; returns the context switches to add to the leader's.
 fn slice(
     member_state: &MemberState,
     part: Option<&mut Box<dyn Part>>,
@@ -98,7 +99,7 @@ fn slice(
     let mut before = before;
     if let Some(primed) = part.primed() {
         before = primed.switches;
-        // Before this thread ran again, the one that served went to sleep, on the processor that both have.
+        // The serving thread slept before this thread ran again, on their common processor.
         asleep = if primed.is_asleep { 1 } else { asleep + 1 };
     }
     let all = if counts {

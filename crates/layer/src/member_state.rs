@@ -1,4 +1,4 @@
-//! What a process has while its process group lives: its place, and the session once a test needed it.
+//! State of a process in its process group: its place, and the session after a test needed it.
 
 use std::sync::Arc;
 
@@ -6,30 +6,32 @@ use antiphon_panda::{Communicator, Session};
 
 use crate::control_page::ControlPage;
 use crate::failure::Failed;
+use crate::objects::{Objects, Program};
 use crate::panda::Ordered;
 
-/// How a process joins the session.
+/// Function with which a process joins the session.
 pub type Join = Box<dyn FnOnce() -> Result<Session, antiphon_panda::Error>>;
 
 /// A process of a process group.
 pub struct MemberState {
     /// Its number; the leader's is 0.
     pub rank: usize,
-    /// How many there are.
+    /// Number of members.
     pub size: usize,
     /// The page that all see.
     pub control_page: Arc<ControlPage>,
-    /// Whether another processor runs the partner, so that waiting for it in a loop holds nobody up.
+    /// Whether the partner has another processor, so that a polling wait delays no one.
     pub is_apart: bool,
-    /// Whether the messages of what is prepared are long.
+    /// Whether the prepared operation has long messages.
     pub are_long: bool,
     join: Option<Join>,
     session: Option<Session>,
     ordered: Option<Ordered>,
+    program: Option<Program>,
 }
 
 impl MemberState {
-    /// A process that has not joined yet: it may still be moved.
+    /// Creates a process that has not joined yet: it may still be moved.
     pub fn new(rank: usize, size: usize, control_page: Arc<ControlPage>, join: Join) -> Self {
         Self {
             rank,
@@ -40,15 +42,17 @@ impl MemberState {
             join: Some(join),
             session: None,
             ordered: None,
+            program: None,
         }
     }
 
-    /// Operations before those of a slice, so that all are under way when it begins: of long messages, each of which keeps all at work, one is enough.
+    /// Returns the number of operations before those of a slice, so that all members are active at
+    /// its beginning. One long message is enough, because it keeps all busy.
     pub fn primes(&self) -> u64 {
         if self.are_long { 1 } else { self.size as u64 }
     }
 
-    /// The session, joined at the first call, which all members must make.
+    /// Returns the session, joined at the first call, which all members must make.
     pub fn session(&mut self) -> Result<Session, Failed> {
         if let Some(join) = self.join.take() {
             self.session = Some(join()?);
@@ -57,18 +61,19 @@ impl MemberState {
         self.session.clone().ok_or_else(gone)
     }
 
-    /// All members.
+    /// Returns the communicator of all members.
     pub fn everyone(&mut self) -> Result<Communicator, Failed> {
         Ok(self.session()?.everyone()?)
     }
 
-    /// The ordered group, joined at the first call, which all members must make.
+    /// Returns the ordered group, joined at the first call, which all members must make.
     pub fn ordered(&mut self) -> Result<Ordered, Failed> {
         if let Some(ordered) = &self.ordered {
             return Ok(ordered.clone());
         }
         let (session, everyone) = (self.session()?, self.everyone()?);
-        // Whoever is first gives messages their places: not the leader, whose own would otherwise come back without having been anywhere.
+        // The first member orders all messages. It is not the leader, whose own messages would
+        // otherwise return without any transfer.
         let is_first = self.rank == 1;
         if !is_first {
             everyone.barrier()?;
@@ -77,8 +82,23 @@ impl MemberState {
         if is_first {
             everyone.barrier()?;
         }
-        // Nobody sends before all are in.
+        // No member sends before all are in.
         everyone.barrier()?;
         Ok(self.ordered.insert(ordered).clone())
+    }
+
+    /// Returns the shared objects, of a program that begins at the first call, which all members
+    /// must make.
+    pub fn objects(&mut self) -> Result<Objects, Failed> {
+        if let Some(program) = &self.program {
+            return Ok(program.objects());
+        }
+        let program = Program::begin(self.session()?)?;
+        Ok(self.program.insert(program).objects())
+    }
+
+    /// Ends the program of shared objects, as long as all members are there. The leader does it.
+    pub fn end_objects(&mut self) {
+        self.program.take().into_iter().for_each(Program::end);
     }
 }

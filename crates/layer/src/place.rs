@@ -3,7 +3,7 @@
 const BOARD: &str = "ANTIPHON_LAYER_BOARD";
 const RANK: &str = "ANTIPHON_LAYER_RANK";
 const SIZE: &str = "ANTIPHON_LAYER_SIZE";
-/// What `mpirun` says of the rank.
+/// Variable in which `mpirun` gives the rank.
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 
 /// A process's place.
@@ -13,12 +13,12 @@ pub struct Place {
     pub control_page: String,
     /// Its number; none where `mpirun` gives it.
     pub rank: Option<usize>,
-    /// How many there are.
+    /// Number of members.
     pub size: usize,
 }
 
 impl Place {
-    /// The variables that tell a process its place.
+    /// Returns the variables that tell a process its place.
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
         let rank = self.rank.map(|rank| (RANK, rank.to_string()));
         let others = [
@@ -28,7 +28,7 @@ impl Place {
         others.into_iter().chain(rank).collect()
     }
 
-    /// This process's, its rank given; none if it is not one of a process group.
+    /// Returns this process's place, and its rank; `None` if it does not belong to a process group.
     pub fn of_environment() -> Option<(Self, usize)> {
         Self::of_variables(|name| std::env::var(name).ok())
     }
@@ -59,9 +59,9 @@ mod tests {
         let read = |place: &Place, mpi: Option<&str>| {
             let variables = place.to_environment();
             Place::of_variables(|name| {
-                let told = variables.iter().find(|(known, _)| *known == name);
-                let told = told.map(|(_, value)| value.clone());
-                told.or_else(|| mpi.filter(|_| name == MPI_RANK).map(str::to_owned))
+                let reported = variables.iter().find(|(known, _)| *known == name);
+                let reported = reported.map(|(_, value)| value.clone());
+                reported.or_else(|| mpi.filter(|_| name == MPI_RANK).map(str::to_owned))
             })
         };
         assert_eq!(read(&place(Some(2)), None), Some((place(Some(2)), 2)));

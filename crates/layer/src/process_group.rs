@@ -17,7 +17,7 @@ use crate::control_page::ControlPage;
 use crate::place::Place;
 use crate::transport::{Platform, Transport};
 
-/// How long a process group may take to end when it is asked to: the laboratory gives a second.
+/// Time of a process group for its end on request: the laboratory gives a second.
 const END: Duration = Duration::from_millis(800);
 
 /// The leader to talk to, and the others.
@@ -37,7 +37,7 @@ struct Other {
     follower: JoinHandle<()>,
 }
 
-/// Where processes learn of each other.
+/// Means by which processes learn of each other.
 enum Bootstrap {
     /// Elsewhere, or by the control_page.
     Elsewhere,
@@ -50,12 +50,10 @@ impl Bootstrap {
     fn new(transport: Transport, size: usize) -> io::Result<Self> {
         let (secret, size) = (Secret::fresh()?, size as u32);
         let any = (Ipv4Addr::LOCALHOST, 0).into();
-        Ok(match transport {
-            Transport::Panda(Platform::Shm) => Self::Shm(shm::Bootstrap::new(size, secret)?),
-            Transport::Panda(Platform::Tcp) => {
-                Self::Tcp(platform::Bootstrap::hold(any, size, secret)?)
-            }
-            Transport::Panda(Platform::Udp) => Self::Udp(udp::Bootstrap::new(size, secret)?),
+        Ok(match transport.platform() {
+            Some(Platform::Shm) => Self::Shm(shm::Bootstrap::new(size, secret)?),
+            Some(Platform::Tcp) => Self::Tcp(platform::Bootstrap::hold(any, size, secret)?),
+            Some(Platform::Udp) => Self::Udp(udp::Bootstrap::new(size, secret)?),
             _ => Self::Elsewhere,
         })
     }
@@ -77,7 +75,8 @@ impl ProcessGroup {
         let failed = |error: &dyn Display| format!("{size} processes were not started: {error}");
         let control_page = ControlPage::new().map_err(|error| failed(&error))?;
         let bootstrap = Bootstrap::new(transport, size).map_err(|error| failed(&error))?;
-        let alone = matches!(transport, Transport::Panda(Platform::Local | Platform::Mpi));
+        let platform = transport.platform();
+        let alone = matches!(platform, Some(Platform::Local | Platform::Mpi));
         let mut programs = Vec::new();
         for rank in 0..if alone { 1 } else { size } {
             let program =
@@ -100,7 +99,7 @@ impl ProcessGroup {
             _bootstrap: bootstrap,
             _board: control_page,
         };
-        // From here on those that run are ended with the process group.
+        // From here on the running ones end with the process group.
         for (rank, program) in (1..).zip(programs) {
             let other = process_group
                 .follow(rank, program)
@@ -110,12 +109,12 @@ impl ProcessGroup {
         Ok(process_group)
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Starts one of the others. Should it end before its time, so must the leader, which may wait for it.
+    /// Starts one of the others. An early end of it also ends the leader, which may wait for it.
     fn follow(&self, rank: usize, program: Program) -> Result<Other, Box<dyn std::error::Error>> {
         let process = program.forward(false)?;
         let signaller = process.signaller()?;
@@ -173,7 +172,7 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// One process as a program to start.
+/// Returns the program of one process.
 fn member(
     transport: Transport,
     control_page: &ControlPage,
@@ -182,7 +181,7 @@ fn member(
 ) -> io::Result<Program> {
     let own = std::env::current_exe()?;
     let args = std::env::args_os().skip(1);
-    let is_mpi = transport == Transport::Panda(Platform::Mpi);
+    let is_mpi = transport.platform() == Some(Platform::Mpi);
     let program = if is_mpi {
         mpirun(size).arg(own)
     } else {
@@ -196,7 +195,7 @@ fn member(
     Ok(program.args(args).envs(place.to_environment()))
 }
 
-/// Open MPI's launcher; the processes are pinned by themselves.
+/// Returns Open MPI's launcher; the processes pin themselves.
 fn mpirun(size: usize) -> Program {
     let program = Program::new("mpirun")
         .env("ANTIPHON_PLATFORM", "mpi")

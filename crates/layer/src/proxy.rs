@@ -1,6 +1,8 @@
-//! The subject as the laboratory sees it: passes each request on to a process group of as many processes as its test needs.
+//! The subject as the laboratory sees it: it passes each request to a process group of the size
+//! that the test needs.
 //!
-//! A session has its size from the beginning, and Open MPI begins once in a process's life; so another number of members is another process group, of new processes.
+//! A session has a fixed size, and Open MPI starts once in a process's life. Another number of
+//! members therefore needs a new process group, of new processes.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -11,7 +13,7 @@ use crate::process_group::ProcessGroup;
 use crate::tests::Test;
 use crate::transport::Transport;
 
-/// Processes of the first process group, which also serves what is no test.
+/// Processes of the first process group, which also serves requests without a test.
 const FIRST: usize = 2;
 
 /// Serves the laboratory until it has had enough.
@@ -77,7 +79,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// The answer, its closing line last.
+    /// Returns the answer, its closing line last.
     fn answer(&mut self, request: &str) -> Vec<String> {
         let answered = self
             .company_for(request)
@@ -97,7 +99,7 @@ impl Proxy {
         answer
     }
 
-    /// The process group that serves a request: of another size only if it is for a test that needs one.
+    /// Returns the process group for a request. The size changes only for a test that needs it.
     fn company_for(&mut self, request: &str) -> Result<&mut ProcessGroup, String> {
         let present = self.process_group.as_ref().map(ProcessGroup::size);
         let size = self.members(request).or(present).unwrap_or(FIRST);
@@ -111,7 +113,7 @@ impl Proxy {
         Ok(self.process_group.as_mut().expect("it was begun just now"))
     }
 
-    /// How many members the test has that the request is for.
+    /// Returns the number of members of a request's test.
     fn members(&self, request: &str) -> Option<usize> {
         let name = request.split(' ').nth(1)?;
         let test = self.tests.iter().find(|test| test.name == name);

@@ -1,4 +1,5 @@
-//! What the protocols cost against members, counted in the simulator: a program of the suite, which prints its counters.
+//! Costs of the protocols against the number of members, counted in the simulator: a program of the
+//! suite.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -9,8 +10,11 @@ use antiphon_panda_sim::scale::{Cost, costs};
 /// The most members: the simulator's worlds hold a few more.
 const MOST: u32 = 1 << 14;
 
-/// Runs every operation once in a group of so many members on a simulated network, `streams` or `datagrams`, and prints what one of each cost:
-/// `OPERATION_messages`, `_bytes`, `_busiest` (messages of the busiest process), both of a hundred (`_of_100`), and `_virtual_ns` (by the network's clock, whose frames take 50 µs).
+/// Runs every operation once in a group of `members` on a simulated network, and prints its costs.
+///
+/// The network is `streams` or `datagrams`. The counters are `OPERATION_messages`, `_bytes`, and
+/// `_busiest` (messages of the busiest process). Both are also given for a hundred operations
+/// (`_of_100`). `_virtual_ns` is by the network's clock, whose frames take 50 µs.
 #[must_use]
 pub fn count(network: &str, members: u32) -> ExitCode {
     let kind = match network {

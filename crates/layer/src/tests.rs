@@ -1,22 +1,25 @@
-//! The tests: names, how many processes take part, what each process does.
+//! The tests: their names, their numbers of processes, and the part of each process.
 
 use crate::bare;
 use crate::failure::Failed;
 use crate::member_state::MemberState;
+use crate::objects;
 use crate::panda;
 use crate::panda::Counted;
 
 /// One process's part in an operation.
 pub trait Part {
-    /// Does its part of so many operations; a checksum that is the same for the same number.
+    /// Does its part of this many operations; returns a checksum that depends only on their number.
     fn run(&mut self, iterations: u64) -> Result<u64, Failed>;
 
-    /// Whether the leader may be ready before the others: then a slice, of the test or of the control, ends with [`confirm`](Self::confirm).
+    /// Says whether the leader may finish before the others. A slice, of test or control, then ends
+    /// with [`confirm`](Self::confirm).
     fn confirms(&self) -> bool {
         false
     }
 
-    /// What was counted when the operations before those of a slice were done, where upcalls do them while the thread that takes part in the slice sleeps.
+    /// Returns the counts at the end of the operations before a slice, if upcalls do them while the
+    /// slice's thread sleeps.
     fn primed(&mut self) -> Option<Counted> {
         None
     }
@@ -35,25 +38,37 @@ pub type Prepare = fn(&mut MemberState, usize) -> Result<Box<dyn Part>, Failed>;
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// How many processes take part.
+    /// Number of processes.
     pub members: usize,
-    /// Whether its messages have a length that it is told.
+    /// Whether its messages have a configurable length.
     pub takes_bytes: bool,
-    /// Makes a process's part, for messages of so many bytes.
+    /// Makes a process's part, for messages of a given number of bytes.
     prepare: Prepare,
 }
 
 /// Members that the tests of many are there for.
-pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::control_page::MOST;
+pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// Messages of so many bytes are long.
+/// Members of the tests whose messages two of them send in turn. The paper has 16.
+const IN_TURN: [usize; 3] = [2, 4, crate::control_page::MOST];
+
+/// Bytes from which a message is long.
 const LONG: u64 = 1 << 20;
 
 /// Operations that carry nothing.
-const WITHOUT_BYTES: [&str; 3] = ["barrier", "barrier.half", "group.join"];
+const WITHOUT_BYTES: [&str; 8] = [
+    "barrier",
+    "barrier.half",
+    "group.join",
+    "group.stream",
+    "group.turn",
+    "object.group",
+    "object.turn",
+    "object.stream",
+];
 
 impl Test {
-    /// Makes this process's part, for messages of so many bytes.
+    /// Makes this process's part, for messages of `bytes`.
     pub fn prepare(
         &self,
         member_state: &mut MemberState,
@@ -72,7 +87,15 @@ impl Test {
         }
     }
 
-    /// The same operation with each number of members, which ends the name.
+    /// Creates an operation of the leader, with one partner, that carries nothing.
+    fn empty(name: &str, prepare: Prepare) -> Self {
+        Self {
+            takes_bytes: false,
+            ..Self::pair(name, prepare)
+        }
+    }
+
+    /// Creates the operation for a number of members, which ends the name.
     fn of_many(name: &str, members: usize, prepare: Prepare) -> Self {
         Self {
             name: format!("{name}.{members}"),
@@ -83,7 +106,7 @@ impl Test {
     }
 }
 
-/// What is measured of panda.
+/// Returns the tests of panda.
 pub fn of_panda() -> Vec<Test> {
     let mut tests = vec![
         Test::pair("roundtrip", panda::roundtrip),
@@ -112,10 +135,38 @@ pub fn of_panda() -> Vec<Test> {
             Test::of_many("group.join", members, panda::group_join),
         ]);
     }
+    tests.push(Test::of_many(
+        "group.own",
+        crate::control_page::MOST,
+        panda::group_own,
+    ));
+    for members in IN_TURN {
+        tests.extend([
+            Test::of_many("group.turn", members, panda::group_turn),
+            Test::of_many("group.stream", members, panda::group_stream),
+        ]);
+    }
     tests
 }
 
-/// What is measured of connections.
+/// Returns the tests of shared objects.
+pub fn of_orca() -> Vec<Test> {
+    let mut tests = vec![
+        Test::pair("object.remote", objects::remote),
+        Test::empty("object.read", objects::read),
+        Test::empty("lock.read", objects::lock_read),
+    ];
+    for members in IN_TURN {
+        tests.extend([
+            Test::of_many("object.group", members, objects::group),
+            Test::of_many("object.turn", members, objects::turn),
+            Test::of_many("object.stream", members, objects::stream),
+        ]);
+    }
+    tests
+}
+
+/// Returns the tests of connections.
 pub fn of_tcp() -> Vec<Test> {
     vec![
         Test::pair("roundtrip", bare::tcp_roundtrip),
@@ -123,7 +174,7 @@ pub fn of_tcp() -> Vec<Test> {
     ]
 }
 
-/// What is measured of datagrams.
+/// Returns the tests of datagrams.
 pub fn of_udp() -> Vec<Test> {
     vec![
         Test::pair("roundtrip", bare::udp_roundtrip),
@@ -131,7 +182,7 @@ pub fn of_udp() -> Vec<Test> {
     ]
 }
 
-/// What is measured of shared memory.
+/// Returns the tests of shared memory.
 pub fn of_memory() -> Vec<Test> {
     vec![
         Test::pair("roundtrip", bare::memory_roundtrip),

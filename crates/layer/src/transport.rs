@@ -1,15 +1,17 @@
-//! What the operations run over.
+//! Transports of the operations.
 
 use crate::tests::{self, Test};
 
 /// The variable that says it.
 pub const VARIABLE: &str = "ANTIPHON_LAYER";
 
-/// What the operations run over.
+/// Transport of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Panda over a platform.
     Panda(Platform),
+    /// Shared objects on panda over a platform.
+    Orca(Platform),
     /// The platform itself.
     Bare(Bare),
 }
@@ -29,7 +31,7 @@ pub enum Platform {
     Mpi,
 }
 
-/// What platforms are made of.
+/// Bare transport beneath the platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bare {
     /// Two connected sockets.
@@ -40,19 +42,24 @@ pub enum Bare {
     Memory,
 }
 
-const KNOWN: [(&str, Transport); 8] = [
+const KNOWN: [(&str, Transport); 13] = [
     ("local", Transport::Panda(Platform::Local)),
     ("shm", Transport::Panda(Platform::Shm)),
     ("tcp", Transport::Panda(Platform::Tcp)),
     ("udp", Transport::Panda(Platform::Udp)),
     ("mpi", Transport::Panda(Platform::Mpi)),
+    ("orca-local", Transport::Orca(Platform::Local)),
+    ("orca-shm", Transport::Orca(Platform::Shm)),
+    ("orca-tcp", Transport::Orca(Platform::Tcp)),
+    ("orca-udp", Transport::Orca(Platform::Udp)),
+    ("orca-mpi", Transport::Orca(Platform::Mpi)),
     ("bare-tcp", Transport::Bare(Bare::Tcp)),
     ("bare-udp", Transport::Bare(Bare::Udp)),
     ("bare-shm", Transport::Bare(Bare::Memory)),
 ];
 
 impl Transport {
-    /// What the environment says.
+    /// Reads the environment.
     pub fn of_environment() -> Result<Self, String> {
         let said = std::env::var(VARIABLE).unwrap_or_default();
         Self::of(&said).ok_or_else(|| {
@@ -66,19 +73,28 @@ impl Transport {
         found.map(|(_, transport)| *transport)
     }
 
-    /// What is measured of it.
+    /// Returns panda's platform; `None` where panda is not measured.
+    pub fn platform(self) -> Option<Platform> {
+        match self {
+            Transport::Panda(platform) | Transport::Orca(platform) => Some(platform),
+            Transport::Bare(_) => None,
+        }
+    }
+
+    /// Returns the transport's tests.
     pub fn tests(self) -> Vec<Test> {
         match self {
             Transport::Panda(_) => tests::of_panda(),
+            Transport::Orca(_) => tests::of_orca(),
             Transport::Bare(Bare::Tcp) => tests::of_tcp(),
             Transport::Bare(Bare::Udp) => tests::of_udp(),
             Transport::Bare(Bare::Memory) => tests::of_memory(),
         }
     }
 
-    /// The command that it needs and that is not there, with the mend.
+    /// Returns a needed command that is missing, with its remedy.
     pub fn missing(self) -> Option<String> {
-        let needs_mpi = self == Transport::Panda(Platform::Mpi);
+        let needs_mpi = self.platform() == Some(Platform::Mpi);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_there = std::env::split_paths(&path).any(|folder| folder.join("mpirun").is_file());
         (needs_mpi && !is_there).then(|| {

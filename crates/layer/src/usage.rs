@@ -1,15 +1,15 @@
 //! Context switches so far, as the system counts them.
 
-/// Whose.
+/// Owner of the counts.
 #[derive(Clone, Copy)]
 pub enum Whose {
-    /// All threads' of this process.
+    /// All threads of this process.
     Process,
     /// The calling thread's.
     Thread,
 }
 
-/// Voluntary and involuntary switches together.
+/// Returns voluntary and involuntary switches together.
 pub fn switches(whose: Whose) -> u64 {
     let whose = match whose {
         Whose::Process => libc::RUSAGE_SELF,

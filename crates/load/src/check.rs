@@ -1,6 +1,6 @@
-//! The first exchange: what the server answers, before anything is measured.
+//! The first exchange: the server's answer before any measurement.
 
-use crate::error::lack_mend;
+use crate::error::lack_help;
 use crate::response::{KnownHead, read};
 use crate::settings::check_time_limit;
 use crate::{Error, Fault, Target};
@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// What every answer must be.
+/// Expected form of every answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The status.
@@ -17,11 +17,13 @@ pub struct Expected {
     pub body: Vec<u8>,
 }
 
-/// Asks once, and gives what came: the caller says whether that is right, and a run holds every answer against it.
+/// Sends one request and returns its answer. The caller decides whether that is right, and a run
+/// compares every answer with it.
 ///
 /// # Errors
-/// [`Error::FirstExchange`], if no whole answer comes within the limit, [`Error::System`], if this machine has too little for a connection, and
-/// [`Error::Setting`], if that is no time limit of a [`Load`](crate::Load).
+/// [`Error::FirstExchange`], if no whole answer comes within the limit. [`Error::System`], if this
+/// machine lacks a resource for a connection. [`Error::Setting`], if that is no time limit of a
+/// [`Load`](crate::Load).
 pub fn first_exchange(target: &Target, limit: Duration) -> Result<Expected, Error> {
     check_time_limit(limit)?;
     let begun = Instant::now();
@@ -30,12 +32,13 @@ pub fn first_exchange(target: &Target, limit: Duration) -> Result<Expected, Erro
         fault,
     };
     let stream = TcpStream::connect_timeout(&target.address(), limit).map_err(|source| {
-        match lack_mend(&source) {
+        match lack_help(&source) {
             Some(_) => Error::System {
                 doing: "opening the first connection",
                 source,
             },
             None => failed(Fault::NoConnection {
+                address: target.address(),
                 why: source.to_string(),
             }),
         }
@@ -74,7 +77,7 @@ fn exchange(
             read => read.map_err(broken)?,
         };
         buffer.extend_from_slice(&piece[..size]);
-        if let Some(answer) = read(&buffer, size == 0, &mut KnownHead::default())? {
+        if let Some(answer) = read(&buffer, size == 0, &mut KnownHead::of(target))? {
             if answer.size < buffer.len() {
                 return Err(Fault::Unasked {
                     bytes: buffer.len() - answer.size,

@@ -1,4 +1,4 @@
-//! One connection: its socket, and what it is waiting for.
+//! One connection: its socket, and its state.
 
 use crate::measured::OfConnection;
 use rustix::fd::OwnedFd;
@@ -8,7 +8,7 @@ use rustix::net::{
 };
 use std::net::SocketAddr;
 
-/// What a connection is doing.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nothing is asked. It may be open or not.
@@ -27,16 +27,16 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// Bytes of the request that were written.
     written: usize,
-    /// What came of the answer.
+    /// Received part of the answer.
     pub(crate) buffer: Vec<u8>,
-    /// When its request was due, ns.
+    /// Due time of its request, ns.
     pub(crate) due_ns: u64,
-    /// When its request was begun, ns.
+    /// Begin of its request, ns.
     pub(crate) begun_ns: u64,
     pub(crate) had: OfConnection,
 }
 
-/// How far writing got.
+/// Progress of a write.
 pub(crate) enum Written {
     /// All of it.
     Whole,
@@ -45,7 +45,7 @@ pub(crate) enum Written {
 }
 
 impl Connection {
-    /// A connection over a socket that is open.
+    /// Creates a connection over an open socket.
     pub(crate) fn open(socket: OwnedFd) -> Connection {
         Connection {
             socket: Some(socket),
@@ -53,7 +53,7 @@ impl Connection {
         }
     }
 
-    /// A connection that is opened for each request.
+    /// Creates a connection that is opened for each request.
     pub(crate) fn closed() -> Connection {
         Connection {
             socket: None,
@@ -73,7 +73,7 @@ impl Connection {
         self.buffer.clear();
     }
 
-    /// Writes what is left of the request.
+    /// Writes the rest of the request.
     pub(crate) fn write(&mut self, request: &[u8]) -> Result<Written, Errno> {
         let Some(socket) = &self.socket else {
             return Err(Errno::NOTCONN);
@@ -91,14 +91,14 @@ impl Connection {
         Ok(Written::Whole)
     }
 
-    /// Closes it, whatever it was doing.
+    /// Closes it in any state.
     pub(crate) fn close(&mut self) {
         self.socket = None;
         self.state = State::Free;
     }
 }
 
-/// A socket that is connected, or being connected (`false`).
+/// Returns a socket that is connected, or still connecting (`false`).
 pub(crate) fn begin_connect(address: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
@@ -114,7 +114,7 @@ pub(crate) fn begin_connect(address: SocketAddr) -> Result<(OwnedFd, bool), Errn
     }
 }
 
-/// How connecting ended.
+/// Returns the result of the connect.
 pub(crate) fn end_connect(socket: &OwnedFd) -> Result<(), Errno> {
     sockopt::socket_error(socket)?
 }

@@ -1,4 +1,4 @@
-//! The generator's own processor: where it runs, and what it uses of it.
+//! The generator's own processor: its placement, and its use.
 
 use crate::Error;
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use std::thread::Builder;
 /// Keeps the calling thread on one processor.
 pub(crate) fn stay_on(processor: usize) -> Result<(), Error> {
     match move_to(processor..processor.saturating_add(1)) {
-        // So the system says that it is none of those that are permitted.
+        // The system means by this that none of the processors is permitted.
         Err(Errno::INVAL) => Err(not_permitted(processor)),
         moved => moved.map_err(Error::system(CHOOSING)),
     }
@@ -21,7 +21,8 @@ pub(crate) fn check(processor: usize) -> Result<(), Error> {
     if here().is_ok_and(|processors| processors.contains(&processor)) {
         return Ok(());
     }
-    // More may be permitted than what we run on now (`taskset`). Another thread tries, so that the calling one stays where it is.
+    // More processors may be permitted than those that we run on now (`taskset`). A separate thread
+    // makes the trial, so that the caller stays in place.
     let tries = Builder::new().spawn(move || stay_on(processor));
     let tries = tries.map_err(Error::system("starting a thread of the generator"))?;
     tries
@@ -31,7 +32,8 @@ pub(crate) fn check(processor: usize) -> Result<(), Error> {
 
 const CHOOSING: &str = "choosing the generator's processor";
 
-/// Says which processors are permitted: those that the calling thread has of all that it asks for. It is put back to where it was.
+/// Returns an error with the permitted processors. The calling thread asks for all, reads those
+/// that it gets, and is then restored.
 fn not_permitted(processor: usize) -> Error {
     let all = || {
         let before = sched_getaffinity(None)?;
@@ -49,7 +51,7 @@ fn not_permitted(processor: usize) -> Error {
     }
 }
 
-/// Moves the calling thread to these processors, or those of them that are permitted.
+/// Moves the calling thread to the permitted ones of these processors.
 fn move_to(processors: std::ops::Range<usize>) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     for processor in processors.start..processors.end.min(CpuSet::MAX_CPU) {
@@ -58,7 +60,7 @@ fn move_to(processors: std::ops::Range<usize>) -> Result<(), Errno> {
     sched_setaffinity(None, &set)
 }
 
-/// The processors that the calling thread may run on now.
+/// Returns the processors that the calling thread may run on now.
 fn here() -> Result<Vec<usize>, Errno> {
     let set = sched_getaffinity(None)?;
     let all = 0..CpuSet::MAX_CPU;
@@ -75,9 +77,11 @@ fn ranges(numbers: &[usize]) -> String {
     runs.collect::<Vec<_>>().join(", ")
 }
 
-/// Lets the calling thread wake when it asked to: by default the system may be 50 µs late, to save wake-ups.
+/// Lets the calling thread wake in time. By default the system may be 50 µs late, to save
+/// wake-ups.
 pub(crate) fn wake_in_time() {
-    // It only makes waits more exact: without it, the lag that is measured tells.
+    // A failure is harmless: the slack only makes waits more exact, and the measured lag shows its
+    // absence.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
@@ -87,8 +91,11 @@ pub(crate) fn come_first() {
     let _ = try_to_come_first();
 }
 
-/// Whether threads of the generator may come before other work ([`Load::first`](crate::Load::first)). One that may not, and never sleeps, has to wait for the
-/// slices of others all the time: then it is better not to poll.
+/// Checks whether threads of the generator may have priority over other work
+/// ([`Load::first`](crate::Load::first)).
+///
+/// A thread that may not, and never sleeps, keeps waiting for the slices of others. It should then
+/// not poll.
 pub fn may_come_first() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {
@@ -103,10 +110,18 @@ fn try_to_come_first() -> Result<(), Errno> {
     rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20)
 }
 
-/// Processor time that the calling thread used so far, ns.
+/// Returns the processor time of the calling thread so far, ns.
 pub(crate) fn used_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Returns the time that the calling thread was ready without a processor so far, ns; 0 if the
+/// kernel does not tell.
+pub(crate) fn waited_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let waited = text.split_whitespace().nth(1);
+    waited.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! One thread's connections, driven through epoll: requests go out when they are due, answers are checked as they come.
+//! One thread's connections, driven through epoll: requests are sent when they are due, answers are
+//! checked on arrival.
 //!
-//! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait, which is a sleep or polls.
+//! Readiness is edge-triggered, and each socket is registered once. A request thus costs one write,
+//! one read, and a share of one wait, which sleeps or polls.
 
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
 use crate::error::is_own_lack;
@@ -24,13 +26,14 @@ mod waiting;
 /// Events taken in at a time.
 const EVENTS: usize = 512;
 
-/// How often answers that do not come are looked for, ns. No sleep is longer.
+/// Pause between two searches for overdue answers, ns. No sleep is longer.
 const LOOK_NS: u64 = 20_000_000;
 
-/// How long after the last request connections are closed while others still wait for answers, ns.
+/// Time after the last request at which idle connections are closed while others still wait for
+/// answers, ns.
 const CLOSE_NS: u64 = 20_000_000;
 
-/// What the alarm is called among the connections' numbers.
+/// Number of the alarm among those of the connections.
 const ALARM: u64 = u64::MAX;
 
 /// Room that is made for each piece that comes, bytes.
@@ -47,9 +50,9 @@ pub(crate) struct Part {
     pub(crate) connections: Vec<Connection>,
     /// Its share of the schedule.
     pub(crate) slots: Slots,
-    /// How many requests it may send.
+    /// Most requests that it may send.
     pub(crate) requests_max: u64,
-    /// How many failures end it.
+    /// Number of failures that ends it.
     pub(crate) failures_max: u64,
 }
 
@@ -60,9 +63,10 @@ struct Engine<'l> {
     epoll: OwnedFd,
     /// Rings when the next request of an open schedule is due: waits for events are counted in ms.
     alarm: OwnedFd,
-    /// When it rings next, ns.
+    /// Next ring of the alarm, ns.
     rings_ns: u64,
-    /// How many requests had been sent when a poll last found nothing, and when that was, ns; `None` once one found something.
+    /// Number of sent requests and time, ns, of the last poll that found nothing; `None` after one
+    /// that found something.
     waits_since: Option<(u64, u64)>,
     begun: Instant,
     pace: Pace,
@@ -71,28 +75,42 @@ struct Engine<'l> {
     known: KnownHead,
     sent: u64,
     end_ns: u64,
-    /// What the system refused the generator in the middle of a request: no fault of the server's.
+    /// Refusal of the system in the middle of a request, which is not the server's fault.
     refused: Option<Error>,
-    /// Whether the run has no result, since another part of it has ended with an error.
+    /// Whether the run has no result, because another part of it has ended with an error.
     given_up: &'l AtomicBool,
+    /// Flag set from outside to end the run early.
+    stop: &'l AtomicBool,
+    /// Since when a connection is free, ns, if one is.
+    free_since_ns: u64,
     measured: Measured,
 }
 
-/// Runs a part, from the moment `begun`. It ends early once `given_up` is set.
+/// Conditions that end a part early.
+pub(crate) struct Ends<'l> {
+    /// Another part has ended with an error.
+    pub(crate) given_up: &'l AtomicBool,
+    /// The result so far is kept, because the user wants it.
+    pub(crate) stop: &'l AtomicBool,
+}
+
+/// Runs a part, from the moment `begun`.
 pub(crate) fn run(
     load: &Load,
     part: Part,
     begun: Instant,
-    given_up: &AtomicBool,
+    ends: &Ends<'_>,
 ) -> Result<(Measured, Vec<Connection>), Error> {
     cpu::wake_in_time();
-    let mut engine = Engine::new(load, part, begun, given_up)?;
-    let cpu_ns = cpu::used_ns();
+    let mut engine = Engine::new(load, part, begun, ends)?;
+    let (cpu_ns, waited_ns) = (cpu::used_ns(), cpu::waited_ns());
     engine.go()?;
     let used_ns = cpu::used_ns() - cpu_ns;
     let measured = &mut engine.measured;
+    measured.polls = load.busy_poll;
+    measured.waited_ns = cpu::waited_ns().saturating_sub(waited_ns);
     measured.own_cpu_ns = used_ns;
-    // Polls are timed by the clock, and may hold a little of what others had of the processor.
+    // Polls are timed by the clock, and may include other programs' use of the processor.
     measured.empty_polls_ns = measured.empty_polls_ns.min(used_ns);
     Ok(engine.account())
 }
@@ -102,7 +120,7 @@ impl<'l> Engine<'l> {
         load: &'l Load,
         mut part: Part,
         begun: Instant,
-        given_up: &'l AtomicBool,
+        ends: &Ends<'l>,
     ) -> Result<Engine<'l>, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(Error::system("opening an epoll"))?;
@@ -138,11 +156,13 @@ impl<'l> Engine<'l> {
             waits_since: None,
             begun,
             busy: 0,
-            known: KnownHead::default(),
+            known: KnownHead::of(&load.target),
             sent: 0,
             end_ns,
             refused: None,
-            given_up,
+            given_up: ends.given_up,
+            stop: ends.stop,
+            free_since_ns: 0,
             measured: Measured::nothing(),
         })
     }
@@ -191,7 +211,7 @@ impl<'l> Engine<'l> {
         }
     }
 
-    /// Whether nothing more is to be done, and why.
+    /// Checks whether nothing more is to be done, and notes the reason.
     fn is_over(&mut self, now_ns: u64, drained_ns: u64) -> bool {
         let all_sent = self.sent >= self.part.requests_max;
         if self.measured.failed() >= self.part.failures_max {
@@ -204,8 +224,13 @@ impl<'l> Engine<'l> {
             self.end_ns = self.end_ns.min(now_ns);
             return true;
         }
+        if self.stop.load(Ordering::Relaxed) {
+            self.measured.stopped = Stopped::Interrupted;
+            self.end_ns = self.end_ns.min(now_ns);
+            return true;
+        }
         if self.given_up.load(Ordering::Relaxed) {
-            // Nobody asks what this part measured, nor which requests it never sent.
+            // The results of this part are not used, nor is its number of unsent requests.
             self.measured.stopped = Stopped::Failures;
             return true;
         }
@@ -213,7 +238,7 @@ impl<'l> Engine<'l> {
         now_ns >= self.end_ns && (now_ns >= drained_ns || (self.busy == 0 && !owes))
     }
 
-    /// Sends what is due while a connection is free.
+    /// Sends due requests while a connection is free.
     fn send_due(&mut self, now_ns: u64) {
         while !self.free.is_empty()
             && self.sent < self.part.requests_max
@@ -235,6 +260,9 @@ impl<'l> Engine<'l> {
         // In the closed loop nothing is due before it is sent.
         if let Schedule::Open { .. } = self.load.schedule {
             self.measured.lag.record(now_ns.saturating_sub(due_ns));
+            let could_ns = due_ns.max(self.free_since_ns);
+            let own_ns = now_ns.saturating_sub(could_ns);
+            self.measured.own_lag.record(own_ns);
         }
         let connection = &mut self.part.connections[index];
         connection.take_up(due_ns, now_ns);
@@ -246,7 +274,7 @@ impl<'l> Engine<'l> {
         }
         match begin_connect(self.load.target.address()) {
             Err(why) if is_own_lack(why) => self.refuse("opening a connection", why),
-            Err(why) => self.failed(index, no_connection(why)),
+            Err(why) => self.failed(index, self.no_connection(why)),
             Ok((socket, connected)) => {
                 let edges = if connected { READ_EDGES } else { ALL_EDGES };
                 let watched = register(&self.epoll, &socket, index, edges);
@@ -261,7 +289,14 @@ impl<'l> Engine<'l> {
         }
     }
 
-    /// Ends the run: the system refuses the generator what it needs.
+    fn no_connection(&self, why: Errno) -> Fault {
+        Fault::NoConnection {
+            address: self.load.target.address(),
+            why: why.to_string(),
+        }
+    }
+
+    /// Ends the run: the system refuses the generator a resource.
     fn refuse(&mut self, doing: &'static str, why: Errno) {
         self.refused
             .get_or_insert_with(|| Error::system(doing)(why));
@@ -285,7 +320,8 @@ impl<'l> Engine<'l> {
                     self.refuse("watching a connection", why);
                 }
             }
-            // The server closed it before it took the request. What it may have sent before that is no answer to it.
+            // The server closed it before it took the request. Bytes sent earlier are no answer to
+            // it.
             Err(Errno::PIPE | Errno::CONNRESET) => self.failed(index, Fault::NoAnswer),
             Err(why) => self.failed(index, broken(why)),
         }
@@ -304,7 +340,7 @@ impl<'l> Engine<'l> {
                     .map_or(Err(Errno::NOTCONN), end_connect);
                 match ended {
                     Ok(()) => self.write(index),
-                    Err(why) => self.failed(index, no_connection(why)),
+                    Err(why) => self.failed(index, self.no_connection(why)),
                 }
             }
             State::Connecting => {}
@@ -322,7 +358,7 @@ impl<'l> Engine<'l> {
         }
     }
 
-    /// Reads what came, until the answer is whole or no more is there.
+    /// Reads received bytes, until the answer is whole or no more are there.
     fn read(&mut self, index: usize, flags: EventFlags) {
         loop {
             let connection = &mut self.part.connections[index];
@@ -356,7 +392,7 @@ impl<'l> Engine<'l> {
                     });
                     let hung_up =
                         has_ended || flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
-                    let stays = answer.head.keeps && self.load.keep_alive && !hung_up;
+                    let stays = answer.head.stays() && self.load.keep_alive && !hung_up;
                     return match right {
                         Ok(()) => self.answered(index, stays),
                         Err(fault) => self.failed(index, fault),
@@ -374,12 +410,6 @@ fn register(
     edges: EventFlags,
 ) -> Result<(), Errno> {
     epoll::add(epoll, socket, EventData::new_u64(index as u64), edges)
-}
-
-fn no_connection(why: Errno) -> Fault {
-    Fault::NoConnection {
-        why: why.to_string(),
-    }
 }
 
 fn broken(why: Errno) -> Fault {

@@ -1,18 +1,19 @@
-//! Why there is nothing measured.
+//! Reasons for a missing measurement.
 
 use crate::Fault;
 use rustix::io::Errno;
 use std::fmt::Debug;
 
-/// Why there is nothing measured. Failures of single requests in a run are counted in [`Measured`](crate::Measured) instead.
+/// Reason for a missing measurement. Failures of single requests in a run are counted in
+/// [`Measured`](crate::Measured) instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The URL cannot be read.
     #[error("`{url}` is no URL to measure: {why}; write it as http://127.0.0.1:8080/path")]
     Url {
-        /// As it was given.
+        /// The URL as given.
         url: String,
-        /// What is wrong with it.
+        /// Fault of the URL.
         why: String,
     },
     /// The URL leads to another machine.
@@ -23,66 +24,83 @@ pub enum Error {
     NotLoopback {
         /// The host of the URL.
         host: String,
-        /// What it stands for.
+        /// Address of the host.
         address: std::net::IpAddr,
+    },
+    /// No address of the host takes a connection.
+    #[error("{url}: no connection ({tried}); start the server, or mend its address")]
+    Unreachable {
+        /// Requested URL.
+        url: String,
+        /// Each address, and the system's error for it.
+        tried: String,
+    },
+    /// A request cannot be sent so.
+    #[error("{what} cannot be sent: {why}")]
+    Request {
+        /// The part of it.
+        what: String,
+        /// Reason and advice.
+        why: String,
     },
     /// A setting is out of its range.
     #[error("{what} is {is}; give {range}")]
     Setting {
-        /// Which.
+        /// Name of the setting.
         what: &'static str,
-        /// What was given.
+        /// Given value.
         is: String,
-        /// What may be given.
+        /// Permitted values.
         range: String,
     },
     /// The first exchange failed: nothing was measured.
-    #[error("{url}: {fault}; {}", fault.mend())]
+    #[error("{url}: {fault}; {}", fault.help())]
     FirstExchange {
-        /// What was asked for.
+        /// Requested URL.
         url: String,
-        /// How it failed.
+        /// Fault of the exchange.
         fault: Fault,
     },
     /// The connections could not be opened.
     #[error(
         "connection {number} of {of} to {address} could not be opened: {source}; {}",
-        connect_mend(source)
+        connect_help(source)
     )]
     Connect {
-        /// Which, from 1.
+        /// Number of the connection, from 1.
         number: usize,
-        /// How many were wanted.
+        /// Number of wanted connections.
         of: usize,
-        /// Where to.
+        /// Address of the connection.
         address: std::net::SocketAddr,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The system refused what the generator itself needs.
-    #[error("{doing}: {source}{}", lack_mend(source).map_or(String::new(), |mend| format!("; {mend}")))]
+    /// The system refused a resource that the generator itself needs.
+    #[error("{doing}: {source}{}", lack_help(source).map_or(String::new(), |help| format!("; {help}")))]
     System {
-        /// What was being done.
+        /// Failed action.
         doing: &'static str,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
 
-fn connect_mend(source: &std::io::Error) -> &'static str {
+fn connect_help(source: &std::io::Error) -> &'static str {
     match source.kind() {
         std::io::ErrorKind::ConnectionRefused => "start the server, or mend its port",
         std::io::ErrorKind::TimedOut => {
             "the server's backlog is full: let it accept, or ask for fewer connections"
         }
-        _ => lack_mend(source).unwrap_or(FILES_MEND),
+        _ => lack_help(source).unwrap_or(FILES_MEND),
     }
 }
 
 const FILES_MEND: &str = "ask for fewer connections, or raise the limit of open files (ulimit -n)";
 
-/// What helps where the generator itself, or its machine, has too little for another connection; `None` for every other error.
-pub(crate) fn lack_mend(source: &std::io::Error) -> Option<&'static str> {
+/// Returns the remedy if the generator or its machine lacks a resource for another connection;
+/// `None` for every other error.
+pub(crate) fn lack_help(source: &std::io::Error) -> Option<&'static str> {
     Some(match Errno::from_io_error(source)? {
         Errno::MFILE => FILES_MEND,
         Errno::NFILE => {
@@ -97,9 +115,10 @@ pub(crate) fn lack_mend(source: &std::io::Error) -> Option<&'static str> {
     })
 }
 
-/// Whether a connection is lacking by the generator's fault or its machine's, whatever the server does.
+/// Checks whether a connection is missing by the generator's fault or its machine's, independent of
+/// the server.
 pub(crate) fn is_own_lack(why: Errno) -> bool {
-    lack_mend(&why.into()).is_some()
+    lack_help(&why.into()).is_some()
 }
 
 impl Error {
@@ -111,7 +130,7 @@ impl Error {
         }
     }
 
-    /// For `map_err` at a system call.
+    /// Returns a function for `map_err` at a system call.
     pub(crate) fn system<E: Into<std::io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Error {
         move |source| Error::System {
             doing,

@@ -1,11 +1,15 @@
-//! What can be wrong with an answer.
+//! Faults of an answer.
 
-/// What was wrong with the answer to one request.
+use std::net::SocketAddr;
+
+/// Fault of the answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// No connection.
-    #[error("no connection ({why})")]
+    #[error("no connection to {address} ({why})")]
     NoConnection {
+        /// Address of the connection.
+        address: SocketAddr,
         /// The system's word for it.
         why: String,
     },
@@ -27,13 +31,13 @@ pub enum Fault {
     /// The answer did not come in time.
     #[error("no whole answer within {limit_ms} ms")]
     TimedOut {
-        /// How long was waited, ms.
+        /// Time waited, ms.
         limit_ms: u64,
     },
-    /// What came is not HTTP/1.x.
+    /// The answer is not HTTP/1.x.
     #[error("the answer is not HTTP ({why}): it begins `{head}`")]
     NotHttp {
-        /// What is wrong.
+        /// Fault of the text.
         why: String,
         /// Its first bytes.
         head: String,
@@ -47,17 +51,17 @@ pub enum Fault {
     /// Another status.
     #[error("the status is {got}, and not {expected}")]
     Status {
-        /// What came.
+        /// Received status.
         got: u16,
-        /// What had to come.
+        /// Expected status.
         expected: u16,
     },
     /// Another length.
     #[error("the body has {got} bytes, and not {expected}")]
     Length {
-        /// What came, bytes.
+        /// Received length, bytes.
         got: usize,
-        /// What had to come, bytes.
+        /// Expected length, bytes.
         expected: usize,
     },
     /// Another body.
@@ -69,13 +73,13 @@ pub enum Fault {
     /// More came than one answer.
     #[error("{bytes} bytes came that nobody asked for")]
     Unasked {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
 }
 
 impl Fault {
-    /// A word for its kind.
+    /// Returns a word for its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Fault::NoConnection { .. } => "no connection",
@@ -92,8 +96,8 @@ impl Fault {
         }
     }
 
-    /// What the user can do.
-    pub fn mend(&self) -> &'static str {
+    /// Returns advice for the user.
+    pub fn help(&self) -> &'static str {
         match self {
             Fault::NoConnection { .. } => "start the server, or mend its address",
             Fault::TimedOut { .. } => "see why the server does not answer, or raise the time limit",
@@ -106,7 +110,7 @@ impl Fault {
     }
 }
 
-/// The beginning of what came, for a message.
+/// Returns the beginning of the received bytes, for a message.
 pub(crate) fn head(bytes: &[u8]) -> String {
     const LETTERS: usize = 40;
     let cut = &bytes[..bytes.len().min(LETTERS)];

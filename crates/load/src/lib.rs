@@ -17,14 +17,20 @@
 //! # Ok::<(), antiphon_load::Error>(())
 //! ```
 //!
-//! One thread drives all connections through epoll, asleep while nothing comes or, with [`Load::busy_poll`], without sleep. In the *closed loop* each connection sends its next request when it has the answer to
-//! the one before; a server that stalls is then asked less, and most of the wait that users would have had is never seen. On the *open
-//! schedule* requests are due at fixed times whatever the server does, and a latency counts from the time at which its request was due,
-//! also where it could only be sent later (G. Tene's "coordinated omission"). What was due and never answered counts with the time that it
-//! had waited.
+//! One thread drives all connections through epoll. It sleeps while nothing comes, or polls with
+//! [`Load::busy_poll`].
 //!
-//! Every answer is checked: its status, its length, and each byte of its body against the first exchange. A run is bounded in time and in
-//! requests, and sends to this machine only unless [`Reach::Anywhere`] is asked for. Linux only.
+//! In the *closed loop* each connection sends its next request after the answer to the one before.
+//! A stalled server thus gets fewer requests, and most of its users' wait stays invisible.
+//!
+//! On the *open schedule* requests are due at fixed times, independent of the server. A latency
+//! counts from the due time of its request, even if the request was sent later (G. Tene's
+//! "coordinated omission"). A due request without an answer counts with the time that it had
+//! waited.
+//!
+//! Every answer is checked against the first exchange: its status, its length, and each byte of its
+//! body. A run is bounded in time and in requests. It sends to this machine only, unless
+//! [`Reach::Anywhere`] is requested. Linux only.
 
 mod check;
 mod connection;
@@ -35,6 +41,7 @@ mod fault;
 mod measured;
 mod pace;
 mod packed;
+mod request;
 mod response;
 mod run;
 mod settings;
@@ -44,8 +51,11 @@ pub use check::{Expected, first_exchange};
 pub use cpu::may_come_first;
 pub use error::Error;
 pub use fault::Fault;
-pub use measured::{Latency, Measured, OfConnection, Stopped};
+pub use measured::{Latency, Limit, Measured, OfConnection, Stopped};
 pub use packed::Packed;
-pub use run::{run, run_steady};
+pub use request::Request;
+#[doc(hidden)]
+pub use response::Answers;
+pub use run::{run, run_steady, run_unless};
 pub use settings::{Load, Schedule};
 pub use target::{Reach, Target};

@@ -1,4 +1,4 @@
-//! What a run measured.
+//! Result of a run.
 
 use crate::{Load, Schedule};
 use hdrhistogram::Histogram;
@@ -14,21 +14,24 @@ const DIGITS: u8 = 3;
 /// A connection that had less than this part of the mean of all was starved.
 const STARVED_PART: f64 = 0.1;
 
-/// So was one that waited once for more than this part of the time in which requests were sent, so many times the median latency, and so long,
-/// ns: a busy machine lets a server's thread wait for some 0.2 s, whoever wrote the server.
+/// Limits of a wait beyond which a connection was also starved: part of the sending time, multiple
+/// of the median latency, and ns.
+///
+/// The last is needed because a busy machine lets any server's thread wait for some 0.2 s.
 const STARVED_WAIT: f64 = 0.5;
 const STARVED_TIMES: f64 = 20.0;
 const STARVED_WAIT_LEAST_NS: f64 = 500e6;
 
-/// And so many times the longest wait of the connection in the middle: where all wait, the server or the machine pauses, and nobody is starved.
+/// Multiple of the longest wait of the median connection. If all wait, the server or the machine
+/// pauses, and no connection is starved.
 const STARVED_TIMES_OTHERS: f64 = 2.0;
 
-/// What a run measured.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Requests whose answers came whole and right, also after the last request was sent.
     pub answered: u64,
-    /// Those of them whose answers came while requests were sent.
+    /// Those answers that came during the sending time.
     pub answered_in_time: u64,
     /// Requests that were sent and had no answer when the run ended.
     pub unanswered: u64,
@@ -42,28 +45,40 @@ pub struct Measured {
     pub reconnects: u64,
     /// The longest time that opening one of the first connections took, ns.
     pub longest_connect_ns: u64,
-    /// How long requests were sent, ns.
+    /// Sending time, ns.
     pub window_ns: u64,
-    /// The same and the wait for the last answers, ns.
+    /// Sending time with the wait for the last answers, ns.
     pub wall_ns: u64,
     /// Processor time of the generator's threads, ns.
     pub own_cpu_ns: u64,
-    /// What of it they polled for while nothing had come, ns; nothing of threads that sleep then.
+    /// Part of it spent on empty polls, ns; 0 for threads that sleep instead.
     pub empty_polls_ns: u64,
-    /// How many threads it had.
+    /// Time that the generator's threads were ready without a processor, ns; 0 if the kernel does
+    /// not tell.
+    #[serde(default)]
+    pub waited_ns: u64,
+    /// Whether the threads were to poll without sleep.
+    #[serde(default)]
+    pub polls: bool,
+    /// Number of threads.
     pub threads: usize,
     /// Latencies, each from the time at which its request was due to the last byte of the answer.
     pub latency: Latency,
-    /// How long after they were due requests were sent; empty in the closed loop, where none is due before.
+    /// Delays of sent requests after their due time; empty in the closed loop, where none is due
+    /// before.
     pub lag: Latency,
+    /// Part of these delays caused by the generator, because a connection was free; empty in the
+    /// closed loop.
+    #[serde(default)]
+    pub own_lag: Latency,
     /// The connections.
     pub connections: Vec<OfConnection>,
-    /// Why it ended.
+    /// Reason for its end.
     pub stopped: Stopped,
 }
 
 impl Measured {
-    /// What was measured before anything was.
+    /// Returns the state before any measurement.
     pub(crate) fn nothing() -> Self {
         Self {
             answered: 0,
@@ -78,16 +93,19 @@ impl Measured {
             wall_ns: 0,
             own_cpu_ns: 0,
             empty_polls_ns: 0,
+            waited_ns: 0,
+            polls: false,
             threads: 1,
             latency: Latency::default(),
             lag: Latency::default(),
+            own_lag: Latency::default(),
             connections: Vec::new(),
             stopped: Stopped::Time,
         }
     }
 }
 
-/// What one connection had.
+/// Counts of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfConnection {
     /// Right answers.
@@ -98,7 +116,7 @@ pub struct OfConnection {
     pub longest_ns: u64,
 }
 
-/// Why a run ended.
+/// Reason for a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
@@ -108,15 +126,72 @@ pub enum Stopped {
     Requests,
     /// Too many requests failed.
     Failures,
+    /// The user ended it.
+    Interrupted,
 }
 
+/// Reason why the generator was the limit, and not the server: the result is then a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Limit {
+    /// It worked nearly all of its time.
+    #[error("it worked for {:.0} % of its time; give it more threads (--threads)", 100.0 * share)]
+    Worked {
+        /// The part of its time.
+        share: f64,
+    },
+    /// It was ready and had no processor.
+    #[error(
+        "it waited for a processor for {:.0} % of its time; give it one of its own (--processor), or end other programs",
+        100.0 * share
+    )]
+    Waited {
+        /// The part of its time.
+        share: f64,
+    },
+    /// It sent late although connections were free.
+    #[error(
+        "it sent {:.1} % of the requests more than {} ms late while a connection was free; ask for a lower rate, or give it a processor of its own (--processor)",
+        100.0 * share,
+        OWN_LAG_NS / 1_000_000
+    )]
+    SentLate {
+        /// The part of the requests.
+        share: f64,
+    },
+    /// It was to poll all the time and did not.
+    #[error(
+        "it polled for {:.0} % of its time only, and was to all the time (--busy-poll); give each of its threads a processor of its own",
+        100.0 * share
+    )]
+    PolledLess {
+        /// The part of its time.
+        share: f64,
+    },
+}
+
+/// Share of its time above which the generator's own work limits the measurement.
+const WORKED_MUCH: f64 = 0.9;
+
+/// The same limit for time without a processor, by which answers wait longer to be read.
+const WAITED_MUCH: f64 = 0.1;
+
+/// Delay by the generator itself from which a request is late, ns, and share of late requests that
+/// limits the measurement.
+const OWN_LAG_NS: u64 = 1_000_000;
+const LATE_MANY: f64 = 0.01;
+
+/// Least share of its time that a polling thread uses.
+const POLLED_LEAST: f64 = 0.9;
+
 impl Measured {
-    /// Right answers a second, of those that came while requests were sent.
+    /// Returns the right answers a second, among those that came during the sending time.
     pub fn per_second(&self) -> f64 {
         self.answered_in_time as f64 * 1e9 / (self.window_ns as f64).max(1.0)
     }
 
-    /// The open schedule that asks for such a part of these answers a second, in per cent; `None` where none came in time.
+    /// Returns the open schedule with this percentage of the rate of answers; `None` if no answer
+    /// came in time.
     pub fn part(&self, percent: f64) -> Option<Schedule> {
         let per_second = (self.per_second() * percent / 100.0).min(Load::RATE_MAX);
         (per_second > 0.0).then_some(Schedule::Open { per_second })
@@ -127,25 +202,48 @@ impl Measured {
         self.failures.values().sum()
     }
 
-    /// The generator's processor time, without that of polls that found nothing, as a part of what its threads could have had: near 1 the generator is what
-    /// limits the rate.
+    /// Returns the generator's share of its threads' processor time, without empty polls. Near 1
+    /// the generator limits the rate.
     pub fn own_share(&self) -> f64 {
         self.share(self.own_cpu_ns.saturating_sub(self.empty_polls_ns))
     }
 
-    /// The polls that found nothing as a part of the same.
+    /// Returns the share of empty polls in its threads' processor time.
     pub fn empty_polls_share(&self) -> f64 {
         self.share(self.empty_polls_ns)
     }
 
-    /// A time as a part of what the generator's threads could have had.
+    /// Returns the share of time without a processor.
+    pub fn waited_share(&self) -> f64 {
+        self.share(self.waited_ns)
+    }
+
+    /// Returns the reasons why the generator was the limit; empty if it was not.
+    pub fn limits(&self) -> Vec<Limit> {
+        let (worked, waited) = (self.own_share(), self.waited_share());
+        let late = self.own_lag.above(OWN_LAG_NS) as f64 / self.own_lag.count().max(1) as f64;
+        let polled = self.share(self.own_cpu_ns);
+        [
+            (worked > WORKED_MUCH).then_some(Limit::Worked { share: worked }),
+            (waited > WAITED_MUCH).then_some(Limit::Waited { share: waited }),
+            (late > LATE_MANY).then_some(Limit::SentLate { share: late }),
+            (self.polls && polled < POLLED_LEAST).then_some(Limit::PolledLess { share: polled }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Returns a time as a share of its threads' possible processor time.
     fn share(&self, ns: u64) -> f64 {
         ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
     }
 
-    /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
-    /// the time in which requests were sent, 20 times the median latency, half a second, and twice what the connection in the middle
-    /// waited at the longest.
+    /// Returns the starved connections, from 0.
+    ///
+    /// A starved connection had less than a tenth of the mean of all, or waited once for too long.
+    /// That wait exceeds half of the sending time, 20 times the median latency, half a second,
+    /// and twice the longest wait of the median connection.
     pub fn starved(&self) -> Vec<usize> {
         let mean = self.answered as f64 / self.connections.len().max(1) as f64;
         let wait_ns = (STARVED_WAIT * self.window_ns as f64)
@@ -164,7 +262,7 @@ impl Measured {
             .collect()
     }
 
-    /// The longest wait of a connection, ns, that half of them had at most.
+    /// Returns the median over connections of the longest wait, ns.
     fn longest_in_the_middle_ns(&self) -> u64 {
         let connections = self.connections.iter();
         let mut longest: Vec<u64> = connections.map(|of| of.longest_ns).collect();
@@ -173,8 +271,10 @@ impl Measured {
         longest.get(middle).copied().unwrap_or(0)
     }
 
-    /// Jain's index of how evenly the connections were answered: 1 when all had the same, 1/n when one had all (R. Jain, D. Chiu,
-    /// W. Hawe, 1984). 1 where nothing was answered.
+    /// Returns Jain's index of fairness between the connections (R. Jain, D. Chiu, W. Hawe, 1984).
+    ///
+    /// It is 1 if all had the same number of answers, and 1/n if one had all. It is 1 without
+    /// answers.
     pub fn fairness(&self) -> f64 {
         let counts = || self.connections.iter().map(|of| of.answered as f64);
         let squares: f64 = counts().map(|count| count * count).sum();
@@ -184,7 +284,7 @@ impl Measured {
         }
     }
 
-    /// Takes in what another thread of the same run measured.
+    /// Adds the results of another thread of the same run.
     pub(crate) fn join(mut self, other: Measured) -> Measured {
         self.answered += other.answered;
         self.answered_in_time += other.answered_in_time;
@@ -200,9 +300,12 @@ impl Measured {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.own_cpu_ns += other.own_cpu_ns;
         self.empty_polls_ns += other.empty_polls_ns;
+        self.waited_ns += other.waited_ns;
+        self.polls |= other.polls;
         self.threads += other.threads;
         self.latency.join(&other.latency);
         self.lag.join(&other.lag);
+        self.own_lag.join(&other.own_lag);
         self.connections.extend(other.connections);
         if self.stopped == Stopped::Time {
             self.stopped = other.stopped;
@@ -241,32 +344,32 @@ impl Latency {
         self.0 += &other.0;
     }
 
-    /// How many there are.
+    /// Returns their number.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The time, ns, that this part of all is not above; 0 where there are none.
+    /// Returns the time, ns, that this part of all does not exceed; 0 without any.
     pub fn at(&self, part: f64) -> u64 {
         self.0.value_at_quantile(part)
     }
 
-    /// The longest, ns.
+    /// Returns the longest, ns.
     pub fn longest(&self) -> u64 {
         self.0.max()
     }
 
-    /// Their mean, ns.
+    /// Returns their mean, ns.
     pub fn mean(&self) -> f64 {
         self.0.mean()
     }
 
-    /// How many are longer than this, ns.
+    /// Returns the number of those longer than this, ns.
     pub fn above(&self, ns: u64) -> u64 {
         self.count() - self.0.count_between(0, ns)
     }
 
-    /// The raw histogram: each time that occurred, ns, with how often.
+    /// Returns the raw histogram: each time that occurred, ns, with its count.
     pub fn pairs(&self) -> Vec<(u64, u64)> {
         let steps = self.0.iter_recorded();
         steps
@@ -324,6 +427,32 @@ mod tests {
             (joined.empty_polls_share() - 0.6).abs() < 1e-9,
             "{joined:?}"
         );
+    }
+
+    #[test]
+    fn a_generator_that_was_the_limit_is_told_with_why() {
+        let mut of = measured(&[1]);
+        of.own_cpu_ns = 100_000_000;
+        assert_eq!(of.limits(), []);
+        // Three others on its processor.
+        of.waited_ns = 750_000_000;
+        assert_eq!(of.limits(), [Limit::Waited { share: 0.75 }]);
+        let reported = of.limits()[0].to_string();
+        assert!(
+            reported.starts_with("it waited for a processor for 75 %"),
+            "{reported}"
+        );
+        of.waited_ns = 0;
+        of.polls = true;
+        assert_eq!(of.limits(), [Limit::PolledLess { share: 0.1 }]);
+        of.polls = false;
+        for ns in [1_000, 2_000_000] {
+            of.own_lag.record(ns);
+        }
+        assert_eq!(of.limits(), [Limit::SentLate { share: 0.5 }]);
+        of.own_lag = Latency::default();
+        of.own_cpu_ns = 950_000_000;
+        assert_eq!(of.limits(), [Limit::Worked { share: 0.95 }]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! When requests are due.
+//! Due times of requests.
 
 use crate::Schedule;
 
@@ -11,13 +11,15 @@ pub(crate) enum Pace {
     Open {
         distance_ns: f64,
         slots: Slots,
-        /// How many of the thread's own were taken.
+        /// Number of the thread's own requests taken so far.
         next: u64,
         end_ns: u64,
     },
 }
 
-/// Which requests of an open schedule are a thread's. They are dealt out to the run's connections in turns, and these to its threads: so each
+/// Requests of an open schedule that belong to a thread.
+///
+/// They are dealt out to the run's connections in turns, and the connections to its threads. Each
 /// thread has the share of its connections, and all threads together send at equal distances.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
@@ -25,12 +27,13 @@ pub(crate) struct Slots {
     threads: u64,
     /// The run's connections.
     connections: u64,
-    /// Those of them that are the thread's: number `thread`, and each that comes `threads` after one.
+    /// Number of the thread's own connections: number `thread`, and each that comes `threads` after
+    /// one.
     own: u64,
 }
 
 impl Slots {
-    /// Those of thread `thread`, from 0; each thread has a connection at least.
+    /// Returns the slots of thread `thread`, from 0; each thread has a connection at least.
     pub(crate) fn new(thread: usize, threads: usize, connections: usize) -> Slots {
         Slots {
             thread: thread as u64,
@@ -40,25 +43,25 @@ impl Slots {
         }
     }
 
-    /// How many of the run's connections are the thread's.
+    /// Returns the number of the run's connections that the thread has.
     pub(crate) fn connections(self) -> usize {
         self.own as usize
     }
 
-    /// How many of the run's first requests are the thread's.
+    /// Returns the number of the run's first requests that the thread has.
     pub(crate) fn of_first(self, requests: u64) -> u64 {
         let (turns, rest) = (requests / self.connections, requests % self.connections);
         turns * self.own + rest.saturating_sub(self.thread).div_ceil(self.threads)
     }
 
-    /// The number in the run of the thread's request `own`, both from 0.
+    /// Returns the number in the run of the thread's request `own`, both from 0.
     fn number(self, own: u64) -> u64 {
         let (turn, within) = (own / self.own, own % self.own);
         turn * self.connections + within * self.threads + self.thread
     }
 }
 
-/// How many of `all` a thread has if they are dealt out to the threads in turns.
+/// Returns a thread's part of `all`, dealt out to the threads in turns.
 pub(crate) fn dealt(all: u64, thread: usize, threads: usize) -> u64 {
     let (thread, threads) = (thread as u64, threads as u64);
     all / threads + u64::from(thread < all % threads)
@@ -77,7 +80,8 @@ impl Pace {
         }
     }
 
-    /// Takes the request that is due now, and gives the time at which it was due; `None` if none is due yet or any more.
+    /// Takes the request that is due now, and returns its due time; `None` if none is due yet or
+    /// any more.
     pub(crate) fn take(&mut self, now_ns: u64) -> Option<u64> {
         if let Pace::Closed { end_ns } = self {
             return (now_ns < *end_ns).then_some(now_ns);
@@ -89,7 +93,8 @@ impl Pace {
         Some(due_ns)
     }
 
-    /// When the next request is due on an open schedule; `None` where there is none left, and in the closed loop.
+    /// Returns the due time of the next request on an open schedule; `None` at its end, and in the
+    /// closed loop.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         match self {
             Pace::Closed { .. } => None,

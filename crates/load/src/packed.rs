@@ -6,19 +6,22 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
-/// A histogram of times, ns, in HdrHistogram's compressed interchange format (V2) as base64: what the HdrHistogram libraries of C, Go, Java,
-/// JavaScript, Python and Rust decode. A tenth of its pairs written out.
+/// A histogram of times, ns, in HdrHistogram's compressed interchange format (V2) as base64.
+///
+/// The HdrHistogram libraries of C, Go, Java, JavaScript, Python and Rust decode it. It is a tenth
+/// as long as its pairs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Packed(String);
 
 impl Packed {
-    /// As it is written.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Each time that occurred, ns, with how often; `None` where the text is no such histogram.
+    /// Returns each time that occurred, ns, with its count; `None` if the text is no such
+    /// histogram.
     pub fn pairs(&self) -> Option<Vec<(u64, u64)>> {
         let bytes = BASE64_STANDARD.decode(&self.0).ok()?;
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).ok()?;
@@ -27,7 +30,7 @@ impl Packed {
 }
 
 impl Latency {
-    /// The raw histogram as text; `None` where there is nothing in it.
+    /// Returns the raw histogram as text; `None` if it is empty.
     pub fn packed(&self) -> Option<Packed> {
         let mut bytes = Vec::new();
         let written = V2DeflateSerializer::new().serialize(self.histogram(), &mut bytes);

@@ -1,8 +1,8 @@
-//! Answers: from bytes as they come to a whole answer that was checked, or what is wrong with it.
+//! Answers: from received bytes to a whole checked answer, or to its fault.
 
 use crate::Expected;
-use crate::Fault;
 use crate::fault::head;
+use crate::{Fault, Target};
 use std::mem::MaybeUninit;
 
 /// Head and body together may not be longer, bytes.
@@ -14,7 +14,7 @@ const HEAD_MAX: usize = 64 << 10;
 /// Header lines that are taken.
 const LINES_MAX: usize = 1024;
 
-/// How the end of a body is known.
+/// Means by which the end of a body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
     Length(usize),
@@ -22,19 +22,24 @@ enum Framing {
     UntilClosed,
 }
 
-/// What a head says.
+/// Content of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
-    /// Where it ends and the body begins, bytes.
+    /// End of the head and beginning of the body, bytes.
     size: usize,
     framing: Framing,
-    /// Whether the server keeps the connection.
-    pub(crate) keeps: bool,
+    /// Whether the server says that it keeps the connection.
+    keeps: bool,
 }
 
 impl Head {
-    /// Whether the answer is still to come.
+    /// Checks whether the connection can be used again.
+    pub(crate) fn stays(&self) -> bool {
+        self.keeps && self.framing != Framing::UntilClosed
+    }
+
+    /// Checks whether the answer is still to come.
     fn is_interim(&self) -> bool {
         (100..200).contains(&self.status)
     }
@@ -45,6 +50,18 @@ impl Head {
 pub(crate) struct KnownHead {
     bytes: Vec<u8>,
     head: Option<Head>,
+    /// Whether answers have no body, for any length in their heads, as those to HEAD.
+    without_body: bool,
+}
+
+impl KnownHead {
+    /// Creates the state for answers to this target's requests.
+    pub(crate) fn of(target: &Target) -> KnownHead {
+        KnownHead {
+            without_body: target.asks_for_heads(),
+            ..KnownHead::default()
+        }
+    }
 }
 
 /// A whole answer in a buffer.
@@ -92,7 +109,25 @@ impl Answer {
     }
 }
 
-/// The answer at the beginning of `buffer`; `None` while it is not whole. `ended`: nothing more will come.
+/// A connection's answers, as `fuzz/` reads them.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Answers(KnownHead);
+
+impl Answers {
+    /// Reads the status and the body of the answer at the beginning of `bytes`. There is none while
+    /// the answer is not whole, unless it has `ended`.
+    ///
+    /// # Errors
+    /// The bytes are no answer.
+    pub fn read(&mut self, bytes: &[u8], ended: bool) -> Result<Option<(u16, Vec<u8>)>, Fault> {
+        let answer = read(bytes, ended, &mut self.0)?;
+        Ok(answer.map(|answer| (answer.head.status, answer.body(bytes).to_vec())))
+    }
+}
+
+/// Reads the answer at the beginning of `buffer`; `None` while it is not whole. With `ended`
+/// nothing more will come.
 pub(crate) fn read(
     buffer: &[u8],
     ended: bool,
@@ -117,9 +152,12 @@ fn head_of(buffer: &[u8], known: &mut KnownHead) -> Result<Option<Head>, Fault> 
     {
         return Ok(Some(head));
     }
-    let Some(head) = final_head(buffer)? else {
+    let Some(mut head) = final_head(buffer)? else {
         return Ok(None);
     };
+    if known.without_body {
+        head.framing = Framing::Length(0);
+    }
     // A head of one second is that of the next ones; a new date is read once.
     known.bytes.clear();
     known.bytes.extend_from_slice(&buffer[..head.size]);
@@ -127,7 +165,8 @@ fn head_of(buffer: &[u8], known: &mut KnownHead) -> Result<Option<Head>, Fault> 
     Ok(Some(head))
 }
 
-/// The head of the answer itself. Interim answers before it are read and passed over, asked for or not (RFC 9110, section 15.2).
+/// Returns the head of the final answer. Interim answers before it are skipped, requested or not
+/// (RFC 9110, section 15.2).
 fn final_head(buffer: &[u8]) -> Result<Option<Head>, Fault> {
     let mut begins = 0;
     loop {
@@ -151,9 +190,9 @@ fn final_head(buffer: &[u8]) -> Result<Option<Head>, Fault> {
     }
 }
 
-/// The head at the beginning of these bytes; `None` while it is not whole.
+/// Returns the head at the beginning of these bytes; `None` while it is not whole.
 fn first_head(bytes: &[u8]) -> Result<Option<Head>, String> {
-    // So many lines are not cleared for each head: only those that came are written.
+    // These lines are not cleared for each head; only received ones are written.
     let mut lines = [const { MaybeUninit::uninit() }; LINES_MAX];
     let mut response = httparse::Response::new(&mut []);
     let parser = httparse::ParserConfig::default();
@@ -167,7 +206,8 @@ fn first_head(bytes: &[u8]) -> Result<Option<Head>, String> {
     }
 }
 
-/// RFC 9112, sections 6.3 (length of a body) and 9.3 (whether the connection stays).
+/// Interprets a head by RFC 9112, sections 6.3 (length of a body) and 9.3 (use of the connection
+/// after it).
 fn meaning(response: &httparse::Response<'_, '_>, size: usize) -> Result<Head, String> {
     let status = response.code.unwrap_or_default();
     let mut keeps = response.version == Some(1);
@@ -200,14 +240,14 @@ fn meaning(response: &httparse::Response<'_, '_>, size: usize) -> Result<Head, S
         }
     }
     let framing = match (status, is_chunked, length) {
-        // It would end HTTP on this connection. The other interim answers only say that one is still to come.
+        // It would end HTTP on this connection. The other interim answers only say that one is
+        // still to come.
         (101, ..) => return Err("status 101 without being asked for".to_owned()),
         (100..200 | 204 | 304, ..) => Framing::Length(0),
         (_, true, _) => Framing::Chunked,
         (_, false, Some(length)) => Framing::Length(length),
         (_, false, None) => Framing::UntilClosed,
     };
-    keeps &= framing != Framing::UntilClosed;
     Ok(Head {
         status,
         size,
@@ -235,8 +275,8 @@ fn body_of(buffer: &[u8], head: Head, ended: bool) -> Result<Option<Answer>, Fau
     }
 }
 
-/// RFC 9112, section 7.1. What has come is read from its beginning each time, so a body of many pieces is read many times: the bodies that
-/// are measured are short.
+/// Reads a chunked body (RFC 9112, section 7.1). The bytes are read from their beginning each time,
+/// so a body of many pieces is read many times; measured bodies are short.
 fn chunked(buffer: &[u8], head: Head) -> Result<Option<Answer>, Fault> {
     let mut body = Vec::new();
     let mut at = head.size;
@@ -279,7 +319,7 @@ fn chunked(buffer: &[u8], head: Head) -> Result<Option<Answer>, Fault> {
     }
 }
 
-/// Where the trailer ends: at the first empty line.
+/// Returns the end of the trailer: the first empty line.
 fn end_of_trailer(trailer: &[u8]) -> Option<usize> {
     if trailer.starts_with(b"\r\n") {
         return Some(2);
@@ -299,7 +339,7 @@ mod tests {
             (
                 answer.head.status,
                 answer.body(text.as_bytes()).to_vec(),
-                answer.head.keeps,
+                answer.head.stays(),
             )
         }))
     }
@@ -354,7 +394,7 @@ mod tests {
         }
     }
 
-    /// An answer of 200 with this body.
+    /// Returns an answer of 200 with this body.
     fn answer(body: &str) -> String {
         let length = body.len();
         format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}")
@@ -364,7 +404,7 @@ mod tests {
     fn interim_answers_are_passed_over_wherever_they_are_split() {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
         let go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-        // What was known of the answer before is no answer to the next one.
+        // Knowledge from the answer before is no answer to the next one.
         let mut known = KnownHead::default();
         for before in ["", hints, go_on, "", &format!("{go_on}{hints}{hints}")] {
             let text = format!("{before}{}", answer("ab"));

@@ -1,7 +1,7 @@
-//! A run: its connections are opened, its threads each do their part, and what they measured is joined.
+//! A run: its connections are opened, its threads each do their part, and their results are joined.
 
 use crate::connection::Connection;
-use crate::engine::{self, Part};
+use crate::engine::{self, Ends, Part};
 use crate::measured::Measured;
 use crate::pace::{Slots, dealt};
 use crate::{Error, Load, Schedule, cpu};
@@ -14,24 +14,37 @@ use std::sync::{Barrier, OnceLock};
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Instant;
 
-/// Sends the load, and gives what was measured. It takes at most `duration` and `drain`, and the time in which the connections are opened,
-/// which is bounded by `time_limit`.
+/// Sends the load, and returns the measurement.
+///
+/// It takes at most `duration` and `drain`, and the time to open the connections, which
+/// `time_limit` bounds.
 ///
 /// # Errors
-/// A setting is out of its range, a connection cannot be opened, or the system refuses the generator something. Requests that fail are
-/// counted in the result.
+/// A setting is out of its range, a connection cannot be opened, or the system refuses the
+/// generator a resource. Failed requests are counted in the result.
 pub fn run(load: &Load) -> Result<Measured, Error> {
+    run_unless(load, &AtomicBool::new(false))
+}
+
+/// Sends the load, but ends early once `stop` is set, with the measurement until then.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_unless(load: &Load, stop: &AtomicBool) -> Result<Measured, Error> {
     load.check()?;
     let (connections, longest_connect_ns) = open(load)?;
-    let (mut measured, _) = all(load, connections)?;
+    let (mut measured, _) = on(Builder::new, load, connections, stop)?;
     measured.longest_connect_ns = longest_connect_ns;
     Ok(measured)
 }
 
-/// The same on connections that the server already serves: over each that is kept a request was answered before, which counts nowhere. `edge`
-/// is called before the first request that counts, and after the last answer before the connections are closed: so what a server uses
-/// between is for these requests alone. (Where the last answers are long in coming, the connections that wait for none are closed
-/// meanwhile.) It is not called if a connection had no answer before; then that is what the result tells.
+/// Sends the load on connections that the server already serves. Each kept one has carried a
+/// request before, which counts nowhere.
+///
+/// `edge` is called before the first counted request, and after the last answer before the
+/// connections are closed. The server's use between both is therefore for these requests alone. (If
+/// the last answers take long, idle connections are closed meanwhile.) Without an earlier answer on
+/// a connection, `edge` is not called, and the result tells that failure.
 ///
 /// # Errors
 /// As for [`run`].
@@ -52,7 +65,7 @@ pub fn run_steady(load: &Load, mut edge: impl FnMut()) -> Result<Measured, Error
     Ok(measured)
 }
 
-/// One request over each connection.
+/// Returns a load of one request over each connection.
 fn once_over_each(load: &Load) -> Load {
     Load {
         schedule: Schedule::Closed,
@@ -64,30 +77,32 @@ fn once_over_each(load: &Load) -> Load {
     }
 }
 
-/// What a thread measured, with its connections.
+/// Measurement of a thread, with its connections.
 type Done = (Measured, Vec<Connection>);
 
 /// Has each thread do its part over these connections, and gives them back.
 fn all(load: &Load, connections: Vec<Connection>) -> Result<Done, Error> {
-    on(Builder::new, load, connections)
+    on(Builder::new, load, connections, &AtomicBool::new(false))
 }
 
 fn on(
     thread: impl Fn() -> Builder,
     load: &Load,
     connections: Vec<Connection>,
+    stop: &AtomicBool,
 ) -> Result<Done, Error> {
     let parts = divide(load, connections);
     let together = &Together {
         barrier: Barrier::new(parts.len()),
         begun: OnceLock::new(),
         given_up: AtomicBool::new(false),
+        stop,
     };
     std::thread::scope(|scope| {
         let (mut threads, mut signals) = (Vec::new(), Vec::new());
         for part in parts {
-            // At the barrier those that have started would wait for good for one that the system refuses. So each waits for a signal first,
-            // and does nothing where none can come any more.
+            // At the barrier, started threads would wait for ever for one that the system refuses.
+            // So each waits for a signal first, and does nothing if none can come any more.
             let (signal, all_are_there) = channel();
             let work = move || match all_are_there.recv() {
                 Ok(()) => one(load, part, together).map(Some),
@@ -98,14 +113,14 @@ fn on(
             signals.push(signal);
         }
         for signal in signals {
-            // Who is to have it waits for nothing else.
+            // The receiving thread waits for nothing else.
             let _ = signal.send(());
         }
         join(threads)
     })
 }
 
-/// Joins what the threads of a run measured.
+/// Joins the results of a run's threads.
 fn join(threads: Vec<ScopedJoinHandle<Result<Option<Done>, Error>>>) -> Result<Done, Error> {
     let mut all: Option<Done> = None;
     for thread in threads {
@@ -123,30 +138,37 @@ fn join(threads: Vec<ScopedJoinHandle<Result<Option<Done>, Error>>>) -> Result<D
     Ok(all.expect("a run has at least one thread, and each had its signal"))
 }
 
-/// What the threads of a run have in common.
-struct Together {
+/// Common state of a run's threads.
+struct Together<'l> {
     barrier: Barrier,
-    /// When the run began, for all of them: their requests are parts of one schedule.
+    /// Begin of the run, equal for all threads, because their requests are parts of one schedule.
     begun: OnceLock<Instant>,
     given_up: AtomicBool,
+    /// Flag set from outside.
+    stop: &'l AtomicBool,
 }
 
-/// One thread. All begin together, also those that cannot go on; the others end with the first that has an error.
-fn one(load: &Load, part: Part, together: &Together) -> Result<Done, Error> {
+/// Runs one thread. All begin together, also those that cannot go on; the others end with the first
+/// that has an error.
+fn one(load: &Load, part: Part, together: &Together<'_>) -> Result<Done, Error> {
     let placed = load.processor.map_or(Ok(()), cpu::stay_on);
     if load.first {
         cpu::come_first();
     }
     together.barrier.wait();
     let begun = *together.begun.get_or_init(Instant::now);
-    let done = placed.and_then(|()| engine::run(load, part, begun, &together.given_up));
+    let ends = Ends {
+        given_up: &together.given_up,
+        stop: together.stop,
+    };
+    let done = placed.and_then(|()| engine::run(load, part, begun, &ends));
     if done.is_err() {
         together.given_up.store(true, Ordering::Relaxed);
     }
     done
 }
 
-/// Opens the connections that are kept, one after the other, and gives the longest time that one took, ns.
+/// Opens the kept connections, one after the other, and returns the longest time of one, ns.
 fn open(load: &Load) -> Result<(Vec<Connection>, u64), Error> {
     if !load.keep_alive {
         let closed = (0..load.connections).map(|_| Connection::closed());
@@ -234,7 +256,10 @@ mod tests {
             Builder::new().stack_size(bytes)
         };
         let (connections, _) = open(&load).unwrap();
-        let error = on(thread, &load, connections).map(|_| ()).unwrap_err();
+        let stop = AtomicBool::new(false);
+        let error = on(thread, &load, connections, &stop)
+            .map(|_| ())
+            .unwrap_err();
         assert!(
             error
                 .to_string()

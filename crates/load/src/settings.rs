@@ -1,53 +1,57 @@
-//! What a run is asked to do.
+//! Settings of a run.
 
 use crate::{Error, Expected, Target, cpu};
 use std::time::Duration;
 
-/// When requests are sent.
+/// Times at which requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Schedule {
     /// Each connection sends when it has the answer to its request before.
     Closed,
-    /// Requests are due at equal distances, whatever the server does.
+    /// Requests are due at equal distances, independent of the server.
     Open {
-        /// How many in a second.
+        /// Requests in a second.
         per_second: f64,
     },
 }
 
-/// What a run is asked to do.
+/// Settings of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Where to.
+    /// Target of the requests.
     pub target: Target,
-    /// What each answer must be.
+    /// Expected form of each answer.
     pub expected: Expected,
     /// Whether bodies must be the expected one, byte by byte; else the status alone is checked.
     pub check_body: bool,
-    /// How many connections are used at a time, 1 to 10 000.
+    /// Number of simultaneous connections, 1 to 10 000.
     pub connections: usize,
     /// Whether a connection is used for many requests, or each request opens its own.
     pub keep_alive: bool,
-    /// When requests are sent.
+    /// Times at which requests are sent.
     pub schedule: Schedule,
-    /// How long requests are sent, at most an hour.
+    /// Sending time, at most an hour.
     pub duration: Duration,
-    /// No more requests are sent than these.
+    /// Most requests that are sent.
     pub requests_max: u64,
-    /// How long an answer may take before it counts as failed, [`Load::TIME_LIMIT_LEAST`] to an hour.
+    /// Time after which a missing answer counts as failed, [`Load::TIME_LIMIT_LEAST`] to an hour.
     pub time_limit: Duration,
-    /// How long the last answers are waited for once no more requests are sent; at most `time_limit`.
+    /// Longest wait for the last answers after the last request; at most `time_limit`.
     pub drain: Duration,
-    /// The run ends early after so many failures.
+    /// Number of failures after which the run ends early.
     pub failures_max: u64,
     /// Threads that share the connections and the rate.
     pub threads: usize,
     /// The processor that the threads run on; wherever the system puts them if not given.
     pub processor: Option<usize>,
-    /// Whether the threads poll for answers without sleeping (busy polling), each on a processor that it has for itself then. Who sleeps is woken by who answers:
-    /// on one machine the server pays for that, which it does not where its users are on others.
+    /// Whether the threads poll for answers without sleep (busy polling), each on a separate
+    /// processor.
+    ///
+    /// The sender of an answer wakes a sleeping receiver. On one machine the server pays for that,
+    /// which it does not if its users are on others.
     pub busy_poll: bool,
-    /// Whether the threads come before other work of the machine (`nice` -20), where the system permits it.
+    /// Whether the threads have priority over other work of the machine (`nice` -20), if the system
+    /// permits it.
     pub first: bool,
 }
 
@@ -61,7 +65,8 @@ impl Load {
     /// The longest time limit of an answer, and the longest time in which requests are sent.
     pub const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// Ten connections for a second, closed loop, keep-alive, one thread, which sleeps while it waits.
+    /// Returns a default load: ten connections for a second, closed loop, keep-alive, one thread,
+    /// which sleeps during waits.
     pub fn new(target: Target, expected: Expected) -> Load {
         Load {
             target,
@@ -82,7 +87,8 @@ impl Load {
         }
     }
 
-    /// Checks the settings as [`run`](crate::run) does: for who wants to know before anything is sent. What is expected may still be anything.
+    /// Checks the settings as [`run`](crate::run) does, before anything is sent. The expected
+    /// answer is not checked.
     ///
     /// # Errors
     /// [`Error::Setting`] for the first setting that is out of its range.
@@ -128,8 +134,10 @@ impl Load {
     }
 }
 
+/// Checks the time limit of an answer.
+///
 /// # Errors
-/// [`Error::Setting`], if no answer can be waited for so long or so shortly.
+/// [`Error::Setting`], if the limit is too long or too short for a wait.
 pub(crate) fn check_time_limit(limit: Duration) -> Result<(), Error> {
     match (Load::TIME_LIMIT_LEAST..=Load::LONGEST).contains(&limit) {
         true => Ok(()),

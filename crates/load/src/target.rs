@@ -1,9 +1,12 @@
-//! Where load goes: a URL, and whether it may be loaded.
+//! Target of load: a URL, with the permission to load it.
 
-use crate::Error;
-use std::net::{SocketAddr, ToSocketAddrs};
+use crate::error::lack_help;
+use crate::settings::check_time_limit;
+use crate::{Error, Request};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
 
-/// Which hosts may be loaded.
+/// Hosts that may be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// This machine's loopback addresses.
@@ -12,17 +15,21 @@ pub enum Reach {
     Anywhere,
 }
 
-/// What is asked for, and of whom.
+/// Request with its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    address: SocketAddr,
+    /// Addresses of the host, in the system's order; the first is loaded.
+    addresses: Vec<SocketAddr>,
     host: String,
     path: String,
+    request: Request,
 }
 
 impl Target {
-    /// Reads `http://host[:port][/path[?query]]`, and finds the host's address once: it is that which is held against `reach` and that
-    /// which is loaded, whatever the name stands for later.
+    /// Reads `http://host[:port][/path[?query]]`, and resolves the host's addresses once.
+    ///
+    /// The addresses are checked against `reach`, and one of them is loaded. A later meaning of the
+    /// name does not matter.
     ///
     /// # Errors
     /// [`Error::Url`] and [`Error::NotLoopback`].
@@ -31,6 +38,11 @@ impl Target {
             url: url.to_owned(),
             why: why.to_owned(),
         };
+        if url.starts_with("https://") {
+            return Err(wrong(
+                "TLS is not spoken here; load the server's own port, behind what ends TLS",
+            ));
+        }
         let rest = url
             .strip_prefix("http://")
             .ok_or_else(|| wrong("it does not begin with http://"))?;
@@ -51,47 +63,96 @@ impl Target {
             Some((_, port)) if !port.ends_with(']') => host.to_owned(),
             _ => format!("{host}:80"),
         };
-        let mut addresses = with_port
+        let addresses = with_port
             .to_socket_addrs()
             .map_err(|why| wrong(&why.to_string()))?;
-        let address = addresses
-            .next()
-            .ok_or_else(|| wrong("its host has no address"))?;
-        if reach == Reach::Loopback && !address.ip().to_canonical().is_loopback() {
+        let mut addresses: Vec<SocketAddr> = addresses.collect();
+        addresses.dedup();
+        if addresses.is_empty() {
+            return Err(wrong("its host has no address"));
+        }
+        let elsewhere = |address: &&SocketAddr| !address.ip().to_canonical().is_loopback();
+        if reach == Reach::Loopback
+            && let Some(address) = addresses.iter().find(elsewhere)
+        {
             return Err(Error::NotLoopback {
                 host: host.to_owned(),
                 address: address.ip(),
             });
         }
         Ok(Target {
-            address,
+            addresses,
             host: host.to_owned(),
             path,
+            request: Request::default(),
         })
     }
 
-    /// The address that is loaded.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Replaces the plain GET by another request.
+    #[must_use]
+    pub fn asked(self, request: Request) -> Target {
+        Target { request, ..self }
     }
 
-    /// The URL, for messages.
+    /// Tries the host's addresses in their order, and keeps the first that accepts a connection.
+    ///
+    /// A name may stand for `::1` and `127.0.0.1`, while a server listens on one of them.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] with each address, if none accepts within the limit, and
+    /// [`Error::Setting`], if that is no time limit.
+    pub fn reached(mut self, limit: Duration) -> Result<Target, Error> {
+        check_time_limit(limit)?;
+        let until = Instant::now() + limit;
+        let mut tried = Vec::new();
+        for (index, address) in self.addresses.iter().enumerate() {
+            // One that never answers leaves time for the others.
+            let left = until.saturating_duration_since(Instant::now());
+            let rest = (self.addresses.len() - index) as u32;
+            let time = (left / rest).max(Duration::from_millis(1));
+            match TcpStream::connect_timeout(address, time) {
+                Ok(_) => {
+                    self.addresses.swap(0, index);
+                    return Ok(self);
+                }
+                Err(source) if lack_help(&source).is_some() => {
+                    return Err(Error::System {
+                        doing: "opening the first connection",
+                        source,
+                    });
+                }
+                Err(why) => tried.push(format!("{address}: {why}")),
+            }
+        }
+        Err(Error::Unreachable {
+            url: self.url(),
+            tried: tried.join("; "),
+        })
+    }
+
+    /// Returns the loaded address.
+    pub fn address(&self) -> SocketAddr {
+        self.addresses[0]
+    }
+
+    /// Returns the request that is sent to it.
+    pub fn sends(&self) -> &Request {
+        &self.request
+    }
+
+    /// Checks whether answers have no body, as those to HEAD.
+    pub(crate) fn asks_for_heads(&self) -> bool {
+        self.request.method() == "HEAD"
+    }
+
+    /// Returns the URL, for messages.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.host, self.path)
     }
 
-    /// The request, as it is sent.
+    /// Returns the bytes of the request.
     pub(crate) fn request(&self, keep_alive: bool) -> Vec<u8> {
-        let connection = match keep_alive {
-            // HTTP/1.1 keeps connections unless told otherwise.
-            true => "",
-            false => "Connection: close\r\n",
-        };
-        format!(
-            "GET {} HTTP/1.1\r\nHost: {}\r\n{connection}\r\n",
-            self.path, self.host
-        )
-        .into_bytes()
+        self.request.bytes(&self.host, &self.path, keep_alive)
     }
 }
 
@@ -126,6 +187,36 @@ mod tests {
             assert!(Target::parse(url, Reach::Anywhere).is_ok(), "{url}");
         }
         assert!(Target::parse("http://[::ffff:127.0.0.1]:8080/", Reach::Loopback).is_ok());
+    }
+
+    #[test]
+    fn of_several_addresses_the_one_that_listens_is_loaded_and_errors_name_all() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = server.local_addr().unwrap();
+        let gone = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+        let closed = gone.local_addr().unwrap();
+        drop(gone);
+        let both = Target {
+            addresses: vec![closed, open],
+            ..Target::parse("http://127.0.0.1/", Reach::Loopback).unwrap()
+        };
+        let limit = Duration::from_secs(30);
+        assert_eq!(both.clone().reached(limit).unwrap().address(), open);
+        let none = Target {
+            addresses: vec![closed],
+            ..both
+        };
+        let error = none.reached(limit).unwrap_err().to_string();
+        assert!(error.contains(&closed.to_string()), "{error}");
+    }
+
+    #[test]
+    fn https_is_refused_with_why() {
+        let error = Target::parse("https://127.0.0.1/", Reach::Loopback).unwrap_err();
+        assert!(
+            error.to_string().contains("TLS is not spoken here"),
+            "{error}"
+        );
     }
 
     #[test]

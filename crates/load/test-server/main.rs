@@ -1,6 +1,7 @@
-//! A server that the tests measure: it answers, or misbehaves as its first argument says, and prints the port that it listens on.
+//! A server for the tests: it answers, or misbehaves as its first argument says, and prints its
+//! port.
 //!
-//! Each connection has a thread of its own. It ends when its standard input does.
+//! Each connection has a separate thread. The server ends when its standard input does.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 const BODY: &str = "{\"greeting\":\"Hello World!\"}";
 
-/// What a server may say before its answer (RFC 9110, section 15.2).
+/// Interim answers before the final one (RFC 9110, section 15.2).
 const INTERIM: &str =
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
 
@@ -30,13 +31,14 @@ fn main() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// Answers the requests of a connection until it ends. `number` counts connections; the first one is the first exchange.
+/// Answers the requests of a connection until it ends. `number` counts connections; the first one
+/// is the first exchange.
 fn serve(mut stream: TcpStream, conduct: &str, number: usize) {
     let _ = stream.set_nodelay(true);
     let mut pending = Vec::new();
     let mut answered = 0;
     while let Some(closes) = request(&mut stream, &mut pending) {
-        // Misconduct begins once the first exchange is over and a connection has had some right answers.
+        // Misconduct begins after the first exchange and some right answers on a connection.
         let behaves = number == 0 || answered < 3;
         let misconduct = if behaves && !conduct.ends_with("-at-once") {
             "well"
@@ -142,8 +144,8 @@ fn answer(stream: &mut TcpStream, conduct: &str, number: usize, closes: bool) ->
     }
 }
 
-/// Before the 200th answer nobody is answered for 300 ms. (Stopped by a signal from without, it might stand still before the load begins, or after its
-/// end.)
+/// Stops all answers for 300 ms before the 200th one. (Stopped by a signal from without, it might
+/// stand still before the load begins, or after its end.)
 fn stand_still_once() {
     static BEFORE: AtomicUsize = AtomicUsize::new(0);
     static STANDS: RwLock<()> = RwLock::new(());
@@ -155,7 +157,7 @@ fn stand_still_once() {
     }
 }
 
-/// Closing the stream then resets the connection.
+/// Sets the linger time to 0, so that closing the stream resets the connection.
 fn linger_nothing(stream: &TcpStream) {
     let linger = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
     linger.expect("a socket that lingers for no time");

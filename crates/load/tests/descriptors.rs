@@ -1,4 +1,5 @@
-//! A process without a descriptor left, which only a process of its own can be: here is one test.
+//! A process without a free descriptor. The state needs a separate process, so the file has one
+//! test.
 
 use antiphon_load::{Error, Reach, Target, first_exchange};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,4 +1,5 @@
-//! Analyses clock readings from standard input, one a line, as `antiphon doctor` does for a subject's clock.
+//! Analyses clock readings from standard input, one a line, as `antiphon doctor` does for a
+//! subject's clock.
 
 use antiphon_measure::{ClockEstimate, Interference, zero_strings};
 use std::io::BufRead;

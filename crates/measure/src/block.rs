@@ -5,10 +5,11 @@ use crate::statistics::mean;
 use crate::{Batch, Role, Slice};
 use std::collections::BTreeMap;
 
-/// One ABBA block, reduced to what pairs need. Times in ns per iteration.
+/// One ABBA block, reduced to the data of its pair. Times are in ns per iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Block {
-    /// Mean of the control slices; in ABBA order a drift that is straight over the block cancels in the difference.
+    /// Mean of the control slices. In ABBA order a linear drift over the block cancels in the
+    /// difference.
     pub(crate) control_ns: f64,
     /// Mean of the test slices.
     pub(crate) test_ns: f64,
@@ -25,13 +26,14 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The pair: test less control.
+    /// Returns the pair's difference: test less control.
     pub(crate) fn difference_ns(&self) -> f64 {
         self.test_ns - self.control_ns
     }
 }
 
-/// The blocks of a batch that have both frames with the iterations asked for, and how many slices fell away.
+/// Returns the blocks of a batch that have both frames with the requested iterations, and the
+/// number of dropped slices.
 pub(crate) fn whole_blocks(
     batch: &Batch,
     request: &BatchRequest,
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_straight_drift_cancels_within_a_block() {
-        // Each slice is 100 ns slower than the one before; test is 1000 ns dearer.
+        // Each slice is 100 ns slower than the one before; the test costs 1000 ns more.
         let times = [
             (Role::Control, 5000),
             (Role::Test, 6100),

@@ -1,4 +1,5 @@
-//! Clocks: resolution by first and second differences (equations 5–12), cost of a reading, monotonicity.
+//! Clocks: resolution by first and second differences (equations 5–12), cost of a reading,
+//! monotonicity.
 
 use crate::grain;
 use crate::statistics::{mean, median, median_of};
@@ -6,18 +7,19 @@ use crate::{ClockGap, GapLoop};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What a series of readings of one clock tells of it. All times are in the clock's own unit.
+/// Estimate of a clock from a series of readings. All times are in the clock's own unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockEstimate {
-    /// How many readings were analysed.
+    /// Number of analysed readings.
     pub readings: usize,
     /// Resolution τ.
     pub resolution: f64,
-    /// How τ was found.
+    /// Method by which τ was found.
     pub by: ResolutionBy,
-    /// Cost of one reading (the loop time of the series): median over stretches between interruptions.
+    /// Cost of one reading (the loop time of the series): median over stretches between
+    /// interruptions.
     pub cost: f64,
-    /// How often the clock moved from one reading to the next.
+    /// Number of moves of the clock from one reading to the next.
     #[serde(default)]
     pub ticks: usize,
     /// Readings that were lower than the one before.
@@ -29,7 +31,7 @@ pub struct ClockEstimate {
     pub zero_strings: Option<ZeroStrings>,
 }
 
-/// Which differences gave the resolution.
+/// Differences that gave the resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolutionBy {
@@ -39,7 +41,7 @@ pub enum ResolutionBy {
     SecondDifferences,
 }
 
-/// Why a series of readings does not tell the clock's resolution.
+/// Reason why a series of readings does not tell the clock's resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ClockError {
     /// Too few readings.
@@ -48,7 +50,7 @@ pub enum ClockError {
         FEWEST_READINGS
     )]
     TooFew {
-        /// How many there are.
+        /// Number of readings.
         readings: usize,
     },
     /// The clock did not move.
@@ -56,7 +58,7 @@ pub enum ClockError {
         "the clock stood still over {readings} readings; take more, so that it ticks at least once"
     )]
     StoodStill {
-        /// How many there are.
+        /// Number of readings.
         readings: usize,
     },
     /// All differences are equal: every divisor of them could be τ.
@@ -64,28 +66,33 @@ pub enum ClockError {
         "all readings are {difference} apart, so that the resolution could be any part of it; take more readings, or make the loop a little longer"
     )]
     NoVariation {
-        /// The one difference.
+        /// The only difference.
         difference: i64,
     },
 }
 
 /// Fewer readings have no second differences worth counting.
 const FEWEST_READINGS: usize = 8;
-/// With this share of zero first differences the loop is taken to be shorter than τ.
+/// Share of zero first differences from which the loop counts as shorter than τ.
 const ZERO_SHARE: f64 = 0.01;
 
-/// With fewer ticks of a clock that is coarser than the loop, τ may be a part of what was seen.
+/// Number of ticks from which τ is reliable. With fewer ticks of a clock coarser than the loop,
+/// the true τ may be a part of the observed one.
 pub const ENOUGH_TICKS: usize = 20;
 
 impl ClockEstimate {
-    /// Whether τ is only known not to be larger: a clock that is read many times a tick moved too seldom. (A record from before ticks
-    /// were counted has none, and says nothing.)
+    /// Checks whether τ is only an upper bound: a clock with many readings a tick moved too
+    /// seldom.
+    ///
+    /// A record from before ticks were counted has none, and gives no bound.
     pub fn is_upper_bound(&self) -> bool {
         self.by == ResolutionBy::FirstDifferences && (1..ENOUGH_TICKS).contains(&self.ticks)
     }
 
-    /// The estimate of a clock that mostly stands still: the readings at which it moved, in order, of `readings` that were taken in an even
-    /// loop from the first of them to the last. A clock that ticks each 4 ms is read half a million times meanwhile.
+    /// Estimates a clock that mostly stands still, from the readings at which it moved, in order.
+    ///
+    /// There were `readings` in all, in an even loop from the first of them to the last. A clock
+    /// that ticks each 4 ms is read half a million times meanwhile.
     ///
     /// # Errors
     /// [`ClockError`], where the series cannot tell.
@@ -111,7 +118,8 @@ impl ClockEstimate {
         })
     }
 
-    /// The same from a loop over the clock in which every tick was kept as a gap. What the reader waited for the processor is no cost.
+    /// Estimates a clock from a loop that kept every tick as a gap. The reader's waits for the
+    /// processor are no cost.
     ///
     /// # Errors
     /// [`ClockError`], where the loop cannot tell.
@@ -177,7 +185,7 @@ impl ClockEstimate {
     }
 }
 
-/// First differences, which do not overflow.
+/// Returns first differences without overflow.
 pub(crate) fn differences(readings: &[i64]) -> Vec<i64> {
     readings
         .windows(2)
@@ -189,7 +197,8 @@ fn positive(first: &[i64]) -> Vec<i64> {
     first.iter().copied().filter(|d| *d > 0).collect()
 }
 
-/// Sizes of the second differences that are not zero, without those at interruptions and steps back.
+/// Returns the sizes of the non-zero second differences, without those at interruptions and steps
+/// back.
 fn second_differences(first: &[i64]) -> Vec<i64> {
     let limit = gap_limit(first, 0.0);
     let ordinary = |d: i64| d >= 0 && d as f64 <= limit;
@@ -200,7 +209,8 @@ fn second_differences(first: &[i64]) -> Vec<i64> {
         .collect()
 }
 
-/// First differences above this are interruptions: eight times the ordinary, and more than a tick beyond.
+/// Returns the limit above which first differences are interruptions: eight times the ordinary, and
+/// more than a tick beyond.
 pub(crate) fn gap_limit(first: &[i64], resolution: f64) -> f64 {
     let mut sorted: Vec<f64> = first
         .iter()
@@ -211,7 +221,8 @@ pub(crate) fn gap_limit(first: &[i64], resolution: f64) -> f64 {
     8.0 * median(&sorted) + 1.5 * resolution
 }
 
-/// Loop time: the median over stretches without interruption that are long enough for their ticks to average out.
+/// Returns the loop time: the median over stretches without interruption that are long enough to
+/// average their ticks out.
 fn cost(first: &[i64], resolution: f64, limit: f64) -> f64 {
     let ordinary = |d: &i64| *d >= 0 && *d as f64 <= limit;
     let kept: Vec<f64> = first
@@ -220,7 +231,8 @@ fn cost(first: &[i64], resolution: f64, limit: f64) -> f64 {
         .map(|d| *d as f64)
         .collect();
     let overall = mean(&kept);
-    // Some hundred ticks, and a sixty-fourth of the series: a mean over few ticks is itself a multiple of a part of a tick.
+    // A stretch has some hundred ticks, and a sixty-fourth of the series. A mean over few ticks is
+    // itself a multiple of a part of a tick.
     let ticks = (100.0 * resolution / overall.max(1e-9)).min(1e9) as usize;
     let stretch = ticks
         .max(kept.len() / 64)
@@ -249,14 +261,16 @@ pub struct ZeroStrings {
 }
 
 impl ZeroStrings {
-    /// Whether both agree within one, or a tenth.
+    /// Checks that both agree within one, or a tenth.
     pub fn agree(&self) -> bool {
         (self.observed - self.predicted).abs() <= (0.1 * self.predicted).max(1.0)
     }
 }
 
-/// The cross-check of equation 12. `None` where it does not apply: the loop time varies by more than τ, or is so close to a
-/// multiple of τ that the strings are longer than the series can show.
+/// Makes the cross-check of equation 12; `None` if it does not apply.
+///
+/// It does not apply if the loop time varies by more than τ. Close to a multiple of τ, the
+/// strings are longer than the series can show, and it does not apply either.
 pub fn zero_strings(readings: &[i64], clock: &ClockEstimate) -> Option<ZeroStrings> {
     let first = differences(readings);
     let tau = clock.resolution;

@@ -84,7 +84,8 @@ fn a_grain_that_conversion_hides_is_found() {
 
 #[test]
 fn regular_costs_of_the_loop_are_not_a_grain() {
-    // A clock of 1 ns whose loop is 40 ns longer each eighth turn, where it stores into another cache line.
+    // The clock has 1 ns. Its loop is 40 ns longer in each eighth turn, which stores into another
+    // cache line.
     let mut now = 0;
     let readings: Vec<i64> = (0..8000)
         .map(|i| {
@@ -180,7 +181,8 @@ fn ticks_alone_tell_of_a_clock_that_mostly_stands_still() {
 
 #[test]
 fn a_loop_of_ticks_tells_what_a_reading_costs() {
-    // 4 ms a tick, a hundred of them, while the reader waited a fifth of the time for the processor; 5 ns a reading.
+    // A hundred ticks of 4 ms, with 5 ns a reading. The reader waited for the processor for a fifth
+    // of the time.
     let tick = |i: u64| ClockGap {
         start_ns: 4_000_000 * i,
         duration_ns: 4_000_000,

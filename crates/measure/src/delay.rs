@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct DelayCurve {
     /// The points, in order of the requested delay.
     pub points: Vec<DelayPoint>,
-    /// How the system schedules an expired delay.
+    /// Method by which the system schedules an expired delay.
     pub method: DelayMethod,
     /// Slope of the line through the points above the threshold (1 is ideal).
     pub slope: f64,
@@ -22,13 +22,14 @@ pub struct DelayCurve {
     pub overhead_ns: f64,
     /// Whether the system subtracts its overhead from the delay.
     pub compensated: bool,
-    /// Resolution: the step of the staircase. Where there is none, the smallest distance of DEL that d(DEL) follows, which the
-    /// points asked for bound: see `resolution_is_bound`.
+    /// Resolution: the step of the staircase. Without one it is the smallest distance of DEL that
+    /// d(DEL) follows. The requested points bound that distance: see `resolution_is_bound`.
     pub resolution_ns: f64,
-    /// Whether the resolution is an upper bound only, the finest step that was tried: no staircase gave a step.
+    /// Whether the resolution is an upper bound only, the finest step that was tried: no staircase
+    /// gave a step.
     #[serde(default)]
     pub resolution_is_bound: bool,
-    /// One sentence a fact, with its numbers.
+    /// Evidence, one sentence a fact, with its numbers.
     pub evidence: Vec<String>,
 }
 
@@ -39,7 +40,8 @@ pub struct DelayPoint {
     pub requested_ns: f64,
     /// d(DEL) = (T2 − T1) / N − TL, with its interval.
     pub actual_ns: Interval,
-    /// Smallest and largest single delay seen (the range that tells a fixed interval from pre-emptive scheduling).
+    /// Smallest and largest single delay (the range separates a fixed interval from pre-emptive
+    /// scheduling).
     pub range_ns: (f64, f64),
 }
 
@@ -49,21 +51,26 @@ pub struct DelayPoint {
 pub enum DelayMethod {
     /// A programmable clock wakes the task: slope 1.
     Preemptive,
-    /// Expiry is looked for at fixed intervals: a staircase, and the actual delay varies with the starting time.
+    /// Expiry is checked at fixed intervals: a staircase, and the actual delay varies with the
+    /// starting time.
     FixedInterval,
     /// The points fit neither.
     Unclassified,
 }
 
-/// The paper's second experiment: one delay, started at random times, each delay timed alone. It tells a fixed-interval
-/// scheduler (the delay varies over the interval) from a pre-emptive one whose timer is coarse.
+/// Results of the paper's second experiment: one delay, started at random times, each delay timed
+/// alone.
+///
+/// It separates a fixed-interval scheduler (the delay varies over the interval) from a pre-emptive
+/// one with a coarse timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RandomStarts {
     /// DEL.
     pub requested_ns: f64,
-    /// Tenth and ninetieth percentile of the single delays; the extremes would be the machine's interruptions.
+    /// Tenth and ninetieth percentile of the single delays; the extremes would be the machine's
+    /// interruptions.
     pub range_ns: (f64, f64),
-    /// How many starts.
+    /// Number of starts.
     pub starts: u64,
 }
 
@@ -71,7 +78,8 @@ pub struct RandomStarts {
 const SLOPE_TOLERANCE: f64 = 0.05;
 /// Points lie on a line if their median relative distance to it is below this.
 const LINE_TOLERANCE: f64 = 0.05;
-/// The range of a randomly started delay, in steps of the staircase: a fixed interval varies over 0.8 (tenth to ninetieth percentile).
+/// Least range of a randomly started delay under a fixed interval, in steps of the staircase. The
+/// true one is 0.8 (tenth to ninetieth percentile).
 const FIXED_INTERVAL_RANGE: f64 = 0.5;
 /// A fixed interval varies over no more than a step: a wider range is something else's.
 const WIDEST_FIXED_INTERVAL: f64 = 1.2;
@@ -79,9 +87,11 @@ const WIDEST_FIXED_INTERVAL: f64 = 1.2;
 const FEWEST_POINTS: usize = 4;
 
 impl DelayCurve {
-    /// Classifies a curve from its points, in any order, and from randomly started delays if there were any.
+    /// Classifies a curve from its points, in any order, and from randomly started delays if there
+    /// were any.
     ///
-    /// Points that are not finite or not positive are left out. Fewer than four points are `Unclassified`.
+    /// Points that are not finite or not positive are left out. Fewer than four points are
+    /// `Unclassified`.
     pub fn classify(points: Vec<DelayPoint>, random: &[RandomStarts]) -> Self {
         let points = sound(points);
         let mut evidence = Vec::new();
@@ -145,7 +155,8 @@ fn sound(mut points: Vec<DelayPoint>) -> Vec<DelayPoint> {
     points
 }
 
-/// The range of randomly started single delays, in steps of the staircase: the median of the experiments.
+/// Returns the range of randomly started single delays, in steps of the staircase: the median of
+/// the experiments.
 fn random_range(step: f64, random: &[RandomStarts]) -> Option<f64> {
     let seen: Vec<f64> = random
         .iter()
@@ -154,7 +165,8 @@ fn random_range(step: f64, random: &[RandomStarts]) -> Option<f64> {
     (!seen.is_empty()).then(|| median_of(&seen))
 }
 
-/// Whether single delays vary over more than the interval that would be fixed: the machine disturbed the curve, and its levels are chance.
+/// Checks whether single delays vary over more than a fixed interval. The machine then disturbed
+/// the curve, and its levels are chance.
 fn contradicted(step: f64, random: &[RandomStarts], evidence: &mut Vec<String>) -> bool {
     let range = random_range(step, random).filter(|range| *range > WIDEST_FIXED_INTERVAL);
     if let Some(range) = range {
@@ -233,7 +245,8 @@ fn immediate(points: &[DelayPoint], flat: usize, evidence: &mut Vec<String>) -> 
     Some(next.requested_ns)
 }
 
-/// Compensated if the line goes through the origin as far as the points show, although the smallest delay has its price.
+/// Checks for compensation: the line goes through the origin as far as the points show, although
+/// the smallest delay has a cost.
 fn compensation(line: Line, points: &[DelayPoint], evidence: &mut Vec<String>) -> bool {
     let Some(smallest) = points.first() else {
         return false;
@@ -259,7 +272,7 @@ fn compensation(line: Line, points: &[DelayPoint], evidence: &mut Vec<String>) -
     compensated
 }
 
-/// A time in the unit that suits it.
+/// Formats a time in a suitable unit.
 fn time(ns: f64) -> String {
     match ns.abs() {
         t if t < 1e3 => format!("{ns:.0} ns"),

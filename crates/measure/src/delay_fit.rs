@@ -37,8 +37,10 @@ impl Line {
 /// Rounds of re-weighting; the fit settles in fewer.
 const ROUNDS: usize = 40;
 
-/// The line of least absolute relative distance, by re-weighted least squares. Relative, since the points span decades: small
-/// delays fix the intercept and large ones the slope. Absolute, since a point that the machine disturbed must not tilt it.
+/// Returns the line of least absolute relative distance, by re-weighted least squares.
+///
+/// The distances are relative, because the points span decades: small delays fix the intercept and
+/// large ones the slope. They are absolute, because a disturbed point must not tilt the line.
 pub(crate) fn line(points: &[DelayPoint]) -> Line {
     match points {
         [] => Line::default(),
@@ -63,7 +65,7 @@ pub(crate) fn line(points: &[DelayPoint]) -> Line {
     }
 }
 
-/// Slope and intercept of least weighted squares of relative distances.
+/// Returns slope and intercept of least weighted squares of relative distances.
 fn least_squares(points: &[DelayPoint], weights: &[f64]) -> (f64, f64) {
     let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (p, weight) in points.iter().zip(weights) {
@@ -88,10 +90,11 @@ fn least_squares(points: &[DelayPoint], weights: &[f64]) -> (f64, f64) {
 /// Points are on one level within this factor.
 const LEVEL: f64 = 1.15;
 
-/// How many points at the beginning lie on one level that the rest of the curve does not lead to (figure 2): 0 if none do.
+/// Returns the number of points at the beginning on one level that is off the rest of the curve
+/// (figure 2), or 0.
 ///
-/// The level must span a factor of two of DEL, and either lie well below what the rest leads to (an immediate return), or well
-/// above DEL where the rest goes through the origin (a least delay).
+/// The level must span a factor of two of DEL. It lies well below the continuation of the rest (an
+/// immediate return), or well above DEL if the rest goes through the origin (a least delay).
 pub(crate) fn flat_start(points: &[DelayPoint]) -> usize {
     let Some(first) = points.first() else {
         return 0;
@@ -128,13 +131,14 @@ pub(crate) fn flat_start(points: &[DelayPoint]) -> usize {
 const ON_STEPS: f64 = 0.85;
 /// A point is on a step within this part of the step.
 const NEAR_STEP: f64 = 0.08;
-/// Beyond so many steps DEL is too long against the step to show it.
+/// Number of steps beyond which DEL is too long to show the step.
 const MOST_STEPS: f64 = 24.0;
 
-/// The step of a staircase (figure 3), or `None`.
+/// Returns the step of a staircase (figure 3), or `None`.
 ///
-/// A step is accepted if nearly all delays up to 24 steps are whole steps while what was asked for is not. The smallest delay,
-/// which a staircase rounds up to one step, and differences of levels are tried.
+/// A step is accepted if nearly all delays up to 24 steps are whole steps while the requested ones
+/// are not. Candidates are the smallest delay, which a staircase rounds up to one step, and
+/// differences of levels.
 pub(crate) fn staircase(points: &[DelayPoint]) -> Option<f64> {
     let mut candidates: Vec<f64> = points
         .windows(2)
@@ -171,7 +175,7 @@ fn is_staircase(points: &[DelayPoint], step: f64) -> bool {
         .iter()
         .filter(|p| p.actual_ns.value > 0.5 * step && off(p.actual_ns.value) < NEAR_STEP)
         .count();
-    // Delays asked for between steps are those that tell.
+    // Only delays between steps are evidence.
     let telling = shown
         .iter()
         .filter(|p| off(p.requested_ns) >= 2.0 * NEAR_STEP || p.requested_ns < 0.5 * step);
@@ -186,8 +190,8 @@ fn is_staircase(points: &[DelayPoint], step: f64) -> bool {
         && levels.len() >= 2
 }
 
-/// The smallest distance of two neighbouring DEL whose difference d(DEL) follows within half, beyond both intervals; the smallest
-/// distance asked for where none does.
+/// Returns the smallest distance of two neighbouring DEL whose difference d(DEL) follows within
+/// half, beyond both intervals. Without one it is the smallest requested distance.
 pub(crate) fn resolution(points: &[DelayPoint], line: Line) -> f64 {
     let mut distances: Vec<f64> = Vec::new();
     let mut followed: Vec<f64> = Vec::new();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::synthetic::Noise;
 
-/// Nine points a decade over five decades, with noise of 0.5 % or 200 ns.
+/// Returns nine points a decade over five decades, with noise of 0.5 % or 200 ns.
 fn curve(actual: impl Fn(f64) -> f64) -> Vec<DelayPoint> {
     let mut noise = Noise::new(4);
     (0..=45)
@@ -138,7 +138,8 @@ fn a_staircase_needs_random_starts_to_be_told_apart() {
 
 #[test]
 fn a_fixed_interval_below_which_the_call_returns_at_once() {
-    // The paper's first compiler, a hundred times faster: immediate below 10 µs, else the rest of a 10 ms interval.
+    // The paper's first compiler, a hundred times faster: immediate below 10 µs, else the rest of
+    // a 10 ms interval.
     let curve = DelayCurve::classify(
         curve(|del| {
             if del < 10_000.0 {
@@ -198,6 +199,6 @@ fn delays_that_vary_over_several_steps_are_no_fixed_interval() {
         "{:?}",
         curve.evidence
     );
-    let told = |said: &String| said.contains("4.37 of a step");
-    assert!(curve.evidence.iter().any(told), "{:?}", curve.evidence);
+    let reported = |said: &String| said.contains("4.37 of a step");
+    assert!(curve.evidence.iter().any(reported), "{:?}", curve.evidence);
 }

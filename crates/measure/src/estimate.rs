@@ -1,4 +1,4 @@
-//! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
+//! Estimate of a cost: its intervals, its raw evidence, and all remarks for a reader.
 
 use crate::findings::ONE_BLOCK;
 use crate::{InstructionCount, PLACEMENT_FLOOR_NS};
@@ -26,7 +26,7 @@ fn upper<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 }
 
 impl Interval {
-    /// A value of which nothing tells how far it may be off.
+    /// Creates a value of unknown error.
     pub fn open(value: f64) -> Self {
         Interval {
             value,
@@ -35,13 +35,15 @@ impl Interval {
         }
     }
 
-    /// Both limits; `None` where one is not known.
+    /// Returns both limits; `None` if one is not known.
     pub fn limits(&self) -> Option<(f64, f64)> {
         (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
     }
 
-    /// How many times another cost, with which it was not measured in turns: the limits are those of the farthest ends of both, and 0 and ∞
-    /// where a side has none. `None` where this one is not above zero, or the other may be nothing.
+    /// Returns the quotient of two costs that were not measured in turns.
+    ///
+    /// The limits come from the farthest ends of both, and are 0 and ∞ if a side has none. `None`
+    /// if this cost is not above zero, or the other may be nothing.
     pub fn over(&self, other: &Interval) -> Option<Interval> {
         if self.value <= 0.0 || self.high <= 0.0 {
             return None;
@@ -58,22 +60,23 @@ impl Interval {
         })
     }
 
-    /// Half the distance of the limits.
+    /// Returns half the distance of the limits.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// Half width as a fraction of the value; a very large number, not infinity, where the value is zero.
+    /// Returns the half width as a fraction of the value; a very large number, not infinity, if the
+    /// value is zero.
     pub fn relative_half_width(&self) -> f64 {
         (self.half_width() / self.value.abs().max(f64::MIN_POSITIVE)).min(1e9)
     }
 
-    /// Whether `value` lies within the limits.
+    /// Checks that `value` lies within the limits.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Whether some value lies within the limits of both.
+    /// Checks that some value lies within the limits of both.
     pub fn overlaps(&self, other: &Interval) -> bool {
         self.low <= other.high && other.low <= self.high
     }
@@ -91,13 +94,15 @@ impl Interval {
 /// The cost of one operation, from all slices of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Median of paired differences (test − control), ns per operation, with its bootstrap interval.
+    /// Median of paired differences (test − control), ns per operation, with its bootstrap
+    /// interval.
     pub cost_ns: Interval,
     /// The same median with its sign-test interval, ns per operation.
     pub sign_cost_ns: Interval,
     /// Median of ln(test / control) with its sign-test interval.
     pub log_ratio: Interval,
-    /// Median of ln(test frame / reference frame), each per iteration; `None` where no reference slices ran.
+    /// Median of ln(test frame / reference frame), each per iteration; `None` without reference
+    /// slices.
     pub log_ratio_to_reference: Option<Interval>,
     /// The paper's figures, kept beside the median.
     pub paper: PaperFigures,
@@ -111,10 +116,11 @@ pub struct Estimate {
     pub blocks: usize,
     /// Total iterations over all test slices: the N of equation 4.
     pub total_iterations: u64,
-    /// Outlying slices of control and test: above the upper quartile by three quartile distances. They are kept.
+    /// Outlying slices of control and test: above the upper quartile by three quartile distances.
+    /// They are kept.
     #[serde(default)]
     pub outliers: usize,
-    /// Why measuring stopped.
+    /// Reason for the end of the measurement.
     pub stopped: Stopped,
     /// Half width of `cost_ns` as a fraction of its value.
     pub relative_half_width: f64,
@@ -123,8 +129,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Takes the limits away if there is one block only. Another block may give another cost, and what the clock allows, some ns in a commit of
-    /// milliseconds, is no measure of that.
+    /// Removes the limits if there is one block only. Another block may give another cost. The
+    /// clock's error, some ns in a commit of milliseconds, is no measure of that.
     pub fn open_if_one_block(&mut self) {
         if self.blocks > 1 {
             return;
@@ -142,22 +148,25 @@ impl Estimate {
         }
         self.relative_half_width = self.cost_ns.relative_half_width();
         // Stored runs may speak of limits.
-        let told = self.findings.iter_mut();
-        for finding in told.filter(|finding| finding.text.starts_with("one block only")) {
+        let reported = self.findings.iter_mut();
+        for finding in reported.filter(|finding| finding.text.starts_with("one block only")) {
             finding.text = ONE_BLOCK.to_owned();
         }
     }
 
-    /// Whether the cost cannot be told from its control: the interval contains zero, or lies within what the places of loops in memory
-    /// alone can make ([`PLACEMENT_FLOOR_NS`]); or there are no limits, and the cost is no larger than its control. Such a figure must not be
-    /// published as a number.
+    /// Checks whether the cost is indistinguishable from its control. It must then not be published
+    /// as a number.
+    ///
+    /// That is so if the interval contains zero, or lies within the effect of loop placement
+    /// ([`PLACEMENT_FLOOR_NS`]). Without limits, it is so if the cost is no larger than its
+    /// control.
     pub fn is_like_control(&self) -> bool {
         let kind = FindingKind::IndistinguishableFromControl;
         self.holds_nothing(&self.cost_ns)
             || self.findings.iter().any(|finding| finding.kind == kind)
     }
 
-    /// The same of another time of this operation, by its limits alone.
+    /// Makes the same check for another time of this operation, by its limits alone.
     pub fn holds_nothing(&self, time: &Interval) -> bool {
         match time.limits() {
             Some((low, high)) => {
@@ -167,18 +176,21 @@ impl Estimate {
         }
     }
 
-    /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero, and takes back that the
-    /// control is dearer where the interval no longer shows it: to be asked again where the interval was changed.
+    /// Updates the findings after a change of the interval.
+    ///
+    /// The finding that the cost is indistinguishable from its control stands exactly if the
+    /// interval contains zero. The finding of a dearer control goes if the interval no longer shows
+    /// it.
     pub fn hold_against_zero(&mut self) {
         let kind = FindingKind::IndistinguishableFromControl;
         if self.cost_ns.high >= -PLACEMENT_FLOOR_NS {
             self.findings
                 .retain(|finding| finding.kind != FindingKind::ControlDearer);
         }
-        let told = self.findings.iter().any(|finding| finding.kind == kind);
+        let reported = self.findings.iter().any(|finding| finding.kind == kind);
         if self.cost_ns.limits().is_none() || !self.cost_ns.contains(0.0) {
             self.findings.retain(|finding| finding.kind != kind);
-        } else if !told {
+        } else if !reported {
             let text = format!(
                 "the interval of the cost, {:.3} to {:.3} ns, contains zero: not distinguishable from the control",
                 self.cost_ns.low, self.cost_ns.high
@@ -187,17 +199,21 @@ impl Estimate {
         }
     }
 
-    /// Names the second opinion of instruction counts, if there is one, in the findings of a cost that cannot be told from its control:
-    /// once, when all else is said.
+    /// Adds the instruction counts, if there are any, to the findings of an indistinguishable cost.
+    /// The caller does so once, after all other findings.
     pub fn tell_instructions(&mut self) {
         let Some(count) = &self.resources.instructions else {
             return;
         };
         let differ = count.in_words();
         let opinion = match count.per_operation() {
-            0.0 => format!("and the instruction counts agree: {differ}"),
-            more if more > 0.0 => format!("though it executes {differ}, which the processor hides"),
-            _ => format!("and it executes {differ}"),
+            0.0 => format!(
+                "and the instruction counts, which leave out the kernel's work, agree: {differ}"
+            ),
+            more if more > 0.0 => {
+                format!("though it executes {differ} outside the kernel, which the processor hides")
+            }
+            _ => format!("and it executes {differ} outside the kernel"),
         };
         for finding in &mut self.findings {
             if matches!(
@@ -210,7 +226,8 @@ impl Estimate {
     }
 }
 
-/// The figures by the method of 1986: minima taken separately, and the long-loop mean with and without β.
+/// The figures by the method of 1986: minima taken separately, and the long-loop mean with and
+/// without β.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperFigures {
     /// Minimum of the control frame, ns per iteration.
@@ -221,7 +238,7 @@ pub struct PaperFigures {
     pub minima_difference_ns: f64,
     /// Mean of the test slices less the mean of the control slices, ns per operation (equation 3).
     pub mean_raw_ns: f64,
-    /// The same times 1 − β (equation 20); `None` where β is not known.
+    /// The mean times 1 − β (equation 20); `None` without a known β.
     pub mean_corrected_ns: Option<f64>,
     /// Accuracy by the clock alone: τ / N over all slices, ns (equation 4).
     pub clock_accuracy_ns: f64,
@@ -241,8 +258,8 @@ pub struct FrameTimes {
 /// Resource use per operation: test less control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Voluntary context switches. A run-time system that hands over by yielding makes involuntary ones: see
-    /// [`switches`](Self::switches).
+    /// Voluntary context switches. A run-time system that hands over by yielding makes involuntary
+    /// ones: see [`switches`](Self::switches).
     pub voluntary: f64,
     /// Involuntary context switches.
     pub involuntary: f64,
@@ -258,13 +275,13 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// All context switches, voluntary or not: what a test declares to expect.
+    /// Returns all context switches, voluntary or not, which a test declares to expect.
     pub fn switches(&self) -> f64 {
         self.voluntary + self.involuntary
     }
 }
 
-/// Why measuring stopped.
+/// Reason for the end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
@@ -272,16 +289,16 @@ pub enum Stopped {
     IntervalReached,
     /// The time budget was spent.
     BudgetSpent,
-    /// The user interrupted; what was measured is kept.
+    /// The user interrupted; the measurements are kept.
     Interrupted,
 }
 
-/// Something that a reader must be told of a figure.
+/// A remark on a figure for its reader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What kind of finding; stable, for programs.
+    /// Kind of the finding; stable, for programs.
     pub kind: FindingKind,
-    /// One sentence with the numbers in it.
+    /// Text of one sentence with its numbers.
     pub text: String,
 }
 
@@ -291,7 +308,7 @@ pub struct Finding {
 pub enum FindingKind {
     /// The interval of the cost contains zero.
     IndistinguishableFromControl,
-    /// The cost is not zero, but no larger than what the placement of loops alone moves such figures.
+    /// The cost is not zero, but no larger than the effect of loop placement on such figures.
     WithinFloor,
     /// The frame did not grow with N: its work was removed (an error).
     DeadCode,
@@ -303,7 +320,8 @@ pub enum FindingKind {
     Outliers,
     /// Slices had another number of context switches than declared.
     UnexpectedSwitches,
-    /// A thread ran under another policy or on another processor than the result's identity says (an error).
+    /// A thread ran under another policy or on another processor than the result's identity says
+    /// (an error).
     WrongPlacement,
     /// The distribution of slices has several modes.
     SeveralModes,

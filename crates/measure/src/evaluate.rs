@@ -1,4 +1,4 @@
-//! From blocks to an estimate.
+//! Evaluation of blocks into an estimate.
 
 use crate::block::Block;
 use crate::findings;
@@ -9,7 +9,7 @@ use crate::{
     ThreadReport,
 };
 
-/// All that was measured of one frame.
+/// Evidence of one frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     /// N of one slice.
@@ -20,11 +20,11 @@ pub(crate) struct Evidence {
     pub(crate) threads: Vec<ThreadReport>,
     /// Slices that belonged to no whole block.
     pub(crate) dropped: usize,
-    /// What the plan wants said.
+    /// Remarks of the plan.
     pub(crate) notes: Vec<String>,
     /// Timed time of one block, ns, as last seen before sampling.
     pub(crate) block_ns: f64,
-    /// One iteration of the test frame, ns, as seen by calibration.
+    /// Time of one iteration of the test frame, ns, by calibration.
     pub(crate) operation_ns: f64,
 }
 
@@ -54,29 +54,32 @@ impl Evidence {
         }
     }
 
-    /// Total iterations over all test slices: the N of equation 4.
+    /// Returns the total iterations over all test slices: the N of equation 4.
     pub(crate) fn test_iterations(&self) -> u64 {
         let slices: u64 = self.blocks.iter().map(|b| b.test_slices).sum();
         slices.saturating_mul(self.iterations)
     }
 
-    /// Accuracy by the clock alone: τ / N (equation 4).
+    /// Returns the accuracy by the clock alone: τ / N (equation 4).
     pub(crate) fn clock_accuracy_ns(&self, clock: ClockFacts) -> f64 {
         clock.resolution_ns / self.test_iterations().max(1) as f64
     }
 
-    /// What neither more blocks nor more iterations in all make smaller: the edges of slices; or τ / N if that is more.
+    /// Returns the part that neither more blocks nor more total iterations reduce: the edges of
+    /// slices, or τ / N if that is more.
     fn floor_ns(&self, clock: ClockFacts) -> f64 {
         let edge = clock.edge_ns() / self.iterations.max(1) as f64;
         edge.max(self.clock_accuracy_ns(clock))
     }
 
-    /// The same floor for logarithms of frames of which the shorter takes `shorter_ns` a slice.
+    /// Returns the same floor for logarithms of frames, the shorter of which takes `shorter_ns` a
+    /// slice.
     fn log_floor(clock: ClockFacts, shorter_ns: f64) -> f64 {
         (clock.edge_ns() / shorter_ns.max(clock.floor_ns())).ln_1p()
     }
 
-    /// Median of paired differences with its bootstrap interval, which is never narrower than the clock allows.
+    /// Returns the median of paired differences with its bootstrap interval, which is never
+    /// narrower than the clock allows.
     pub(crate) fn cost(&self, level: f64, clock: ClockFacts) -> Interval {
         self.differences()
             .bootstrap(level)
@@ -95,13 +98,13 @@ impl Evidence {
             .collect()
     }
 
-    /// The slices of a role.
+    /// Returns the slices of a role.
     pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Slice> {
         self.slices.iter().filter(move |s| s.role == role)
     }
 }
 
-/// What an estimate is made from.
+/// Input of an estimate.
 pub(crate) struct Question<'a> {
     pub(crate) evidence: &'a Evidence,
     pub(crate) expected: &'a Expected,
@@ -112,7 +115,7 @@ pub(crate) struct Question<'a> {
     pub(crate) beta: Option<f64>,
 }
 
-/// The estimate of evidence that has at least one block.
+/// Makes the estimate from evidence of at least one block.
 pub(crate) fn estimate(question: &Question) -> Estimate {
     let Question {
         evidence,
@@ -189,7 +192,7 @@ fn paper_figures(question: &Question) -> PaperFigures {
     }
 }
 
-/// Test less control, per operation.
+/// Returns the resources of test less control, per operation.
 fn resources(evidence: &Evidence) -> Resources {
     let less = |of: fn(&Slice) -> f64| {
         let per_iteration = |role| {

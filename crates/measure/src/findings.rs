@@ -1,26 +1,27 @@
-//! What a reader must be told of a figure, each finding in one sentence with its numbers.
+//! Remarks on a figure for its reader, each finding in one sentence with its numbers.
 
 use crate::evaluate::{Evidence, Question};
 use crate::statistics::{at_least, median, modes, quantile, trend};
 use crate::work::reference_checksum;
 use crate::{Estimate, Finding, FindingKind, Role, Slice};
 
-/// Where the linker puts a loop moves a dual-loop figure by as much, ns per operation; no statistic can see below it.
+/// Effect of a loop's place in memory on a dual-loop figure, ns per operation. No statistic can see
+/// below it.
 pub const PLACEMENT_FLOOR_NS: f64 = 0.5;
 
 /// The shortest time between two ticks of a usual kernel, ns.
 const TICK_NS: f64 = 1e6;
 
-/// With this share of outlying slices the median of pairs is no longer far from them.
+/// Share of outlying slices from which the median of pairs is no longer far from them.
 const MANY_OUTLIERS: f64 = 0.1;
 
-/// What a cost of one block is told with.
+/// Text of the finding on a cost of one block.
 pub(crate) const ONE_BLOCK: &str =
     "one block only, which tells no limits: another may give another cost";
 
 type Check = fn(&Question, &Estimate) -> Option<Finding>;
 
-/// The findings, the gravest first.
+/// Returns the findings, the gravest first.
 pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
     let checks: &[Check] = &[
         wrong_placement,
@@ -135,7 +136,8 @@ fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
     })
 }
 
-/// A cost below zero beyond what placement can do: the two frames do not differ by the feature alone.
+/// Reports a cost below zero beyond the effect of placement: the two frames do not differ by the
+/// feature alone.
 fn dearer_control(_: &Question, estimate: &Estimate) -> Option<Finding> {
     let cost = estimate.cost_ns;
     (cost.high < -PLACEMENT_FLOOR_NS).then(|| {
@@ -157,7 +159,8 @@ fn unexpected_switches(question: &Question, _: &Estimate) -> Option<Finding> {
         let allowed = if expected == 0.0 {
             0.0
         } else {
-            // Starting and ending a slice may add a switch to an operation that blocks; one that does not has none at all.
+            // Begin and end of a slice may add a switch to a blocking operation; one that does not
+            // block has none at all.
             (0.01 * wanted).max(2.0)
         };
         let preempted = if expected == 0.0 {
@@ -184,8 +187,10 @@ fn unexpected_switches(question: &Question, _: &Estimate) -> Option<Finding> {
     })
 }
 
-/// The switches of a slice that are held against what is expected. A run-time system may hand over by yielding, which counts as
-/// involuntary; an operation that never hands over may be preempted, but makes no voluntary switch.
+/// Returns the switches of a slice for the comparison with expected ones.
+///
+/// A run-time system may hand over by yielding, which counts as involuntary. An operation that
+/// never hands over may be preempted, but makes no voluntary switch.
 fn switches(slice: &Slice, expected: f64) -> f64 {
     let involuntary = if expected == 0.0 {
         0
@@ -195,7 +200,8 @@ fn switches(slice: &Slice, expected: f64) -> f64 {
     slice.voluntary as f64 + involuntary as f64
 }
 
-/// How often other load may have preempted a slice: with each of its wakings, which are far apart, and with each tick.
+/// Returns the possible preemptions of a slice by other load: with each of its rare wake-ups, and
+/// with each tick.
 fn preemptions(slice: &Slice) -> f64 {
     2.0 + slice.elapsed_ns as f64 / TICK_NS
 }
@@ -204,7 +210,8 @@ fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
     of_few_blocks(estimate.blocks, "difference", ONE_BLOCK)
 }
 
-/// What is told of so few blocks, each of which gave a `what`; `one_block` of a single one.
+/// Returns the finding on few blocks, each of which gave a `what`. For a single block the text is
+/// `one_block`.
 pub(crate) fn of_few_blocks(blocks: usize, what: &str, one_block: &str) -> Option<Finding> {
     (blocks < 6).then(|| {
         let text = match blocks {
@@ -260,7 +267,8 @@ fn several_modes(question: &Question, _: &Estimate) -> Option<Finding> {
     })
 }
 
-/// Slices above the upper quartile of their frame by three times the quartile distance, and a tenth above its median.
+/// Slices above the upper quartile of their frame by three times the quartile distance, and a tenth
+/// above its median.
 pub(crate) struct Outlying {
     pub(crate) count: usize,
     total: usize,
@@ -292,7 +300,7 @@ impl Outlying {
     }
 }
 
-/// A few outliers move no median of pairs: the estimate counts them, and only many are worth a sentence.
+/// Reports outliers if they are many. A few move no median of pairs, and are only counted.
 fn outliers(question: &Question, _: &Estimate) -> Option<Finding> {
     let Outlying {
         count,

@@ -4,18 +4,20 @@ use crate::clock::{differences, gap_limit};
 use crate::{ClockError, ClockEstimate};
 use serde::{Deserialize, Serialize};
 
-/// A clock with a resolution up to this shows the interruptions of a system as gaps: even a short interrupt takes a microsecond. Of a
-/// coarser one that is read faster than it ticks the strings of zeros tell more.
+/// Coarsest resolution at which a clock shows a system's interruptions as gaps: even a short
+/// interrupt takes a microsecond. For a coarser clock that is read faster than it ticks, strings of
+/// zeros tell more.
 const COARSE_NS: f64 = 1000.0;
 
-/// What a loop over a clock saw. All times in ns (of the clock that was read).
+/// Result of a loop over a clock. All times are in ns (of the clock that was read).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GapLoop {
     /// Readings taken.
     pub readings: u64,
     /// The last reading less the first.
     pub elapsed_ns: u64,
-    /// How long the thread was ready but not running meanwhile, by its schedstat; `None` where the system does not tell.
+    /// Time that the thread was ready but not running meanwhile, by its schedstat; `None` if the
+    /// system does not tell.
     pub wait_ns: Option<u64>,
     /// First differences above the limit: all of them.
     pub gaps: u64,
@@ -35,7 +37,8 @@ pub struct ClockGap {
 }
 
 impl GapLoop {
-    /// Time of one undisturbed turn of the loop, ns: what is left of the whole without the gaps.
+    /// Returns the time of one undisturbed turn of the loop, ns: that of the whole without the
+    /// gaps.
     pub(crate) fn turn_ns(&self) -> f64 {
         let turns = self.readings.saturating_sub(1).saturating_sub(self.gaps);
         match turns {
@@ -45,8 +48,11 @@ impl GapLoop {
     }
 }
 
-/// Above which first difference a clock shows a gap, by a short series of its readings in ns; `None` where it is too coarse to show
-/// interruptions so, and [`crate::Interference::from_readings`] must be asked.
+/// Returns the first difference above which a clock shows a gap, from a short series of its
+/// readings in ns.
+///
+/// `None` means that the clock is too coarse to show interruptions so;
+/// [`crate::Interference::from_readings`] then serves.
 ///
 /// # Errors
 /// [`ClockError::TooFew`].
@@ -75,7 +81,7 @@ mod tests {
         let fine = clock_readings(20_000, 1.0, 25.0, 1.0, &[], 1);
         let over = gap_threshold_ns(&fine).unwrap().unwrap();
         assert!((150..=300).contains(&over), "{over}");
-        // All readings alike: nothing tells the resolution, but the loop's time is known.
+        // All readings are alike: they do not tell the resolution, but the loop's time.
         let regular: Vec<i64> = (0..1000).map(|i| i * 30).collect();
         assert_eq!(gap_threshold_ns(&regular), Ok(Some(240)));
         // Ticks of 41 ns, as on some processors, are fine enough though the loop is shorter.

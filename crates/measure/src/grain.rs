@@ -1,24 +1,28 @@
-//! The grain of a clock: the largest unit of which its differences are multiples, also where conversion or a few bad readings hide it.
+//! Grain of a clock: the largest unit of which its differences are multiples, even behind
+//! conversion or a few bad readings.
 
 use crate::statistics::median_of;
 use std::collections::BTreeMap;
 
-/// Share of the differences that must be multiples; the rest may be damaged by adjustments of the clock.
+/// Share of the differences that must be multiples; the rest may be damaged by adjustments of the
+/// clock.
 const COVERED: f64 = 0.99;
-/// A grain that conversion to the clock's unit rounds by ±1 is looked for above this; below, units and grain cannot be told apart.
+/// Least size of a grain that conversion to the clock's unit may hide by rounding of ±1. Below it,
+/// units and grain are inseparable.
 const SMALLEST_HIDDEN: i64 = 8;
 /// Readings in phase with a grain: length of the mean phase vector within a window.
 const COHERENT: f64 = 0.85;
 /// Readings in a window of the phase test.
 const WINDOW: usize = 32;
-/// How many candidates are tried.
+/// Number of candidates.
 const MOST_CANDIDATES: usize = 12;
 
-/// τ from positive differences (first ones, or sizes of second ones) and the readings they are of; `None` of no differences.
+/// Returns τ from positive differences and the readings they are of; `None` without differences.
 ///
-/// The exact grain is the greatest common divisor of all but the rarest 1 %. Where that is much smaller than the smallest
-/// difference, a grain that is no whole number of units may hide: a 24 MHz counter read in ns moves by 41 and 42. Such a
-/// candidate is accepted if the readings themselves keep in phase with it.
+/// The differences are first ones, or sizes of second ones. The exact grain is the greatest common
+/// divisor of all but the rarest 1 %. If that is much smaller than the smallest difference, a
+/// fractional grain may hide behind it. For example, a 24 MHz counter read in ns moves by 41 and
+/// 42. The candidate is accepted if the readings themselves stay in phase with it.
 pub(crate) fn of(differences: &[i64], readings: &[i64]) -> Option<f64> {
     let exact = common_divisor(differences)?;
     Some(hidden(differences, readings, exact).unwrap_or(exact as f64))
@@ -77,7 +81,8 @@ fn hidden(differences: &[i64], readings: &[i64], exact: i64) -> Option<f64> {
     None
 }
 
-/// The readings at which the clock moved, from the first; a coarse clock repeats the others.
+/// Returns the readings at which the clock moved, from the first; a coarse clock repeats the
+/// others.
 fn moments(readings: &[i64]) -> Vec<f64> {
     let origin = readings.first().copied().unwrap_or(0);
     let mut moved: Vec<f64> = Vec::new();
@@ -90,7 +95,8 @@ fn moments(readings: &[i64]) -> Vec<f64> {
     moved
 }
 
-/// Least squares over multiples of the candidate: first over the differences, then over ever longer stretches of readings.
+/// Refines a candidate by least squares over its multiples: first over the differences, then over
+/// ever longer stretches of readings.
 fn refine(candidate: f64, differences: &[f64], moved: &[f64]) -> f64 {
     let near: Vec<f64> = differences
         .iter()
@@ -122,7 +128,8 @@ fn fit(tau: f64, spans: impl Iterator<Item = f64>) -> f64 {
     if square > 0.0 { product / square } else { tau }
 }
 
-/// Whether the readings stay at multiples of τ, apart from one common offset, within most windows.
+/// Checks that the readings stay at multiples of τ, apart from one common offset, within most
+/// windows.
 fn is_in_phase(moved: &[f64], tau: f64) -> bool {
     let mut lengths: Vec<f64> = moved
         .chunks(WINDOW)

@@ -1,38 +1,40 @@
-//! Instructions of one operation, from counts of whole requests: the second opinion beside a time.
+//! Instructions of one operation, from counts of whole requests: a second measure beside the time.
 //!
-//! A request for one slice executes more than its iterations: it is read, prepared and answered. Each frame is therefore counted with N
-//! iterations and with 2N, and the difference is that of N iterations alone; the control's is taken off the test's.
+//! A request for one slice executes more than its iterations: it is read, prepared and answered.
+//! Each frame is therefore counted with N iterations and with 2N, and the difference is that of N
+//! iterations alone. The control's is subtracted from the test's.
 
 use crate::statistics::median_of;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Equal requests differ by some hundred instructions: numbers of more digits are read and written.
 const SLACK: f64 = 1000.0;
-/// Cheap frames have at least so many iterations …
+/// Least iterations of cheap frames …
 const LEAST_OF_CHEAP: f64 = 4096.0;
 /// … and more where they fit into this time, ns.
 const SLICE_NS: f64 = 2.5e4;
 
-/// What counted.
+/// Means of the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedBy {
-    /// Callgrind, in a process of its own that is not timed.
+    /// Callgrind, in a separate process without timing.
     Callgrind,
-    /// The processor's counters, by the kernel, in the process that was timed; instructions in user mode only.
+    /// The processor's counters, by the kernel, in the timed process; instructions in user mode
+    /// only.
     Processor,
 }
 
 /// Instructions per iteration of both frames, of all threads of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstructionCount {
-    /// Of the control frame.
+    /// Instructions of the control frame.
     pub control: f64,
-    /// Of the test frame.
+    /// Instructions of the test frame.
     pub test: f64,
-    /// How far the difference of the two may be off.
+    /// Possible error of the difference of the two.
     pub within: f64,
-    /// What counted.
+    /// Means of the count.
     pub by: CountedBy,
     /// Processor cycles, test less control; `None` where they were not counted.
     pub cycles: Option<f64>,
@@ -48,7 +50,8 @@ pub struct CountPass {
 }
 
 impl InstructionCount {
-    /// From one pass or several over requests of `iterations` and twice as many; `None` without any.
+    /// Computes the counts from passes over requests of `iterations` and twice as many; `None`
+    /// without any.
     pub fn from_passes(iterations: u64, passes: &[CountPass], by: CountedBy) -> Option<Self> {
         let n = iterations.max(1) as f64;
         let slope = |(once, twice): (u64, u64)| (twice as f64 - once as f64) / n;
@@ -72,8 +75,11 @@ impl InstructionCount {
         })
     }
 
-    /// Iterations (N) of the shorter requests, for a frame of this length: many where they are cheap, so that what differs between requests
-    /// vanishes, and as many as the counting has time for otherwise. `None` if the test permits fewer than two in a slice.
+    /// Returns the iterations (N) of the shorter requests, for a frame of this length.
+    ///
+    /// Cheap iterations are many, so that differences between requests vanish. Otherwise they are
+    /// as many as the time for counts permits. `None` if the test permits fewer than two in a
+    /// slice.
     pub fn iterations(by: CountedBy, frame_ns: f64, most: Option<u64>) -> Option<u64> {
         let frame_ns = frame_ns.max(0.1);
         let longest_ns = match by {
@@ -86,7 +92,8 @@ impl InstructionCount {
         (most > 0).then(|| (wanted as u64).clamp(1, most))
     }
 
-    /// Instructions of the operation itself, test less control; 0 where they cannot be told from none.
+    /// Returns the instructions of the operation itself, test less control; 0 if they are
+    /// indistinguishable from none.
     pub fn per_operation(&self) -> f64 {
         let difference = self.test - self.control;
         match difference.abs() <= self.within {
@@ -95,12 +102,12 @@ impl InstructionCount {
         }
     }
 
-    /// Decimal places of an instruction count that mean something.
+    /// Returns the number of meaningful decimal places of an instruction count.
     pub fn decimals(&self) -> usize {
         usize::from(self.within < 0.05)
     }
 
-    /// The difference in words, such as `2 instructions more than the control`.
+    /// Returns the difference in words, such as `2 instructions more than the control`.
     pub fn in_words(&self) -> String {
         let difference = self.per_operation();
         if difference == 0.0 {
@@ -179,7 +186,7 @@ mod tests {
             assert_eq!(found.per_operation(), 0.0, "{more:?}");
             assert_eq!(found.in_words(), "no difference in instructions");
         }
-        // Passes that differ by more widen what is no difference.
+        // Passes that differ by more widen the range of no difference.
         let wild = count(4096, &[pass(4096, 3, 3, [0; 4]), pass(4096, 3, 6, [0; 4])]);
         assert_eq!(wild.per_operation(), 0.0, "{wild:?}");
     }

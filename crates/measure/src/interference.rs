@@ -6,20 +6,22 @@ use crate::statistics::quantile;
 use crate::{ClockError, ClockEstimate, GapLoop};
 use serde::{Deserialize, Serialize};
 
-/// What took the processor away during a series of clock readings. Times in ns.
+/// Losses of the processor during a series of clock readings. Times are in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interference {
     /// Length of the series.
     pub observed_ns: f64,
     /// Share of the time that was lost: β, from all gaps (or all shortened zero strings) together.
     pub beta: f64,
-    /// Which of the paper's two cases applied.
+    /// Applicable case of the paper's two.
     pub case: InterferenceCase,
     /// Periodic functions found, the largest share first.
     pub periodic: Vec<PeriodicFunction>,
-    /// Every gap, for a plot: start (ns from the beginning of the series) and duration, the longest 2000 in order of time.
+    /// Every gap, for a plot: start (ns from the beginning of the series) and duration, the longest
+    /// 2000 in order of time.
     pub gaps: Vec<(f64, f64)>,
-    /// Share of the time that the thread was ready but not running by `/proc/self/schedstat`; `None` where absent.
+    /// Share of the time that the thread was ready but not running by `/proc/self/schedstat`;
+    /// `None` where absent.
     pub schedstat_beta: Option<f64>,
 }
 
@@ -30,7 +32,7 @@ pub struct PeriodicFunction {
     pub period_ns: f64,
     /// Tos, ns.
     pub duration_ns: f64,
-    /// How many times it was seen.
+    /// Number of occurrences.
     pub occurrences: usize,
 }
 
@@ -46,12 +48,16 @@ pub enum InterferenceCase {
 
 /// Gaps that are kept for a plot.
 const MOST_GAPS: usize = 2000;
-/// Share of zero strings that must be within one of the typical length for shortening to mean interference.
+/// Share of zero strings that must be within one of the typical length for shortening to mean
+/// interference.
 const REGULAR: f64 = 0.5;
 
 impl Interference {
-    /// Analyses a loop that kept only the gaps of its clock: seconds of real time in little memory, for clocks of which
-    /// [`crate::gap_threshold_ns`] tells a limit. What an undisturbed turn takes is not counted as lost.
+    /// Analyses a loop that kept only the gaps of its clock. The time of an undisturbed turn does
+    /// not count as lost.
+    ///
+    /// This covers seconds of real time in little memory, for clocks with a limit by
+    /// [`crate::gap_threshold_ns`].
     ///
     /// # Errors
     /// [`ClockError`], where the loop was too short or its clock stood still.
@@ -82,9 +88,11 @@ impl Interference {
         })
     }
 
-    /// Analyses successive clock readings in ns, taken in a tight loop with a clock that calls nothing of varying time.
+    /// Analyses successive clock readings in ns, taken in a tight loop with a clock that calls
+    /// nothing of varying time.
     ///
-    /// `wait_ns` is how long `/proc/thread-self/schedstat` says that the thread was ready but not running meanwhile.
+    /// `wait_ns` is the time that the thread was ready but not running meanwhile, by
+    /// `/proc/thread-self/schedstat`.
     ///
     /// # Errors
     /// [`ClockError`], where the readings tell nothing.
@@ -109,7 +117,8 @@ impl Interference {
         } else {
             None
         };
-        // A coarse clock sees long interruptions as gaps and short ones as shortened strings; where it sees no gap, strings decide.
+        // A coarse clock shows long interruptions as gaps and short ones as shortened strings.
+        // Without gaps, strings decide.
         let (case, functions, share) = match shortened {
             Some(hidden) if gaps.is_empty() => {
                 let share = hidden.iter().map(|g| g.1).sum::<f64>() / observed_ns;
@@ -137,7 +146,8 @@ impl Interference {
     }
 }
 
-/// Every first difference above the limit, as its start and what it is longer than the loop (equation 21).
+/// Returns every first difference above the limit, as its start and its excess over the loop
+/// (equation 21).
 fn gaps(first: &[i64], cost: f64, limit: f64) -> Vec<Gap> {
     let mut now = 0.0;
     let mut gaps = Vec::new();
@@ -151,8 +161,11 @@ fn gaps(first: &[i64], cost: f64, limit: f64) -> Vec<Gap> {
     gaps
 }
 
-/// The paper's second case, for a clock coarser than the loop: strings of zeros between ticks that are shorter than the typical
-/// by more than one, each as where it ends and what it lost. `None` where the strings are too irregular to say.
+/// Analyses the paper's second case, for a clock coarser than the loop. `None` if the strings are
+/// too irregular.
+///
+/// It finds strings of zeros between ticks that are shorter than the typical one by more than one.
+/// Each is given as its end and its loss.
 fn shortened_strings(first: &[i64], tau: f64, cost: f64) -> Option<Vec<Gap>> {
     let mut strings: Vec<(f64, f64)> = Vec::new();
     let (mut now, mut zeros) = (0.0, 0.0);
@@ -188,7 +201,7 @@ fn shortened_strings(first: &[i64], tau: f64, cost: f64) -> Option<Vec<Gap>> {
     )
 }
 
-/// The longest gaps, in order of time.
+/// Returns the longest gaps, in order of time.
 fn longest(mut gaps: Vec<Gap>) -> Vec<Gap> {
     if gaps.len() > MOST_GAPS {
         gaps.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -257,7 +270,7 @@ mod tests {
         assert_eq!(still.unwrap_err(), ClockError::StoodStill { readings: 100 });
     }
 
-    /// What a loop over these readings would have kept.
+    /// Returns the loop that would have kept these readings' gaps.
     fn gap_loop(readings: &[i64], over: i64) -> GapLoop {
         let gaps = readings.windows(2).filter(|w| w[1] - w[0] > over);
         let kept: Vec<ClockGap> = gaps
@@ -279,7 +292,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
-        /// Gaps alone tell what all the readings tell, and both the truth.
+        /// Gaps alone give the same result as all readings, and both the truth.
         #[test]
         fn gaps_tell_the_period_duration_and_share(
             period_ns in 5e4..3e5_f64,
@@ -288,7 +301,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let duration_ns = share * period_ns;
-            // What takes no longer than eight turns of the loop is no gap (`gap_limit`), and turns vary.
+            // A duration of up to eight turns of the loop is no gap (`gap_limit`), and turns vary.
             prop_assume!(duration_ns > 10.0 * cost_ns);
             // At least six periods of it.
             let count = (6.0 * period_ns / cost_ns) as usize;
@@ -308,7 +321,8 @@ mod tests {
 
     #[test]
     fn seconds_of_a_throttled_thread_show_its_throttle() {
-        // As seen under SCHED_FIFO: 50 ms taken in each second, and a timer interrupt of 3 µs each 4 ms.
+        // SCHED_FIFO shows this pattern: 50 ms lost in each second, and a timer interrupt of 3 µs
+        // each 4 ms.
         let every = |period: u64, duration: u64| {
             (1..=3_200_000_000 / period).map(move |i| ClockGap {
                 start_ns: i * period - duration,

@@ -9,24 +9,18 @@ use thiserror::Error;
 const SIGNIFICANT_DIGITS: u8 = 3;
 /// Longer samples (146 years) are counted as this long in the percentiles.
 const LONGEST_NS: u64 = u64::MAX >> 2;
-/// Percentiles, and the count from which each stands for at least one sample above it.
-const PERCENTILES: [(f64, u64); 5] = [
-    (50.0, 1),
-    (90.0, 10),
-    (99.0, 100),
-    (99.9, 1000),
-    (99.99, 10_000),
-];
+/// Percentiles that a distribution has, as far as it has samples above them.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 const BUCKETS_PER_OCTAVE: f64 = 12.0;
 
 /// One operation of a latency series, ns of the subject's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySample {
-    /// When it was meant to start.
+    /// Intended start.
     pub intended_ns: u64,
-    /// When it did start.
+    /// Actual start.
     pub actual_ns: u64,
-    /// When it ended.
+    /// End.
     pub end_ns: u64,
 }
 
@@ -50,17 +44,19 @@ pub struct Distribution {
 pub struct LatencyEstimate {
     /// end − actual start.
     pub from_actual: Distribution,
-    /// end − intended start: what a caller who kept to the schedule would have seen (no coordinated omission). Without a
-    /// schedule it is the same as `from_actual`.
+    /// end − intended start: the latency for a caller on schedule (no coordinated omission).
+    /// Without a schedule it is the same as `from_actual`.
     pub from_intended: Distribution,
-    /// Whether operations were meant to start at times of their own, not each when the one before had ended.
+    /// Whether operations had intended times of their own, rather than each starting after the one
+    /// before.
     #[serde(default = "yes")]
     pub scheduled: bool,
-    /// Overhead already inside each sample (clock reading and loop), ns; subtract it for the paper's T_ave − T_ov.
+    /// Overhead already inside each sample (clock reading and loop), ns; subtract it for the
+    /// paper's T_ave − T_ov.
     pub overhead_ns: f64,
 }
 
-/// Why a latency series gives no estimate.
+/// Reason for a latency series without an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LatencyError {
     /// There are no samples.
@@ -69,10 +65,14 @@ pub enum LatencyError {
 }
 
 impl LatencyEstimate {
-    /// The distributions of a series, and the overhead (clock reading and loop) that is inside each sample. The operations were
-    /// meant to start `interval_ns` apart; 0: each when the one before had ended, so that there was no schedule to be late for.
+    /// Computes the distributions of a series. `overhead_ns` is the overhead (clock reading and
+    /// loop) inside each sample.
     ///
-    /// A sample that ends before it starts counts as zero: the clock went back, and the count must stay whole.
+    /// The operations were intended to start `interval_ns` apart. With 0, each started after the
+    /// one before, so that there was no schedule.
+    ///
+    /// A sample that ends before it starts counts as zero: the clock went back, and the count must
+    /// stay whole.
     ///
     /// # Errors
     /// [`LatencyError::Empty`].
@@ -109,7 +109,7 @@ impl LatencyEstimate {
         })
     }
 
-    /// Mean response less the overhead: the paper's T_ave − T_ov, ns.
+    /// Returns the mean response less the overhead: the paper's T_ave − T_ov, ns.
     pub fn response_ns(&self) -> f64 {
         self.from_actual.mean_ns - self.overhead_ns
     }
@@ -121,7 +121,7 @@ fn yes() -> bool {
 }
 
 impl Distribution {
-    /// The distribution of values in ns; all zeros of none.
+    /// Computes the distribution of values in ns; all zeros of none.
     pub fn of(values: &[u64]) -> Self {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS)
             .expect("the bounds are within the library's range");
@@ -132,8 +132,8 @@ impl Distribution {
         let maximum_ns = values.iter().copied().max().unwrap_or(0);
         let mut percentiles: Vec<(f64, u64)> = PERCENTILES
             .iter()
-            .filter(|(p, _)| supports(*p, count))
-            .map(|(p, _)| (*p, histogram.value_at_percentile(*p).min(maximum_ns)))
+            .filter(|p| supports(**p, count))
+            .map(|p| (*p, histogram.value_at_percentile(*p).min(maximum_ns)))
             .collect();
         percentiles.push((100.0, maximum_ns));
         Distribution {
@@ -146,13 +146,15 @@ impl Distribution {
     }
 }
 
-/// Whether so many samples tell a percentile: from 1/(1 − p) on, so that one at least is above it.
+/// Checks that this many samples tell a percentile: from 1/(1 − p) on, so that at least one is
+/// above it.
 pub fn supports(percentile: f64, count: u64) -> bool {
-    let known = PERCENTILES.iter().find(|(p, _)| *p == percentile);
-    known.is_some_and(|(_, fewest)| count >= *fewest)
+    // A single value has a median. The subtraction allows for 99.9, which is no binary fraction.
+    count > 0 && (percentile <= 50.0 || count as f64 * (100.0 - percentile) >= 100.0 - 1e-6)
 }
 
-/// Buckets for a plot: twelve to a factor of two, so that no distribution needs more than some hundreds.
+/// Returns buckets for a plot: twelve to a factor of two, so that no distribution needs more than
+/// some hundreds.
 fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     for recorded in histogram.iter_recorded() {
@@ -177,8 +179,25 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_is_told_from_where_a_sample_is_above_it() {
+        for (percentile, fewest) in [
+            (50.0, 1),
+            (90.0, 10),
+            (95.0, 20),
+            (99.0, 100),
+            (99.9, 1000),
+            (99.99, 10_000),
+        ] {
+            assert!(supports(percentile, fewest), "{percentile}");
+            assert!(!supports(percentile, fewest - 1), "{percentile}");
+        }
+        assert!(!supports(100.0, u64::MAX));
+    }
+
+    #[test]
     fn a_stall_is_seen_from_the_intended_start_only() {
-        // One operation stalls for 10 ms; the ten that were meant to start meanwhile run late, each in 1 µs.
+        // One operation stalls for 10 ms. The ten that were intended to start meanwhile run late,
+        // each in 1 µs.
         let mut samples = vec![sample(0, 0, 10_000_000)];
         samples.extend((1..=10).map(|i| {
             let start = 10_000_000 + i * 1000;

@@ -1,7 +1,7 @@
-//! How a cost is measured: clocks, frames, noise, statistics.
+//! Measurement of a cost: clocks, frames, noise, statistics.
 //!
-//! No I/O: a plan says which slice comes next and takes its result; series of clock readings go in, estimates come out.
-//! The mathematics is in `docs/method.md`.
+//! There is no I/O: a plan names the next slice and takes its result; series of clock readings go
+//! in, estimates come out. The mathematics is in `docs/explanation/method.md`.
 
 mod block;
 mod clock;
@@ -49,8 +49,8 @@ mod work;
 
 pub use clock::{ClockError, ClockEstimate, ENOUGH_TICKS, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
-    ASSUMED_BLOCKING_DEVIATION, ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings,
-    Correction, Verdict, compare, correct, judge,
+    Basis, Comparison, ComparisonSettings, FEWEST_STARTS, Needed, Verdict, compare,
+    compare_figures, compare_pairs, holm, judge,
 };
 pub use delay::{DelayCurve, DelayMethod, DelayPoint, RandomStarts};
 pub use estimate::{
@@ -66,7 +66,7 @@ pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference}
 pub use placement::{Expected, Placement};
 pub use plan::{
     BatchRequest, ClockFacts, FrameError, FramePlan, FrameSettings, PairEstimate, PairPlan,
-    PairSettings, PairStep, Purpose, Side, Step,
+    PairStep, Purpose, Side, Step,
 };
 pub use pooled::Pooled;
 pub use slice::{Batch, Role, Slice, ThreadReport};

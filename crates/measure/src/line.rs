@@ -12,20 +12,23 @@ pub struct Line {
     pub intercept: Interval,
     /// Cost for each unit of the number, ns, with its 95 % interval.
     pub slope: Interval,
-    /// How far the farthest cost lies from the line, as a part of what the line gives for it: 0 is perfectly predictable.
+    /// Distance of the farthest cost from the line, relative to the line's value: 0 is perfectly
+    /// predictable.
     pub farthest: f64,
 }
 
 impl Line {
-    /// What the line gives for a number, ns.
+    /// Returns the line's value for a number, ns.
     pub fn at(&self, number: f64) -> f64 {
         self.intercept.value + self.slope.value * number
     }
 }
 
-/// The line through (number, cost in ns), by least squares of relative deviations: a cost of 100 µs is not known to a thousandth of what
-/// one of 1 µs is known to, and would else decide alone. Intervals are Student's, from how the costs deviate from the line: they tell
-/// whether the cost is a line, which the costs' own intervals would not.
+/// Fits the line through (number, cost in ns), by least squares of relative deviations.
+///
+/// They are relative because costs have relative errors: with absolute ones a cost of 100 µs would
+/// decide alone beside one of 1 µs. Intervals are Student's, from the deviations of the costs from
+/// the line. They tell whether the cost is a line, which the costs' own intervals would not.
 ///
 /// `None` with fewer than three different numbers, or costs that are not all above zero.
 pub fn line(points: &[(f64, f64)]) -> Option<Line> {
@@ -70,11 +73,15 @@ pub fn line(points: &[(f64, f64)]) -> Option<Line> {
     Some(line)
 }
 
-/// [`Line::farthest`] of costs that are known within limits: what it is with each cost anywhere in its interval and the line put through them anew.
-/// At least: as far as the farthest cost must be from any line at all; 0 where one passes through all intervals, so that nothing tells the costs from a
-/// line. At most: a bound that it is not above, and that it reaches unless intervals are very wide or costs more than ten; ∞ where the line may come down to zero.
+/// Returns [`Line::farthest`] of costs within limits: each cost anywhere in its interval, with the
+/// line fitted anew.
 ///
-/// `None` where there is no line; no limits where a cost has none.
+/// The lower limit is the distance of the farthest cost from any line at all. It is 0 if a line
+/// passes through all intervals, so that nothing tells the costs from a line. The upper limit is a
+/// bound that the distance does not exceed. The distance reaches it unless intervals are very wide
+/// or costs more than ten. It is ∞ if the line may come down to zero.
+///
+/// `None` without a line; no limits if a cost has none.
 pub fn farthest(points: &[(f64, Interval)]) -> Option<Interval> {
     let costs: Vec<_> = points.iter().map(|(n, cost)| (*n, cost.value)).collect();
     let through = line(&costs)?;
@@ -90,7 +97,7 @@ pub fn farthest(points: &[(f64, Interval)]) -> Option<Interval> {
     })
 }
 
-/// The interval with its value in it, which rounding or a median may leave just outside.
+/// Returns the interval extended to its value, which rounding or a median may leave just outside.
 fn around(cost: &Interval) -> Interval {
     Interval {
         value: cost.value,
@@ -103,7 +110,8 @@ fn around(cost: &Interval) -> Interval {
 mod tests {
     use super::*;
 
-    /// Costs that are off 2300 ns + 85 ns by some parts of themselves, and are known to so much.
+    /// Returns costs with these relative deviations from 2300 ns + 85 ns, and with this relative
+    /// error.
     fn known(off: [f64; 5], half: f64) -> Vec<(f64, Interval)> {
         let cost = |(number, off): (f64, f64)| {
             let value = (2300.0 + 85.0 * number) * (1.0 + off);

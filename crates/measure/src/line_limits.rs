@@ -1,19 +1,23 @@
-//! How near to a line costs must be, and how far from their own they may be, that are known within limits.
+//! Limits of the distance of costs from lines, for costs that are known within intervals.
 
 use crate::{Interval, Line};
 
 /// Costs that may move, beyond which combinations of them are too many to be tried.
 const MOVING_MOST: usize = 10;
 
-/// What rounding leaves of a deviation that is none.
+/// Remainder of a zero deviation after rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The part by which the farthest of the costs must miss every line, wherever each lies in its interval: no choice of costs is nearer to any line, and so none
-/// to its own; some choice is as near to some line. 0 where a line passes through all intervals.
+/// Returns the part by which the farthest of the costs must miss every line, wherever each lies in
+/// its interval.
 ///
-/// A line misses no cost by more than the part t if it gives at each number something from low / (1 + t) to high / (1 − t). By Helly's theorem a line passes
-/// through all these segments if one passes through any three of them, and of three it need only be asked whether the middle one is met by what lies between
-/// the others: so the farthest of the threes decides, and each has its t in closed form.
+/// No choice of costs is nearer to any line, and so none to its own; some choice is as near to some
+/// line. It is 0 if a line passes through all intervals.
+///
+/// A line misses no cost by more than the part t if, at each number, it is between low / (1 + t)
+/// and high / (1 − t). By Helly's theorem a line passes through all these segments if one passes
+/// through any three of them. Of three, the middle one must meet the space between the others. The
+/// farthest of the threes decides, and each has its t in closed form.
 pub(crate) fn least(points: &[(f64, Interval)]) -> f64 {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -28,8 +32,10 @@ pub(crate) fn least(points: &[(f64, Interval)]) -> f64 {
     if least < ROUNDING { 0.0 } else { least }
 }
 
-/// The part by which a line must miss the farthest of three, in the order of their numbers. Three of one number are no
-/// concern: each two of them are held against each other beside a cost of another number.
+/// Returns the part by which a line must miss the farthest of three, in the order of their numbers.
+///
+/// Three of one number do not matter: each two of them are compared beside a cost of another
+/// number.
 fn forced(left: &(f64, Interval), middle: &(f64, Interval), right: &(f64, Interval)) -> f64 {
     let width = right.0 - left.0;
     if width <= 0.0 {
@@ -46,10 +52,13 @@ fn forced(left: &(f64, Interval), middle: &(f64, Interval), right: &(f64, Interv
     apart(low(middle), highest).max(apart(lowest, middle.1.high))
 }
 
-/// What the part by which the farthest of the costs misses the line that is put through them is not above, wherever each lies in its interval. ∞ where a line
-/// may come down to zero at one of the numbers, or an interval does, and where intervals are so wide that this cannot be excluded.
+/// Returns a bound on the part by which the farthest of the costs misses their own line, wherever
+/// each lies in its interval.
 ///
-/// `through` is any line; one that is near to the costs makes the bound for many of them a good one.
+/// It is ∞ if a line may come down to zero at one of the numbers, or an interval does. It is ∞
+/// also if intervals are so wide that this cannot be excluded.
+///
+/// `through` is any line; one near to the costs makes a good bound for many of them.
 pub(crate) fn most(points: &[(f64, Interval)], through: &Line) -> f64 {
     if points.iter().any(|(_, cost)| cost.low <= 0.0) {
         return f64::INFINITY;
@@ -64,7 +73,7 @@ pub(crate) fn most(points: &[(f64, Interval)], through: &Line) -> f64 {
     ranges.map(|range| deviation(*range)).fold(0.0, f64::max)
 }
 
-/// The largest deviation of a cost from a line that gives so many times the cost.
+/// Returns the largest deviation of a cost from a line whose value is this multiple of the cost.
 fn deviation((least, most): (f64, f64)) -> f64 {
     match least > 0.0 || most < 0.0 {
         true => (1.0 / least - 1.0).abs().max((1.0 / most - 1.0).abs()),
@@ -72,7 +81,8 @@ fn deviation((least, most): (f64, f64)) -> f64 {
     }
 }
 
-/// The fitted line has the least sum of squares, so that no deviation is more than the root of the sum that another line has at worst.
+/// Returns a bound by squares: the fitted line has the least sum of squares. No deviation therefore
+/// exceeds the root of another line's worst sum.
 fn by_squares(points: &[(f64, Interval)], through: &Line) -> f64 {
     let worst = |(number, cost): &(f64, Interval)| {
         let at = |end: f64| (through.at(*number) / end - 1.0).powi(2);
@@ -85,7 +95,7 @@ fn by_squares(points: &[(f64, Interval)], through: &Line) -> f64 {
     }
 }
 
-/// How a cost enters the fit: by u = 1 / cost, and by u².
+/// Weights of a cost in the fit: u = 1 / cost, and u².
 #[derive(Clone, Copy)]
 struct Weight {
     number: f64,
@@ -93,7 +103,7 @@ struct Weight {
     squared: f64,
 }
 
-/// Sums of what costs have by u² and numbers, and by u and numbers: the normal equations.
+/// Sums over costs of u² and of u, each with powers of the number: the normal equations.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     squared: [f64; 3],
@@ -111,13 +121,18 @@ impl Sums {
     }
 }
 
-/// How many times a cost the line through all costs may give for it.
+/// Range of the line through all costs at one cost, as multiples of that cost.
 ///
-/// With u = 1 / cost this is a quotient of two polynomials (Cramer's rule) that are of the second degree, at most, in each u. The coefficients of such a
-/// polynomial in Bernstein's form over the box of intervals are its values where each u and u² are put to those of the lower end, of the upper end, or of
-/// neither: (low + high) / 2 and low · high. The polynomial lies within its coefficients, and the quotient within the quotients of theirs, since the
-/// denominator's are all above zero. Where the outermost are of ends alone, which is the line through these, they are reached. Ends alone would not do: a
-/// cost of several times its line counts for so little that a smaller one may draw the line farther off.
+/// With u = 1 / cost this is a quotient of two polynomials (Cramer's rule), each of at most the
+/// second degree in each u. The coefficients of such a polynomial in Bernstein's form over the box
+/// of intervals are its values at certain points. There u and u² are those of the lower end, of
+/// the upper end, or of neither: (low + high) / 2 and low · high. The polynomial lies within its
+/// coefficients. The quotient lies within the quotients of theirs, because the denominator's are
+/// all above zero.
+///
+/// The outermost quotients are reached if they belong to ends alone, which is the line through
+/// these ends. Ends alone would not be enough. A cost of several times its line has so little
+/// weight that a smaller one may draw the line farther off.
 struct Reach {
     choices: Vec<Vec<Weight>>,
     chosen: Vec<Weight>,
@@ -139,7 +154,7 @@ impl Reach {
         }
     }
 
-    /// All choices for the costs from one on, those before it being chosen.
+    /// Tries all choices for the costs from one on, with those before it chosen.
     fn extend(&mut self, at: usize, sums: Sums) {
         let Some(count) = self.choices.get(at).map(Vec::len) else {
             return self.widen(&sums);
@@ -152,7 +167,7 @@ impl Reach {
         }
     }
 
-    /// Takes in what the line through the chosen gives.
+    /// Extends the ranges by the line through the chosen costs.
     fn widen(&mut self, sums: &Sums) {
         for (range, weight) in self.ranges.iter_mut().zip(&self.chosen) {
             let given = given(sums, weight);
@@ -164,7 +179,7 @@ impl Reach {
     }
 }
 
-/// What a cost may be for the fit: either end and what is between them, or itself alone.
+/// Returns the choices of a cost for the fit: either end and the middle form, or the cost alone.
 fn choices(number: f64, cost: &Interval) -> Vec<Weight> {
     let (low, high) = (1.0 / cost.high, 1.0 / cost.low);
     let weight = |once: f64, squared: f64| Weight {
@@ -183,8 +198,10 @@ fn choices(number: f64, cost: &Interval) -> Vec<Weight> {
     }
 }
 
-/// How many times its cost a line gives for one. Its u counts twice, in the line and as what the line is multiplied by: where u and u² are of neither end, the
-/// product of the two is put right.
+/// Returns the multiple of its cost that a line gives at one cost.
+///
+/// Its u counts twice, in the line and as the line's factor. If u and u² belong to neither end,
+/// the product of the two is corrected.
 fn given(sums: &Sums, of: &Weight) -> f64 {
     let ([all, first, second], [once, more]) = (sums.squared, sums.once);
     let number = of.number;

@@ -1,4 +1,5 @@
-//! The limits of how far costs are from a line, against known cases and against costs drawn from within their intervals.
+//! Limits of the distance of costs from a line, against known cases and against costs drawn from
+//! within their intervals.
 
 use crate::{Interval, farthest, line};
 
@@ -28,7 +29,7 @@ fn missed(points: &Points, costs: &[f64]) -> f64 {
     line(&costs).unwrap().farthest
 }
 
-/// The largest deviation with each cost at an end of its interval.
+/// Returns the largest deviation with each cost at an end of its interval.
 fn at_ends(points: &Points) -> f64 {
     let end = |index: usize, ends: u32| match ends >> index & 1 {
         0 => points[index].1.low,
@@ -39,8 +40,8 @@ fn at_ends(points: &Points) -> f64 {
     all.fold(0.0, f64::max)
 }
 
-/// Whether some line misses no cost, wherever in its interval, by more than the part: one that does goes through the ends of two of the segments it may
-/// go through.
+/// Checks whether some line misses no cost, wherever in its interval, by more than the part. Such a
+/// line passes through the ends of two of its permitted segments.
 fn has_line(points: &Points, part: f64) -> bool {
     let may = |cost: &Interval| (cost.low / (1.0 + part), cost.high / (1.0 - part));
     let meets = |at: &dyn Fn(f64) -> f64| {
@@ -75,7 +76,7 @@ impl Draw {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Costs near some line, with intervals of up to so many times their value.
+    /// Returns costs near some line, with intervals of up to this multiple of their value.
     fn points(&mut self, count: usize, times: f64) -> Points {
         let (begin, step) = (100.0 * self.next(), 10.0 * self.next());
         let point = |index| {
@@ -89,7 +90,7 @@ impl Draw {
         points(&all)
     }
 
-    /// A cost within each interval, and often at an end.
+    /// Returns a cost within each interval, often at an end.
     fn costs(&mut self, points: &Points) -> Vec<f64> {
         let cost = |(_, cost): &(f64, Interval)| {
             let share = (2.0 * self.next() - 0.5).clamp(0.0, 1.0);
@@ -116,7 +117,8 @@ fn costs_that_a_line_passes_through_need_not_miss_it() {
 
 #[test]
 fn the_line_is_put_through_other_costs_anew() {
-    // Of the same run sql-java/mariadb, whose ends are farther from their own line than from that of the values, and sql-ada/postgresql, whose are nearer.
+    // Both are of one run. The ends of sql-java/mariadb are farther from their own line than from
+    // that of the values; those of sql-ada/postgresql are nearer.
     let java = points(&[
         (1.0, 41_184.0, 33_436.0, 65_648.0),
         (10.0, 36_564.0, 35_358.0, 56_237.0),

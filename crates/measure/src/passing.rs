@@ -1,9 +1,10 @@
-//! How cost follows size: parameters passed by copy or by reference, and the levels of an allocator.
+//! Dependence of cost on size: parameters passed by copy or by reference, and the levels of an
+//! allocator.
 
 use crate::{Interval, PLACEMENT_FLOOR_NS};
 use serde::{Deserialize, Serialize};
 
-/// How composite parameters are passed, told from the slope of cost against bytes.
+/// Passing of composite parameters, as the slope of cost against bytes shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Passing {
@@ -14,17 +15,19 @@ pub enum Passing {
     },
     /// Size makes no difference.
     ByReference,
-    /// The sizes are too close, or the intervals too wide, to tell.
+    /// The sizes are too close, or the intervals too wide, for a decision.
     Undecided,
 }
 
-/// A copy moves at most so many bytes a ns; cost that grows more slowly with size is not copying.
+/// Fastest possible copy, bytes a ns; a cost that grows more slowly with size is not copying.
 const FASTEST_COPY_BYTES_PER_NS: f64 = 500.0;
 
-/// Whether objects of `sizes` bytes are passed by copy or by reference, from the cost of each.
+/// Decides whether objects of `sizes` bytes are passed by copy or by reference, from the cost of
+/// each.
 ///
-/// By copy: the largest costs more than the smallest beyond both intervals and twice the placement floor, by at least what the
-/// fastest copy takes. By reference: the difference is, with both intervals, less than that copy would take.
+/// By copy: the largest costs more than the smallest, beyond both intervals and twice the placement
+/// floor. The difference is at least the time of the fastest copy. By reference: the difference is,
+/// with both intervals, less than that copy would take.
 pub fn by_copy_or_reference(sizes: &[u64], costs: &[Interval]) -> Passing {
     let points = in_order(sizes, costs);
     let (Some((small, cheap)), Some((large, dear))) = (points.first(), points.last()) else {
@@ -38,7 +41,7 @@ pub fn by_copy_or_reference(sizes: &[u64], costs: &[Interval]) -> Passing {
             ns_per_byte: slope(&points),
         };
     }
-    // A copy of ordinary speed, 100 bytes a ns, would have to be visible for its absence to say something.
+    // A copy of ordinary speed, 100 bytes a ns, must be visible for its absence to mean anything.
     let ordinary_copy = bytes / 100.0;
     if ordinary_copy > 2.0 * PLACEMENT_FLOOR_NS && dear.high - cheap.low < ordinary_copy {
         return Passing::ByReference;
@@ -62,11 +65,13 @@ pub struct AllocatorStep {
 /// Least ratio of costs that is a step.
 const STEP: f64 = 1.5;
 
-/// Where the cost of an allocation changes level: neighbouring sizes whose intervals are apart and whose costs differ by half
-/// and more, and by more than proportionally to size, which would be the cost of touching the bytes.
+/// Finds the sizes at which the cost of an allocation changes level.
 ///
-/// Give all sizes that were measured. Two that are neighbours only because one between them is missing can hide or feign a step: a
-/// caller must not say that there is one level where a size is missing.
+/// The intervals of neighbouring sizes are apart there, and the costs differ by half or more. They
+/// also differ by more than proportionally to size, which would be the cost of touching the bytes.
+///
+/// The caller gives all measured sizes. A missing size between two neighbours can hide or feign a
+/// step. A caller must not claim a single level if a size is missing.
 pub fn allocator_steps(sizes: &[u64], costs: &[Interval]) -> Vec<AllocatorStep> {
     let points = in_order(sizes, costs);
     points
@@ -91,12 +96,13 @@ fn is_step((small, before): (u64, Interval), (large, after): (u64, Interval)) ->
     let proportional = large as f64 / small.max(1) as f64;
     let beyond_size =
         after.value < before.value || growth > 1.2 * proportional || proportional < STEP;
-    // A level of whole microseconds can hide in proportional growth; touching a byte does not cost a ns.
+    // A level of whole microseconds can hide in proportional growth; touching a byte does not cost
+    // a ns.
     let beyond_touching = after.value - before.value > (large - small) as f64;
     apart && growth >= STEP && (beyond_size || beyond_touching)
 }
 
-/// Finite points in order of size, each size once.
+/// Returns the finite points in order of size, each size once.
 fn in_order(sizes: &[u64], costs: &[Interval]) -> Vec<(u64, Interval)> {
     let mut points: Vec<(u64, Interval)> =
         sizes.iter().copied().zip(costs.iter().copied()).collect();
@@ -106,7 +112,7 @@ fn in_order(sizes: &[u64], costs: &[Interval]) -> Vec<(u64, Interval)> {
     points
 }
 
-/// Theil–Sen slope.
+/// Returns the Theil–Sen slope.
 fn slope(points: &[(u64, Interval)]) -> f64 {
     let mut slopes = Vec::new();
     for (i, (x, cost)) in points.iter().enumerate() {

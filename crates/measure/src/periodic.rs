@@ -1,9 +1,9 @@
-//! Periodic functions among gaps: chains of gaps of like duration that follow each other at equal distances.
+//! Periodic functions among gaps: chains of gaps of like duration at equal distances.
 
 use crate::PeriodicFunction;
 use crate::statistics::median_of;
 
-/// A function must be seen so often, which is two equal distances …
+/// Least occurrences of a function, which is two equal distances …
 const FEWEST: usize = 3;
 /// … and in this share of the places where it is due.
 const OCCUPANCY: f64 = 0.8;
@@ -13,21 +13,22 @@ const TOLERANCE: f64 = 0.05;
 const MOST_FUNCTIONS: usize = 8;
 /// Periods that are tried for a cluster of durations.
 const MOST_PERIODS: usize = 12;
-/// Gaps of a cluster that are searched; more of them only repeat what these show.
+/// Most gaps of a cluster that are searched; more of them only repeat these.
 const MOST_GAPS: usize = 20_000;
 
 /// A gap: where it starts and how long it is, ns.
 pub(crate) type Gap = (f64, f64);
 
-/// The periodic functions among gaps in order of time, the largest share of the time first; `grain_ns` is how exactly the
-/// starts of gaps are known.
+/// Returns the periodic functions among gaps in order of time, the largest share of the time first.
+/// `grain_ns` is the precision of the gaps' starts.
 pub(crate) fn functions(gaps: &[Gap], grain_ns: f64) -> Vec<PeriodicFunction> {
     let mut found = Vec::new();
     let mut left = Vec::new();
     for cluster in clusters(gaps) {
         left.extend(chains(cluster, grain_ns, &mut found));
     }
-    // Durations that vary widely are cut apart though one function causes them: what is left is tried all together.
+    // Widely varying durations are separated although one function causes them; the rest is
+    // therefore tried all together.
     in_time(&mut left);
     chains(left, grain_ns, &mut found);
     let share = |f: &PeriodicFunction| f.duration_ns / f.period_ns;
@@ -35,7 +36,7 @@ pub(crate) fn functions(gaps: &[Gap], grain_ns: f64) -> Vec<PeriodicFunction> {
     found
 }
 
-/// Takes the chains out of a cluster, one after another; what is left of it.
+/// Takes the chains out of a cluster, one after another; returns the rest.
 fn chains(mut rest: Vec<Gap>, grain_ns: f64, found: &mut Vec<PeriodicFunction>) -> Vec<Gap> {
     rest.truncate(MOST_GAPS);
     while found.len() < MOST_FUNCTIONS {
@@ -54,7 +55,8 @@ fn chains(mut rest: Vec<Gap>, grain_ns: f64, found: &mut Vec<PeriodicFunction>) 
     rest
 }
 
-/// Gaps of like duration, in order of time, the longest first: the durations are cut where neighbours differ by more than half.
+/// Groups gaps of like duration, in order of time, the longest first. Durations are cut where
+/// neighbours differ by more than half.
 fn clusters(gaps: &[Gap]) -> Vec<Vec<Gap>> {
     let mut by_duration = gaps.to_vec();
     by_duration.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -86,12 +88,12 @@ impl Chain {
     }
 }
 
-/// The chain with the most members over all likely periods.
+/// Returns the chain with the most members over all likely periods.
 fn best_chain(gaps: &[Gap], grain_ns: f64) -> Option<Chain> {
     let observed = gaps.last()?.0 - gaps.first()?.0;
     let mut best: Option<Chain> = None;
     for period in likely_periods(gaps) {
-        // Where gaps are so dense that chance puts one near every due place, a chain says nothing.
+        // Among dense gaps, chance puts one near every due place, so that a chain says nothing.
         let by_chance =
             gaps.len() as f64 / observed.max(1.0) * 2.0 * (TOLERANCE * period + grain_ns);
         if by_chance > 0.6 {

@@ -1,15 +1,15 @@
-//! What a result's name promises of policy and placement, and whether the threads kept it.
+//! Promises of a result's name about policy and placement, and their check against the threads.
 
 use crate::{Finding, FindingKind, ThreadReport};
 use serde::{Deserialize, Serialize};
 
-/// Where a test's threads run.
+/// Placement of a test's threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     /// Every thread on one processor.
     Same {
-        /// Which.
+        /// Processor of all threads.
         processor: u32,
     },
     /// The main thread on one processor and every partner on another.
@@ -25,7 +25,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// `same`, `across` or `free`.
+    /// Returns `same`, `across` or `free`.
     pub fn name(&self) -> &'static str {
         match self {
             Placement::Same { .. } => "same",
@@ -34,7 +34,7 @@ impl Placement {
         }
     }
 
-    /// The one processor that a thread of this role may run on; `None` where it is free.
+    /// Returns the one processor that a thread of this role may run on; `None` if it is free.
     pub fn processor(&self, role: &str) -> Option<u32> {
         match *self {
             Placement::Same { processor } => Some(processor),
@@ -45,21 +45,23 @@ impl Placement {
     }
 }
 
-/// What the identity of a result promises, to be held against what is seen.
+/// Promises of a result's identity, for a comparison with the observation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
-    /// Context switches per operation under placement `same`, as the test declares them: voluntary and involuntary together, but
-    /// 0 means no voluntary ones.
+    /// Context switches per operation under placement `same`, as the test declares them: voluntary
+    /// and involuntary together, but 0 means no voluntary ones.
     pub switches_per_operation: Option<f64>,
     /// `other` or `fifo`. Empty: not checked.
     pub policy: String,
-    /// Where threads run.
+    /// Placement of the threads.
     pub placement: Placement,
-    /// Whether the operation may block. One that may not, and declares no switches, is expected to make none.
+    /// Whether the operation may block. One that may not, and declares no switches, is expected to
+    /// make none.
     pub blocking: bool,
-    /// The key of equal work, if the test claims one: its checksums must then be the same in every slice of equal iterations.
+    /// Key of equal work, if the test claims one: its checksums must then be the same in every
+    /// slice of equal iterations.
     pub work: Option<String>,
-    /// How many threads take part, as the test says: if more than one, a partner must have reported.
+    /// Number of threads, as the test says: if more than one, a partner must have reported.
     #[serde(default)]
     pub threads: u64,
 }
@@ -74,7 +76,7 @@ impl Expected {
         }
     }
 
-    /// What a thread's report breaks of the promise, as part of a sentence.
+    /// Returns the breach of the promise by a thread's report, as part of a sentence.
     pub fn broken_by(&self, report: &ThreadReport) -> Option<String> {
         let who = format!("{} ({} reports)", report.role, report.count);
         if !self.policy.is_empty() && report.policy != self.policy {
@@ -100,7 +102,8 @@ impl Expected {
 }
 
 impl Expected {
-    /// The note that policy and placement are not verified, where a thread should have reported and did not.
+    /// Returns the note that policy and placement are not verified, if a due report of a thread is
+    /// missing.
     pub fn unverified(&self, reports: &[ThreadReport]) -> Option<Finding> {
         let who = self.unreported(reports)?;
         Some(Finding {
@@ -109,7 +112,7 @@ impl Expected {
         })
     }
 
-    /// Who should have reported and did not, as part of a sentence.
+    /// Returns the threads whose due report is missing, as part of a sentence.
     fn unreported(&self, reports: &[ThreadReport]) -> Option<&'static str> {
         if self.policy.is_empty() {
             return None;

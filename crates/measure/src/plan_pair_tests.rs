@@ -2,7 +2,7 @@
 
 use crate::synthetic_plan::{CLOCK, busy};
 use crate::synthetic_subject::{Subject, Truth, run_pair};
-use crate::{FrameError, PairPlan, PairSettings};
+use crate::{FrameError, FrameSettings, PairPlan};
 
 #[test]
 fn pairs_across_subjects_see_five_percent_and_no_difference() {
@@ -20,7 +20,7 @@ fn pairs_across_subjects_see_five_percent_and_no_difference() {
                 },
                 seed + 100,
             );
-            let mut plan = PairPlan::new(CLOCK, CLOCK, PairSettings::default());
+            let mut plan = PairPlan::new(CLOCK, CLOCK, FrameSettings::default());
             run_pair(&mut plan, &mut a, &mut b).unwrap();
             let pair = plan.estimate().unwrap();
             assert!(
@@ -34,31 +34,8 @@ fn pairs_across_subjects_see_five_percent_and_no_difference() {
 }
 
 #[test]
-fn pairs_with_controls_give_the_difference_of_costs() {
-    let settings = PairSettings {
-        controls: true,
-        ..PairSettings::default()
-    };
-    let mut a = Subject::new(Truth::default(), 1);
-    let mut b = Subject::new(
-        Truth {
-            control_ns: 5.0,
-            test_ns: 26.0,
-            ..Truth::default()
-        },
-        2,
-    );
-    let mut plan = PairPlan::new(CLOCK, CLOCK, settings);
-    run_pair(&mut plan, &mut a, &mut b).unwrap();
-    let pair = plan.estimate().unwrap();
-    let difference = pair.cost_difference_ns.unwrap();
-    assert!((difference.value - 1.0).abs() < 0.1, "{difference:?}");
-    assert!((pair.control_ns.unwrap().1 - 5.0).abs() < 0.05);
-}
-
-#[test]
 fn a_dead_side_of_a_pair_is_an_error() {
-    let mut plan = PairPlan::new(CLOCK, CLOCK, PairSettings::default());
+    let mut plan = PairPlan::new(CLOCK, CLOCK, FrameSettings::default());
     let mut dead = Subject::new(
         Truth {
             dead: true,

@@ -3,8 +3,8 @@
 use crate::synthetic_plan::{CLOCK, has};
 use crate::synthetic_subject::{Subject, Truth, run, run_pair};
 use crate::{
-    Estimate, Expected, FindingKind, FrameError, FramePlan, FrameSettings, PairPlan, PairSettings,
-    Placement, Stopped,
+    Estimate, Expected, FindingKind, FrameError, FramePlan, FrameSettings, PairPlan, Placement,
+    Stopped,
 };
 
 fn measure(truth: &Truth, expected: Expected, settings: FrameSettings) -> Estimate {
@@ -51,7 +51,8 @@ fn a_constant_part_neither_kills_a_frame_nor_shortens_its_slices() {
 
 #[test]
 fn slices_that_waited_for_a_processor_are_not_called_dead() {
-    // As a query beside programs that spin, in batches of the search for N and for growth, or in none but the first.
+    // A query beside spinning programs behaves so: it waits in batches of the search for N and for
+    // growth, or only in the first.
     for batches in [1, 2, 3, 4, 6] {
         let truth = Truth {
             test_ns: 40_000.0,
@@ -95,7 +96,8 @@ fn an_operation_that_is_one_time_dear_and_one_time_cheap_has_a_figure() {
 
 #[test]
 fn an_operation_that_is_dear_from_some_iterations_on_is_measured_where_slices_are_long() {
-    // As 64 KiB from malloc: what a slice keeps beyond the trim threshold is given back to the system, and each page is a fault again.
+    // 64 KiB from malloc behave so: a slice returns memory beyond the trim threshold to the system,
+    // and each page faults again.
     let truth = Truth {
         test_ns: 20.0,
         dearer_from: Some((32, 70.0)),
@@ -129,9 +131,9 @@ fn time_that_is_spent_by_calibration_leaves_its_last_block() {
         (estimate.blocks, estimate.stopped),
         (1, Stopped::BudgetSpent)
     );
-    let told = |f: &crate::Finding| f.text.contains("still sought");
+    let reported = |f: &crate::Finding| f.text.contains("still sought");
     assert!(
-        estimate.findings.iter().any(told),
+        estimate.findings.iter().any(reported),
         "{:?}",
         estimate.findings
     );
@@ -161,7 +163,8 @@ fn a_frame_that_stands_still_has_no_figure_however_little_time_there_is() {
 
 #[test]
 fn a_machine_that_is_too_busy_for_the_budget_still_gives_a_figure() {
-    // All of the budget, and four times as much, goes into finding N: each request waits for its turn.
+    // The search for N takes all of the budget, or four times as much: each request waits for its
+    // turn.
     for (budget_ns, blocks) in [(2_000_000, 6), (300_000, 1)] {
         let settings = FrameSettings {
             budget_ns,
@@ -185,7 +188,8 @@ fn a_machine_that_is_too_busy_for_the_budget_still_gives_a_figure() {
 
 #[test]
 fn waiting_alone_does_not_end_the_search_for_n() {
-    // A busy machine: each request waits longer than four budgets before it gets the processor, and then runs undisturbed.
+    // On this busy machine each request waits longer than four budgets for the processor, and then
+    // runs undisturbed.
     let settings = FrameSettings {
         budget_ns: 2_000_000,
         ..FrameSettings::default()
@@ -237,10 +241,6 @@ fn no_slice_has_more_iterations_than_the_test_permits() {
             estimate.findings
         );
 
-        let settings = PairSettings {
-            frame: settings,
-            ..PairSettings::default()
-        };
         let mut plan = PairPlan::new(CLOCK, CLOCK, settings);
         let mut sides = [1, 2].map(|seed| Subject::new(Truth::default(), seed));
         let [a, b] = &mut sides;
@@ -284,7 +284,7 @@ fn switches_are_counted_together_and_preemptions_are_not_deviations() {
         let broken = measure(&truth, blocking(), FrameSettings::default());
         assert!(has(&broken, FindingKind::UnexpectedSwitches), "{switches}");
     }
-    // What never blocks may be preempted as often as other load likes.
+    // Other load may preempt a non-blocking operation any number of times.
     let preempted = Truth {
         preemptions: 3,
         ..Truth::default()

@@ -1,13 +1,14 @@
 //! Percentiles of the values of several rounds together, from their histograms.
 //!
-//! A percentile of each round, and the median of those, says nothing of what happens in fewer than half of the rounds, such as a pause: the
-//! values of all rounds in one histogram do.
+//! The median of each round's percentile hides an event in fewer than half of the rounds, such as a
+//! pause. One histogram of all rounds shows it.
 
 use crate::Interval;
 use crate::latency::supports;
 use crate::whole_run::{LEVEL, student};
 
-/// Fewer rounds do not tell how much rounds differ: the interval holds what each says.
+/// Least number of rounds that shows the difference between rounds; with fewer the interval covers
+/// each round's value.
 const FEW: usize = 6;
 
 /// Each value that occurred with how many are not above it, in their order.
@@ -15,7 +16,7 @@ const FEW: usize = 6;
 struct Counted(Vec<(u64, u64)>);
 
 impl Counted {
-    /// Of values with how often each occurred, in any order, also several times.
+    /// Collects values with their counts, in any order and with repetitions.
     fn of(mut pairs: Vec<(u64, u64)>) -> Self {
         pairs.sort_unstable();
         let mut counted: Vec<(u64, u64)> = Vec::with_capacity(pairs.len());
@@ -34,7 +35,8 @@ impl Counted {
         self.0.last().map_or(0, |last| last.1)
     }
 
-    /// The value that this share of all is not above; the largest from 1 on, 0 of nothing.
+    /// Returns the value that this share of all does not exceed; the largest from 1 on, 0 without
+    /// values.
     fn at(&self, share: f64) -> u64 {
         let wanted = (share * self.count() as f64 - 1e-6).ceil();
         let place = self.0.partition_point(|(_, upto)| (*upto as f64) < wanted);
@@ -57,7 +59,8 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// Of the histograms of the rounds: values, each with how often it occurred. Rounds without values do not count.
+    /// Pools the histograms of rounds: values with their counts. Rounds without values do not
+    /// count.
     pub fn of(rounds: impl IntoIterator<Item = Vec<(u64, u64)>>) -> Self {
         let (mut all, mut each) = (Vec::new(), Vec::new());
         for round in rounds {
@@ -71,22 +74,24 @@ impl Pooled {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.all.count()
     }
 
-    /// The largest; `None` of nothing.
+    /// Returns the largest value; `None` without values.
     pub fn longest(&self) -> Option<u64> {
         self.all.0.last().map(|(value, _)| *value)
     }
 
-    /// A percentile of all values, with its interval; `None` where they are too few for it (see [`supports`]).
+    /// Returns a percentile of all values, with its interval; `None` if they are too few for it
+    /// (see [`supports`]).
     ///
-    /// The interval is that of Woodruff for samples in clusters, which the rounds are: how far the share of values above the percentile may be off by
-    /// what rounds differ, and the percentiles at either end of that. It is never narrower than values that have nothing to do with their rounds
-    /// would make it, and ends at the longest value where all that are above the percentile may be chance. Of fewer than six rounds it
-    /// holds what each says by itself, and one has no limits.
+    /// The interval is that of Woodruff for samples in clusters, which the rounds are. It bounds
+    /// the share of values above the percentile by the differences between rounds, and takes the
+    /// percentiles at either end. It is never narrower than for values independent of their rounds.
+    /// It ends at the longest value if all values above the percentile may be chance. With fewer
+    /// than six rounds it covers the value of each round; one round has no limits.
     pub fn at(&self, percentile: f64) -> Option<Interval> {
         if !supports(percentile, self.count()) {
             return None;
@@ -121,18 +126,20 @@ impl Pooled {
         )
     }
 
-    /// How far the share of values up to this percentile may be off.
+    /// Returns the possible error of the share of values up to this percentile.
     fn off(&self, share: f64) -> f64 {
         let (value, rounds) = (self.all.at(share), self.rounds.len() as f64);
         let alone = share * (1.0 - share) / self.count() as f64;
-        // Where many have the same value, rounds may differ in those that have it, or in those that are beyond it.
+        // Among many equal values, rounds may differ in those that have the value, or in those
+        // beyond it.
         let between = self
             .between(value)
             .max(self.between(value.saturating_sub(1)));
         student(rounds - 1.0, LEVEL) * between.max(alone).sqrt()
     }
 
-    /// The variance of the share of values above this one, by what rounds differ.
+    /// Returns the variance of the share of values above this one, by the differences between
+    /// rounds.
     fn between(&self, value: u64) -> f64 {
         let (count, rounds) = (self.count() as f64, self.rounds.len() as f64);
         let above = self.all.above(value) as f64 / count;
@@ -147,7 +154,7 @@ mod tests {
     use super::*;
     use crate::synthetic::Noise;
 
-    /// 100 values from 1000 up, and so many of 1000 000.
+    /// Returns 100 values from 1000 up, and `paused` of 1 000 000.
     fn round(paused: u64) -> Vec<(u64, u64)> {
         let mut values: Vec<(u64, u64)> = (0..100).map(|at| (1000 + at, 1)).collect();
         values.push((1_000_000, paused));

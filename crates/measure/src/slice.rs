@@ -1,4 +1,4 @@
-//! What a subject reports: slices, batches and the threads that took part. The input of every estimate.
+//! Reports of a subject: slices, batches and their threads. They are the input of every estimate.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +17,11 @@ pub enum Role {
 /// One timed run of one frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// Which block of its batch the slice belongs to; pairs are formed within a block.
+    /// Block of the batch that the slice belongs to; pairs are formed within a block.
     pub block: u32,
-    /// Which frame ran.
+    /// Frame of the slice.
     pub role: Role,
-    /// How many times the frame's loop went round.
+    /// Iterations of the frame's loop.
     pub iterations: u64,
     /// The subject's clock before the slice, in ns.
     pub start_ns: u64,
@@ -35,15 +35,16 @@ pub struct Slice {
     pub minor_faults: u64,
     /// Major page faults of the whole process during the slice.
     pub major_faults: u64,
-    /// Time that the measuring thread was ready but not running, in ns; `None` where the system does not tell.
+    /// Time that the measuring thread was ready but not running, in ns; `None` if the system does
+    /// not tell.
     pub wait_ns: Option<u64>,
     /// The processor that the measuring thread was on at the end; `None` where unknown.
     pub processor: Option<u32>,
-    /// What the frame returned.
+    /// Result of the frame.
     pub checksum: u64,
 }
 
-/// What threads said of themselves; equal reports are counted together.
+/// Threads' reports about themselves; equal reports are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ThreadReport {
     /// The thread's part in the test, such as `main` or `partner`.
@@ -56,11 +57,11 @@ pub struct ThreadReport {
     pub processor: u32,
     /// The processors it was allowed on, as a list such as `0` or `0-1`.
     pub allowed: String,
-    /// How many times this was reported.
+    /// Number of these reports.
     pub count: u64,
 }
 
-/// What a subject answers to one request for a batch of slices.
+/// Answer of a subject to one request for a batch of slices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// The slices in the order in which they ran.

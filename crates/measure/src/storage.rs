@@ -1,4 +1,4 @@
-//! Storage loops (L4 and its two variants): what second differences of the readings show.
+//! Storage loops (L4 and its two variants), by the second differences of their readings.
 
 use crate::clock::differences;
 use crate::statistics::{median, median_of, quantile};
@@ -10,29 +10,31 @@ pub use verdict::storage_verdict;
 #[path = "storage_verdict.rs"]
 mod verdict;
 
-/// What one storage loop told. Times in ns.
+/// Result of one storage loop. Times are in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StorageEstimate {
     /// Allocations done.
     pub completed: u64,
     /// Bytes asked for in each.
     pub object_bytes: u64,
-    /// Whether the system refused storage before the loop's limit, and the exception or message.
+    /// Exception or message if the system refused storage before the loop's limit.
     pub exhausted: Option<String>,
     /// Median time of one turn of the loop.
     pub typical_ns: f64,
-    /// Turns far dearer than the typical one: (index, excess ns), the dearest 500 in order of index.
+    /// Turns far dearer than the typical one: (index, excess ns), the dearest 500 in order of
+    /// index.
     pub steps: Vec<(u64, f64)>,
-    /// If dear turns recur at a regular distance: (turns between them, median excess ns). Where storage is kept, that is the
-    /// allocator asking for more, or paging.
+    /// Distance of regularly recurring dear turns: (turns between them, median excess ns). If
+    /// storage is kept, they are requests of the allocator for more, or paging.
     pub growth: Option<(f64, f64)>,
     /// The cost level changed for good at these indexes: (index, median before, median after).
     pub level_changes: Vec<(u64, f64, f64)>,
-    /// What this says of the implementation, one sentence each (storage is kept, reclaimed implicitly, reclaimed by deallocation, a collector ran).
+    /// Conclusions about the implementation, one sentence each (storage is kept, reclaimed
+    /// implicitly, reclaimed by deallocation, a collector ran).
     pub verdict: Vec<String>,
 }
 
-/// Why a storage loop gives no estimate.
+/// Reason for a storage loop without an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StorageError {
     /// There are not two readings.
@@ -40,37 +42,41 @@ pub enum StorageError {
         "{readings} readings of a storage loop are too few to show one turn; raise its count or the memory limit"
     )]
     TooFew {
-        /// How many there are.
+        /// Number of readings.
         readings: usize,
     },
 }
 
-/// How a storage loop ended, as the subject said.
+/// End of a storage loop, as the subject reported it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageOutcome {
     /// Allocations done.
     pub completed: u64,
     /// Bytes asked for in each.
     pub object_bytes: u64,
-    /// The exception or message with which the system refused storage; `None` if the loop ran to its limit.
+    /// Exception or message with which the system refused storage; `None` if the loop ran to its
+    /// limit.
     pub exhausted: Option<String>,
 }
 
-/// How many quartile distances above its level a turn is dear. Growth is looked for with the first of these that shows it: the
-/// dearest turns alone may be the machine's interruptions, and the allocator's steps no longer than half a turn.
+/// Limits of a dear turn, in quartile distances above its level. Growth is detected with the first
+/// limit that shows it.
+///
+/// The dearest turns alone may be the machine's interruptions, and the allocator's steps no longer
+/// than half a turn.
 const FENCES: [f64; 3] = [10.0, 5.0, 3.0];
-/// A turn that is dear is so by this part of its level at least.
+/// Least excess of a dear turn, as a part of its level.
 const LEAST_EXCESS: f64 = 0.2;
-/// Fewer dear turns at one distance are no growth.
+/// Least number of dear turns at one distance for growth.
 const FEWEST_PERIODS: usize = 5;
-/// The share of dear turns that must recur at one distance, and by how much that share must exceed what chance gives.
+/// Share of dear turns that must recur at one distance, and its least excess over chance.
 const RECURRING: f64 = 0.6;
 const BEYOND_CHANCE: f64 = 0.35;
 /// Readings in a cache line of the array that they are written to: 8 of 8 bytes.
 const READINGS_A_LINE: f64 = 8.0;
-/// What a cache line takes from memory, ns, at most; asking the system for storage takes longer.
+/// Longest fetch of a cache line from memory, ns; a request to the system for storage takes longer.
 const LINE_FETCH_NS: f64 = 250.0;
-/// Dear turns that are kept.
+/// Most dear turns that are kept.
 const MOST_STEPS: usize = 500;
 /// Stretches into which a long loop is cut to look for levels.
 const STRETCHES: usize = 256;
@@ -80,7 +86,8 @@ const LEVEL_RATIO: f64 = 1.3;
 const SHORTEST_LEVEL: usize = 6;
 
 impl StorageEstimate {
-    /// Analyses the clock readings of a storage loop, ns: one before the first turn and one after each.
+    /// Analyses the clock readings of a storage loop, ns: one before the first turn and one after
+    /// each.
     ///
     /// A pair (T, −T) in the second differences is one dear turn; a lone T is a change of level.
     ///
@@ -123,8 +130,10 @@ impl StorageEstimate {
     }
 }
 
-/// Turns whose second differences rise and fall again, by more than `fence` quartile distances of their level: (index of the
-/// allocation from 0, excess over its level).
+/// Returns the dear turns as (index of the allocation from 0, excess over its level).
+///
+/// Their second differences rise and fall again, by more than `fence` quartile distances of their
+/// level.
 fn dear_turns(turns: &[f64], changes: &[(u64, f64, f64)], fence: f64) -> Vec<(u64, f64)> {
     let mut bounds: Vec<usize> = changes.iter().map(|c| c.0 as usize).collect();
     bounds.push(turns.len());
@@ -153,8 +162,10 @@ fn dearest(mut dear: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     dear
 }
 
-/// The distance at which dear turns recur and their median excess, if most of them do so at one distance, by more than chance, and over
-/// half of the loop's `turns`. The machine's interruptions come between and must not hide it.
+/// Returns the distance at which dear turns recur, and their median excess.
+///
+/// Most of them must recur at one distance, by more than chance, and over half of the loop's
+/// `turns`. The machine's interruptions come between and must not hide it.
 fn growth(dear: &[(u64, f64)], turns: usize) -> Option<(f64, f64)> {
     let mut distances: Vec<u64> = dear.windows(2).map(|w| w[1].0 - w[0].0).collect();
     distances.retain(|distance| *distance > 1);
@@ -162,7 +173,8 @@ fn growth(dear: &[(u64, f64)], turns: usize) -> Option<(f64, f64)> {
     let commonest = distances
         .chunk_by(|a, b| a == b)
         .max_by_key(|same| same.len())?[0];
-    // A step of so many bytes need not hold a whole number of objects; at short distances a turn more or less is chance.
+    // A step in bytes need not hold a whole number of objects; at short distances one turn more or
+    // less is chance.
     let tolerance = (commonest / 10).max(u64::from(commonest >= 4));
     let near = commonest - tolerance..=commonest + tolerance;
     let recurs = |at: u64| {
@@ -187,7 +199,8 @@ fn growth(dear: &[(u64, f64)], turns: usize) -> Option<(f64, f64)> {
     .then_some((period, excess))
 }
 
-/// Whether a period is that of the readings themselves: each eighth is written to a new cache line, which is fetched meanwhile.
+/// Checks whether a period is that of the readings themselves. Each eighth reading goes to a new
+/// cache line, which is fetched meanwhile.
 fn is_of_the_readings(distance: f64, excess: f64) -> bool {
     distance % READINGS_A_LINE == 0.0 && excess < LINE_FETCH_NS
 }
@@ -219,7 +232,8 @@ fn levels(turns: &[f64]) -> Vec<(u64, f64, f64)> {
         .collect()
 }
 
-/// Cuts where the two sides differ most in rank (Pettitt's statistic), while they differ in level, and looks into both sides.
+/// Cuts at the largest difference in rank between both sides (Pettitt's statistic), while they
+/// differ in level. Both sides are then cut in the same way.
 fn cut(medians: &[f64], offset: usize, cuts: &mut Vec<usize>) {
     let n = medians.len();
     if n < 2 * SHORTEST_LEVEL {
@@ -260,7 +274,7 @@ fn is_other_level(before: f64, after: f64) -> bool {
     high / low >= LEVEL_RATIO
 }
 
-/// The turn near a cut from which on most turns are nearer to the new level.
+/// Returns the turn near a cut from which on most turns are nearer to the new level.
 fn exact_change(turns: &[f64], near: usize, stretch: usize, before: f64, after: f64) -> usize {
     let begin = near.saturating_sub(stretch);
     let end = (near + stretch).min(turns.len());

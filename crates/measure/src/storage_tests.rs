@@ -42,7 +42,8 @@ fn regular_dear_turns_are_growth() {
 
 #[test]
 fn steps_shorter_than_a_turn_are_growth_too() {
-    // A step of 132 KiB holds 33 objects of 4000 bytes or 34; a turn in five hundred is interrupted.
+    // A step of 132 KiB holds 33 objects of 4000 bytes or 34; a turn in five hundred is
+    // interrupted.
     let step = |i: usize| (i + 1) * 4000 / 135_168 != i * 4000 / 135_168;
     let cost = |i: usize| match i % 503 {
         7 => 60_000.0,
@@ -60,7 +61,7 @@ fn steps_shorter_than_a_turn_are_growth_too() {
 fn the_lines_of_the_readings_are_no_growth() {
     let estimate = loop_of(20_000, |i| if i % 8 == 0 { 150.0 } else { 60.0 });
     assert_eq!(estimate.growth, None);
-    // An allocator's step at the same distance is dearer than a cache line.
+    // An allocator's step at the same distance costs more than a cache line.
     let estimate = loop_of(20_000, |i| if i % 8 == 0 { 1800.0 } else { 60.0 });
     assert_eq!(estimate.growth.unwrap().0, 8.0);
 }

@@ -1,8 +1,8 @@
-//! What storage loops say of an implementation, in sentences.
+//! Conclusions from storage loops about an implementation, in sentences.
 
 use super::StorageEstimate;
 
-/// What one loop says by itself, whichever it is.
+/// Returns the conclusions from one loop of any kind.
 pub(super) fn of_loop(estimate: &StorageEstimate) -> Vec<String> {
     let mut verdict = Vec::new();
     let mib = estimate.total_bytes() as f64 / f64::from(1 << 20);
@@ -30,8 +30,10 @@ pub(super) fn of_loop(estimate: &StorageEstimate) -> Vec<String> {
     verdict
 }
 
-/// What the three loops together say of an implementation: all pointers kept (L4), two pointers only, and two pointers with
-/// explicit deallocation (`Unchecked_Deallocation`, `free`). One sentence each.
+/// Returns the conclusions from the three loops together, one sentence each.
+///
+/// The loops keep all pointers (L4), two pointers only, and two pointers with explicit deallocation
+/// (`Unchecked_Deallocation`, `free`).
 pub fn storage_verdict(
     kept: &StorageEstimate,
     two_pointers: &StorageEstimate,
@@ -77,7 +79,8 @@ pub fn storage_verdict(
     sentences
 }
 
-/// What regular dear turns mean in the loop that keeps its storage; where storage is given back they mean no growth.
+/// Returns the meaning of regular dear turns in the loop that keeps its storage. In the other loops
+/// they mean no growth.
 fn growth_of(kept: &StorageEstimate) -> Option<String> {
     let (distance, excess) = kept.growth?;
     let kib = distance * kept.object_bytes as f64 / 1024.0;

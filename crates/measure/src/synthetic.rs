@@ -2,7 +2,7 @@
 
 use crate::{Role, Slice};
 
-/// A slice with nothing but its time.
+/// Returns a slice with nothing but its time.
 pub(crate) fn slice(block: u32, role: Role, iterations: u64, elapsed_ns: u64) -> Slice {
     Slice {
         block,
@@ -36,12 +36,12 @@ impl Noise {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Standard normal, near enough: twelve uniforms.
+    /// Returns a nearly standard normal number: twelve uniforms.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// Exponential of mean 1.
+    /// Returns an exponential number of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
@@ -55,7 +55,8 @@ pub(crate) struct Periodic {
     pub(crate) phase_ns: f64,
 }
 
-/// Readings of a clock of the given resolution in a loop of `cost_ns` ± `jitter_ns`, with interruptions (equation 1).
+/// Returns readings of a clock of the given resolution in a loop of `cost_ns` ± `jitter_ns`, with
+/// interruptions (equation 1).
 pub(crate) fn clock_readings(
     count: usize,
     resolution_ns: f64,

@@ -1,4 +1,4 @@
-//! Plans run against subjects of known truth: what tests of figures and of conduct share.
+//! Plans run against subjects of known truth, for tests of figures and of conduct.
 
 use crate::synthetic_subject::{Subject, Truth, run};
 use crate::{ClockFacts, Estimate, Expected, FindingKind, FrameError, FramePlan, FrameSettings};
@@ -34,7 +34,7 @@ pub fn has(estimate: &Estimate, kind: FindingKind) -> bool {
     estimate.findings.iter().any(|f| f.kind == kind)
 }
 
-/// Short slices in a machine that is interrupted, hit, and changes its speed.
+/// Returns short slices in a machine that is interrupted, hit, and changes its speed.
 pub fn busy() -> Truth {
     Truth {
         interruption: Some((1e6, 10_000.0)),

@@ -1,4 +1,5 @@
-//! A subject of known truth: it answers batches and single slices by a formula, a seed, and a clock of its own.
+//! A subject of known truth: it answers batches and single slices by a formula, a seed, and a clock
+//! of its own.
 
 use crate::synthetic::Noise;
 use crate::{
@@ -6,10 +7,10 @@ use crate::{
     ThreadReport, reference_checksum,
 };
 
-/// What the subject and its machine are like.
+/// Properties of the subject and its machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
-    /// One iteration of control, test and reference, ns.
+    /// Times of one iteration of control, test and reference, ns.
     pub(crate) control_ns: f64,
     pub(crate) test_ns: f64,
     pub(crate) reference_ns: f64,
@@ -34,13 +35,14 @@ pub(crate) struct Truth {
     pub(crate) yields: bool,
     /// Preemptions by other load in each slice.
     pub(crate) preemptions: u64,
-    /// What each slice of control and test takes beside its iterations, ns.
+    /// Constant time of each slice of control and test beside its iterations, ns.
     pub(crate) constant_ns: f64,
-    /// With more iterations than this the test is dearer by a factor.
+    /// Iterations above which the test costs more by a factor.
     pub(crate) dearer_from: Option<(u64, f64)>,
-    /// In the first batches each slice of control and test waits so long for its processor, ns: so many batches.
+    /// Number of first batches with waits, and wait of each of their slices of control and test for
+    /// the processor, ns.
     pub(crate) waits: (u64, f64),
-    /// Every other batch's test is dearer by this factor.
+    /// Factor by which every other batch's test costs more.
     pub(crate) mood: f64,
     pub(crate) threads: Vec<ThreadReport>,
 }
@@ -190,7 +192,7 @@ impl Subject {
     }
 }
 
-/// Runs a plan to its end; gives what was asked and answered.
+/// Runs a plan to its end; returns its requests and their answers.
 pub(crate) fn run(
     plan: &mut FramePlan,
     subject: &mut Subject,
@@ -214,7 +216,6 @@ pub(crate) fn run_pair(
     let mut count = 0;
     while let PairStep::Slice {
         side,
-        role,
         iterations,
         warmup,
     } = plan.next()
@@ -224,8 +225,8 @@ pub(crate) fn run_pair(
             Side::A => (&mut *a, &mut *b),
             Side::B => (&mut *b, &mut *a),
         };
-        own.slice(0, role, warmup);
-        let slice = own.slice(0, role, iterations);
+        own.slice(0, Role::Test, warmup);
+        let slice = own.slice(0, Role::Test, iterations);
         own.now_ns += 30_000.0;
         other.now_ns = own.now_ns;
         plan.take(side, &slice)?;

@@ -1,4 +1,5 @@
-//! Whole runs of programs: the time of several runs of one program, and the ratio of two programs that took turns.
+//! Whole runs of programs: the time of several runs of one program, and the ratio of two programs
+//! that took turns.
 
 use crate::Interval;
 use crate::statistics::Ranked;
@@ -12,11 +13,11 @@ pub(crate) const LEVEL: f64 = 0.95;
 /// One run of a program, from its start to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeRun {
-    /// In which round it was: programs that are compared run once in each.
+    /// Round of the run: compared programs run once in each.
     pub round: u32,
     /// The time that the program took by its own account, ns: without its start and its end.
     pub elapsed_ns: u64,
-    /// From just before the program was loaded to its end, ns.
+    /// Time from just before the program was loaded to its end, ns.
     pub wall_ns: u64,
     /// Processor time in user mode, ns.
     pub user_ns: u64,
@@ -24,30 +25,33 @@ pub struct WholeRun {
     pub system_ns: u64,
     /// Largest resident memory, bytes.
     pub peak_rss_bytes: u64,
-    /// What the laboratory held when it started the program, with which the system begins to count, bytes; `None` in runs that did not keep it.
+    /// Memory of the laboratory at the program's start, from which the system begins to count,
+    /// bytes; `None` in runs that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_floor_bytes: Option<u64>,
     /// The system's context switches because the program waited.
     pub voluntary: u64,
     /// The system's context switches because it was made to give way.
     pub involuntary: u64,
-    /// What the program, or its run-time system, counted: by name.
+    /// Counters of the program or its run-time system, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, u64>,
 }
 
-/// How much more than that what starts a program may come to hold before the program is loaded, bytes: four times what was seen.
+/// Possible growth of the starting process before the program is loaded, bytes: four times the
+/// observed one.
 const FLOOR_SLACK_BYTES: u64 = 512 << 10;
 
 impl WholeRun {
-    /// Whether the largest resident memory may be that of what started the program, so that it only says "at most this".
+    /// Checks whether the largest resident memory may be that of the starting process, so that it
+    /// only says "at most this".
     pub fn peak_is_bound(&self) -> bool {
         let floor = self.peak_rss_floor_bytes;
         floor.is_none_or(|floor| self.peak_rss_bytes <= floor.saturating_add(FLOOR_SLACK_BYTES))
     }
 }
 
-/// What is told of a run.
+/// Figure of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunFigure {
     /// Its time, ns.
@@ -66,7 +70,7 @@ pub enum RunFigure {
 }
 
 impl RunFigure {
-    /// The figure of one run; `None` where it did not count what is needed, or counted nothing to divide by.
+    /// Returns the figure of one run; `None` if a counter is missing, or the divisor is zero.
     pub fn of(&self, run: &WholeRun) -> Option<f64> {
         let counter = |name: &str| run.counters.get(name).map(|count| *count as f64);
         let (part, whole) = match self {
@@ -79,15 +83,19 @@ impl RunFigure {
     }
 }
 
-/// Fewer runs have no interval by the sign test: their range holds the median too seldom, of three runs three times in four.
+/// Least number of runs with a sign-test interval. The range of fewer holds the median too seldom,
+/// of three runs three times in four.
 const FEW: usize = 6;
 
-/// The median time of runs, ns, with its interval: by the sign test, and of fewer than six runs by Student's t (no limits where there is one); `None` of no runs.
+/// Returns the median time of runs, ns, with its interval; `None` without runs.
+///
+/// The interval is by the sign test, or by Student's t for fewer than six runs. One run has no
+/// limits.
 pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
     run_figure(runs, &RunFigure::Time)
 }
 
-/// The median of a figure of runs, with its interval as above; `None` where no run has it.
+/// Returns the median of a figure of runs, with its interval as above; `None` if no run has it.
 pub fn run_figure(runs: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
     let values: Vec<f64> = runs.iter().filter_map(|run| figure.of(run)).collect();
     // A part that was never more than its whole is no more in another run.
@@ -102,8 +110,8 @@ pub fn run_figure(runs: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
     })
 }
 
-/// The median of the ratios of two programs' figures in the rounds in which both ran, with its interval; `None` where there is no such
-/// round.
+/// Returns the median ratio of two programs' figures in their common rounds, with its interval;
+/// `None` without such a round.
 pub fn run_ratio(of: &[WholeRun], to: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
     let in_round = |run: &WholeRun| to.iter().find(|other| other.round == run.round);
     let ratio = |run: &WholeRun| {
@@ -113,7 +121,7 @@ pub fn run_ratio(of: &[WholeRun], to: &[WholeRun], figure: &RunFigure) -> Option
     interval(of.iter().filter_map(ratio).collect())
 }
 
-/// The median of what runs counted under a name; `None` where none counted it.
+/// Returns the median of a counter over runs; `None` if no run has it.
 pub fn run_counter(runs: &[WholeRun], name: &str) -> Option<f64> {
     let counts = runs.iter().filter_map(|run| run.counters.get(name));
     let counts: Vec<f64> = counts.map(|count| *count as f64).collect();
@@ -128,8 +136,10 @@ fn interval(values: Vec<f64>) -> Option<Interval> {
     })
 }
 
-/// The interval of the mean by Student's t, and whatever lies outside of it. Each run is another start, so nothing else tells how far another may be. Times and ratios
-/// are spread by factors, so it is the mean of their logarithms where they have them.
+/// Returns the interval of the mean by Student's t, extended to the whole range.
+///
+/// Each run is another start, so nothing else tells the possible distance of the next one. Times
+/// and ratios vary by factors, so it is the mean of their logarithms if they have them.
 fn of_few(range: Interval, values: &[f64]) -> Interval {
     if range.low == range.high {
         return range; // Logarithms would add what rounding leaves.
@@ -142,7 +152,7 @@ fn of_few(range: Interval, values: &[f64]) -> Interval {
         }
         false => of_mean(values),
     };
-    // What was never below nothing is not in another run.
+    // A figure that was never negative is not negative in another run.
     let least = if range.low >= 0.0 {
         0.0
     } else {
@@ -164,8 +174,10 @@ fn of_mean(values: &[f64]) -> (f64, f64) {
     (mean - off, mean + off)
 }
 
-/// The median of figures, one a round, with its exact interval: that of the sign test, and the whole range where they are too few for it.
-/// One figure has no limits, since nothing tells how far another may be from it. `None` where there are none.
+/// Returns the median of figures, one a round, with its exact interval; `None` without figures.
+///
+/// The interval is that of the sign test, or the whole range if they are too few for it. One figure
+/// has no limits, because nothing tells the distance of another from it.
 pub fn median_interval(values: &[f64]) -> Option<Interval> {
     match values {
         [] => None,
@@ -174,7 +186,8 @@ pub fn median_interval(values: &[f64]) -> Option<Interval> {
     }
 }
 
-/// How many standard errors a mean may be off at a level, by Student's t with so many degrees of freedom; without end where there are none.
+/// Returns the possible error of a mean at a level, in standard errors, by Student's t with these
+/// degrees of freedom. It is infinite without any.
 pub fn student(freedom: f64, level: f64) -> f64 {
     let student = StudentsT::new(0.0, 1.0, freedom);
     student.map_or(f64::INFINITY, |of| {
@@ -229,7 +242,7 @@ mod tests {
         assert!(time.low < 100.0 && time.high >= 1000.0, "{time:?}");
         let same = run_time_ns(&runs(&[100, 100])).unwrap();
         assert_eq!((same.low, same.high), (100.0, 100.0));
-        // What has no logarithm has limits, too.
+        // Figures without a logarithm have limits, too.
         let none = run_time_ns(&runs(&[0, 0, 3])).unwrap();
         assert!(
             none.low == 0.0 && none.value == 0.0 && none.high > 3.0,

@@ -9,8 +9,10 @@ const INCREMENT: u64 = 1_442_695_040_888_963_407;
 /// Steps of the chain in one iteration of the reference.
 const STEPS: u128 = 16;
 
-/// What the reference frame returns after so many iterations: the chain x ← a x + c (mod 2⁶⁴) from x = 1, jumped ahead by
-/// repeated squaring of the affine map.
+/// Returns the reference frame's result after this many iterations: the chain x ← a x + c (mod
+/// 2⁶⁴) from x = 1.
+///
+/// It jumps ahead by repeated squaring of the affine map.
 pub fn reference_checksum(iterations: u64) -> u64 {
     let mut steps = u128::from(iterations) * STEPS;
     let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
@@ -26,26 +28,26 @@ pub fn reference_checksum(iterations: u64) -> u64 {
     x
 }
 
-/// What one test returned for a number of iterations.
+/// Result of one test for a number of iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkSample {
     /// The key of the work that is claimed.
     pub work: String,
-    /// Who claims it, as it is to be named: subject and test.
+    /// Subject and test that claim it, as text.
     pub claimed_by: String,
     /// Iterations of the test frame.
     pub iterations: u64,
     /// The argument, if the test takes one.
     pub arg: Option<u64>,
-    /// What the frame returned.
+    /// Result of the frame.
     pub checksum: u64,
 }
 
-/// Who returned each checksum.
+/// Claimants of each checksum.
 type Returned<'a> = BTreeMap<u64, Vec<&'a str>>;
 
-/// Whether tests that claim equal work returned equal checksums for equal iterations and argument: one finding of kind
-/// [`FindingKind::UnequalWork`] for each group that did not.
+/// Compares the checksums of tests that claim equal work, for equal iterations and argument. Each
+/// group that differs gives one finding of kind [`FindingKind::UnequalWork`].
 pub fn unequal_work(samples: &[WorkSample]) -> Vec<Finding> {
     let mut groups: BTreeMap<(&str, u64, Option<u64>), Returned> = BTreeMap::new();
     for sample in samples {

@@ -1,4 +1,4 @@
-/* Round trips of 8 bytes, received explicitly: rank 0 prints the nanoseconds that one takes. The argument is how many; a tenth of them is not timed. */
+/* Round trips of 8 bytes, received explicitly. Rank 0 prints the nanoseconds of one. The argument is their number; another tenth is not timed. */
 #define _GNU_SOURCE
 #include <panda.h>
 #include <sched.h>

@@ -1,8 +1,10 @@
-//! What the interface for C costs: round trips of 8 bytes by a program in C, linked statically and dynamically, beside the same program in Rust, in one run:
-//! `cargo bench -p antiphon-panda-c`.
+//! The cost of the interface for C, in one run: `cargo bench -p antiphon-panda-c`. It compares
+//! round trips of 8 bytes by a program in C, linked statically and dynamically, with the same
+//! program in Rust.
 //!
-//! Contestants take turns, a short session each. Shown are medians over rounds, and the median of the ratios to Rust in the same round. `ROUNDS=n` says how many, `OVER="shm,tcp"` over which
-//! platforms, `PLACES="one,across"` where the processes are.
+//! The programs take turns, a short session each. The table shows medians over rounds, and the
+//! median of the ratios to Rust in the same round. `ROUNDS=n` sets the rounds, `OVER="shm,tcp"` the
+//! platforms, and `PLACES="one,across"` the placements.
 
 #[path = "../tests/it/support.rs"]
 mod support;
@@ -14,7 +16,7 @@ use antiphon_launch::Over;
 use antiphon_panda::{Error, Session};
 use support::{Linked, compiled, session};
 
-/// Round trips of a session, after a tenth of them that are not timed.
+/// Round trips of a session. Another tenth before them is not timed.
 const TRIPS: u32 = 20_000;
 const PAYLOAD: [u8; 8] = [7; 8];
 
@@ -124,7 +126,7 @@ fn process(trips: u32, placement: &str) -> Result<(), Error> {
 }
 
 fn pin(processor: usize) {
-    // SAFETY: the set is made of zeros, which is an empty one, and outlives the call.
+    // SAFETY: the set is zeros, which is an empty one, and outlives the call.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor, &mut set);

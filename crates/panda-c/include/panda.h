@@ -2,7 +2,7 @@
  *
  * A program is started as N processes, for instance by `antiphon launch -n 4 --over tcp ./program`; each joins the session and gets a rank. It is compiled and linked with
  *     cc program.c $(pkg-config --cflags --libs panda)
- * What a session is and does is in docs/panda.md; here is what each function does. This file is made from the library's source.
+ * What a session is and does is in docs/reference/panda.md; here is what each function does. This file is made from the library's source.
  *
  * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
@@ -46,23 +46,25 @@ extern "C" {
 #define PANDA_FOREVER UINT64_MAX
 
 /**
- * How an operation went. Whatever is not PANDA_OK or PANDA_NOT_NOW has words: panda_last_error().
+ * The result of an operation. For every status but PANDA_OK and PANDA_NOT_NOW, panda_last_error()
+ * has words.
  */
 typedef enum {
     /**
-     * It was done.
+     * Success.
      */
     PANDA_OK = 0,
     /**
-     * Not now: there is no message that fits, or another thread has the mutex. No error, so panda_last_error() stays as it was.
+     * Not now: there is no matching message, or another thread has the mutex. This is no error, so
+     * panda_last_error() does not change.
      */
     PANDA_NOT_NOW = 1,
     /**
-     * A peer is lost: panda_last_rank(). What it was asked may or may not have been done.
+     * A peer is lost: panda_last_rank(). The requested operation may or may not have happened.
      */
     PANDA_LOST = 2,
     /**
-     * The time that the caller gave has passed. What was asked may still be done.
+     * The caller's time limit has passed. The requested operation may still happen.
      */
     PANDA_TIMED_OUT = 3,
     /**
@@ -70,7 +72,8 @@ typedef enum {
      */
     PANDA_OVER = 4,
     /**
-     * The peer has no such service: register it before the first call, for instance before a barrier.
+     * The peer has no such service: register it before the first call, for instance before a
+     * barrier.
      */
     PANDA_NO_SERVICE = 5,
     /**
@@ -90,7 +93,8 @@ typedef enum {
      */
     PANDA_NOT_MEMBER = 9,
     /**
-     * The name cannot be told from another one that this process uses: change one of them.
+     * The number of the name equals that of another one that this process uses: change one of
+     * them.
      */
     PANDA_SAME_NUMBER = 10,
     /**
@@ -98,7 +102,7 @@ typedef enum {
      */
     PANDA_NO_SUCH_RANK = 11,
     /**
-     * This process, or the root, does not take part in the collective operation.
+     * This process, or the root, is not a member of the communicator.
      */
     PANDA_NOT_IN_COMM = 12,
     /**
@@ -106,11 +110,13 @@ typedef enum {
      */
     PANDA_TWICE_IN_COMM = 13,
     /**
-     * Processes of a communicator called different operations, or in another order: panda_last_rank() names one that did.
+     * Processes of a communicator called different operations, or in another order:
+     * panda_last_rank() names one that did.
      */
     PANDA_MISMATCH = 14,
     /**
-     * Values of a collective operation could not be combined at panda_last_rank(); or the library itself failed, which is a fault to be reported.
+     * Values of a collective operation could not be combined at panda_last_rank(); or the library
+     * itself failed, which is a bug to report.
      */
     PANDA_PANICKED = 15,
     /**
@@ -118,7 +124,7 @@ typedef enum {
      */
     PANDA_IN_UPCALL = 16,
     /**
-     * A process that was to be spawned is not there.
+     * A process that was to be spawned did not join.
      */
     PANDA_NOT_SPAWNED = 17,
     /**
@@ -126,11 +132,11 @@ typedef enum {
      */
     PANDA_NOT_JOINED = 18,
     /**
-     * The message is shorter than what was to be taken from it.
+     * The message is shorter than the bytes to take from it.
      */
     PANDA_SHORT = 19,
     /**
-     * An argument is NULL or otherwise not what it must be. The words name the function and the argument.
+     * An argument is NULL or invalid. The error names the function and the argument.
      */
     PANDA_BAD_ARGUMENT = 20,
     /**
@@ -138,17 +144,22 @@ typedef enum {
      */
     PANDA_NO_THREAD = 21,
     /**
-     * The message is longer than the session's platform takes. Nothing was sent.
+     * The message is too long for the session's platform. Nothing was sent.
      */
     PANDA_TOO_LONG = 22,
     /**
-     * The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
+     * The port has an upcall, which takes its messages: have the upcall keep them, or receive at
+     * another port.
      */
     PANDA_HAS_UPCALL = 23,
     /**
-     * A process was not sent a signal.
+     * The signal was not sent.
      */
     PANDA_NOT_SIGNALLED = 24,
+    /**
+     * No member of the group gave the state with which this process wanted to join.
+     */
+    PANDA_NO_STATE = 25,
 } panda_status;
 
 /**
@@ -157,139 +168,159 @@ typedef enum {
 typedef uint32_t panda_rank;
 
 /**
- * Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
- * session or on what belongs to one (ports, calls, groups, communicators), and takes no mutex that anybody holds around a send.
+ * Releases the target of a context. It is called once, on any thread, and must not wait. It may
+ * run inside a send, or while the library holds locks. So it must not call library functions on a
+ * session, or on its ports, calls, groups and communicators. It must not take a mutex that any
+ * thread holds during a send.
  */
 typedef void (*panda_release)(void *context);
 
 /**
- * What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
- * one processor are one thread: ask before anything that may wait. In handlers of exit() and destructors of thread keys nothing is kept any more, and it is empty.
+ * Returns the error of the last operation that failed on this thread, in words; empty if none has.
+ * The text is valid until the next operation that fails on this thread. Fibers of one processor
+ * are one thread: read it before anything that may wait. In handlers of exit() and destructors of
+ * thread keys it is empty.
  */
 const char *panda_last_error(void);
 
 /**
- * Whom that names: the peer that is lost, did not answer in time or called something else. PANDA_ANY if it is about nobody.
+ * Returns the process that the last error names: the peer that is lost, did not answer in time or
+ * called something else. PANDA_ANY if it names none.
  */
 panda_rank panda_last_rank(void);
 
 /**
- * The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
+ * Returns the name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number.
+ * It is valid for ever.
  */
 const char *panda_status_name(int status);
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
 /**
- * Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
+ * Bytes in pieces that are not copied on their way, with headers that are pushed and popped at the
+ * front. A message is used by one thread at a time.
  *
- * A message is owned or lent. What panda_message_new() and its like, a receive or a call give is owned by the program, which frees it or gives it to a function that
- * takes it. An upcall's message is lent until it returns: it may be read, popped from and given away as if it were owned, what is left of it is freed by the library,
- * and panda_message_take() makes an owned message of it.
+ * A message is owned or lent. The program owns the messages of panda_message_new() and similar
+ * functions, and those of receives and calls. It frees such a message, or passes it to a function
+ * that takes it.
+ *
+ * An upcall's message is lent until the upcall returns. It may be read, popped from, and passed on
+ * as if it were owned. The library frees the rest of it. panda_message_take() makes an owned
+ * message of it.
  */
 typedef struct panda_message panda_message;
 
 /**
- * An empty message, owned by the caller.
+ * Returns an empty message, which the caller owns.
  */
 panda_message *panda_message_new(void);
 
 /**
- * A message that holds a copy of these bytes, owned by the caller: panda_port_send(port, to, tag, panda_message_of(&value, sizeof value)) sends a value.
- * NULL if the bytes are NULL and the length is not 0: functions that take a message say so.
+ * Returns a message with a copy of these bytes, which the caller owns: panda_port_send(port, to,
+ * tag, panda_message_of(&value, sizeof value)) sends a value. It is NULL if the bytes are NULL and
+ * the length is not 0. Functions that take a message then return an error.
  */
 panda_message *panda_message_of(const void *bytes, size_t length);
 
 /**
- * Frees a message, or empties it if it is lent. NULL is none.
+ * Frees an owned message, or empties a lent one. NULL is ignored.
  */
 void panda_message_free(panda_message *message);
 
 /**
- * An owned message with what this one holds, which is empty afterwards: for an upcall that keeps what it was lent. NULL if the message is NULL.
+ * Returns an owned message with the content of this one, which is empty afterwards. An upcall uses
+ * it to keep a lent message. NULL if the message is NULL.
  */
 panda_message *panda_message_take(panda_message *message);
 
 /**
- * Another message with the same bytes, which are shared and not copied; owned by the caller. NULL if the message is NULL.
+ * Returns another message that shares the same bytes without a copy. The caller owns it. NULL if
+ * the message is NULL.
  */
 panda_message *panda_message_clone(const panda_message *message);
 
 /**
- * Its length in bytes; 0 for NULL.
+ * Returns its length in bytes; 0 for NULL.
  */
 size_t panda_message_length(const panda_message *message);
 
 /**
- * Puts a copy of bytes behind all else.
+ * Appends a copy of bytes.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_append(panda_message *message, const void *bytes, size_t length);
 
 /**
- * Puts bytes of the program's behind all else without copying them. They must stay as they are until release(context) is called: once, on any thread, when nobody needs
- * them any more, which may be long after the message was sent; at once if this fails or the length is 0. release may be NULL for bytes that stay for ever.
+ * Appends bytes of the program without copying them. They must not change until release(context)
+ * is called: once, on any thread, when they are no longer needed. That may be long after the
+ * message was sent. It is called at once if this fails or the length is 0. release may be NULL for
+ * bytes that stay for ever.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_append_buffer(panda_message *message, const void *bytes, size_t length, panda_release release, void *context);
 
 /**
- * Puts another message's bytes behind all else, and takes that message; nothing is copied but headers.
+ * Appends another message's bytes, and takes that message. Only headers are copied.
  *
- * Errors: PANDA_BAD_ARGUMENT, also if both are the same, which is then as it was.
+ * Errors: PANDA_BAD_ARGUMENT, also if both are the same message, which is then unchanged.
  */
 panda_status panda_message_append_message(panda_message *message, panda_message *other);
 
 /**
- * Puts a copy of a header before all else. Headers of 64 bytes in all need no memory besides the message's own.
+ * Prepends a copy of a header. Headers of 64 bytes in all need no memory besides the message's
+ * own.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_push(panda_message *message, const void *header, size_t length);
 
 /**
- * Takes bytes off the front, and copies them to `header`.
+ * Removes bytes from the front, and copies them to `header`.
  *
- * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_SHORT, and the message is unchanged; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_pop(panda_message *message, void *header, size_t length);
 
 /**
- * Copies the bytes at the front, which stay there.
+ * Copies bytes at the front, which stay there.
  *
  * Errors: PANDA_SHORT; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_look(const panda_message *message, void *header, size_t length);
 
 /**
- * Cuts the first bytes off, as a message that the caller owns; nothing is copied but headers.
+ * Removes the first bytes, and returns them as a message that the caller owns. Only headers are
+ * copied.
  *
- * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_SHORT, and the message is unchanged; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_message_split(panda_message *message, size_t length, panda_message **first);
 
 /**
- * The pieces that the bytes lie in, in order and without copying, as writev() takes them: at most `room` of them are written to `pieces`, and how many there are is returned.
- * They are read only, and valid until the message is changed, given away or freed.
+ * Writes the pieces that hold the bytes, in order and without copying, to `pieces`: at most `room`
+ * of them, in the form of writev(). Returns their number. They are read-only, and valid until the
+ * message is changed, passed on or freed.
  */
 size_t panda_message_pieces(const panda_message *message, struct iovec *pieces, size_t room);
 
 /**
- * All bytes in one piece, copied only if they are not in one already. The bytes may lie at any address, so copy out what must be aligned. They are read only, and valid
- * until the message is changed, given away or freed. NULL if the message is NULL.
+ * Returns all bytes in one piece, copied only if they are in several. They may lie at any address,
+ * so copy out values that must be aligned. They are read-only, and valid until the message is
+ * changed, passed on or freed. NULL if the message is NULL.
  */
 const void *panda_message_flatten(panda_message *message);
 
 /* ---- sessions -------------------------------------------------------------------------------------------- */
 
 /**
- * What happens to a peer.
+ * The kind of a peer's event.
  */
 typedef enum {
     /**
-     * It is there: it has joined, or it was lost and is heard of again.
+     * It is there: it has joined, or it was lost and answers again.
      */
     PANDA_PEER_JOINED = 0,
     /**
@@ -303,36 +334,37 @@ typedef enum {
 } panda_peer_event;
 
 /**
- * What a process that is to come is told to join a session.
+ * The data with which a new process joins a session.
  */
 typedef struct panda_launch_info panda_launch_info;
 
 /**
- * A process's part in a session. Its handle may be used by all threads at once.
+ * A process's part in a session. All threads may use its handle at once.
  */
 typedef struct panda_session panda_session;
 
 /**
- * What became of each process of a spawn.
+ * The outcome of each process of a spawn.
  */
 typedef struct panda_spawned panda_spawned;
 
 /**
- * Takes what is told of a peer. `why` says in words, which follow the peer's name, how a loss is
- * known; it is NULL of other events, and lent until the upcall returns. It runs on the thread that
- * drives the session, one at a time, and must not wait for messages; it may send, reply and lock a
+ * Takes an event of a peer. For a loss, `why` gives the reason, in words that follow the peer's
+ * name. It is lent until the upcall returns, and NULL for other events. It runs on the thread that
+ * drives the session, one at a time, and must not wait for messages. It may send, reply and lock a
  * mutex for a moment.
  */
 typedef void (*panda_peer_upcall)(void *context, panda_rank rank, panda_peer_event event, const char *why);
 
 /**
- * Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
- * run on another thread.
+ * Returns whether an awaited condition holds. It is called often, on the waiting thread, and must
+ * not wait itself. Its reads must be safe while upcalls run on another thread.
  */
 typedef bool (*panda_predicate)(void *context);
 
 /**
- * How panda_session_spawn_with() starts processes. A member that is NULL says nothing: then it is as for this process, and the program has no arguments.
+ * Options of panda_session_spawn_with(). A member that is NULL means: as for this process, and for
+ * `arguments` none.
  */
 typedef struct {
     /**
@@ -344,17 +376,19 @@ typedef struct {
      */
     const char *directory;
     /**
-     * Variables that differ from this process's environment, with NULL behind the last: "NAME=value" sets one, "NAME" takes one out.
+     * Variables that differ from this process's environment, with NULL after the last:
+     * "NAME=value" sets one, "NAME" removes one.
      */
     const char *const *environment;
     /**
-     * The program's arguments without the program itself, with NULL behind the last.
+     * The program's arguments without the program itself, with NULL after the last.
      */
     const char *const *arguments;
 } panda_spawn_options;
 
 /**
- * What a program does. `session` is its own, to be given back by panda_session_free(); `arguments` ends with NULL, does not have the program itself, and is lent.
+ * The main function of a program. It owns `session`, and frees it by panda_session_free().
+ * `arguments` ends with NULL, does not contain the program itself, and is lent.
  */
 typedef void (*panda_main)(void *context, panda_session *session, const char *const *arguments);
 
@@ -363,308 +397,332 @@ typedef void (*panda_main)(void *context, panda_session *session, const char *co
  */
 typedef struct {
     /**
-     * The name by which it is started. Only lent.
+     * The name by which it is started. It is lent.
      */
     const char *name;
     /**
-     * What it does, perhaps on several threads at once.
+     * Its main function. It may run on several threads at once.
      */
     panda_main main;
     /**
-     * What it is given.
+     * The context of the main function.
      */
     void *context;
     /**
-     * Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If panda_session_local_with() fails it has been called.
+     * Releases the context when the session is over for all and no thread runs the program; NULL
+     * if there is nothing to release. If panda_session_local_with() fails it has been called.
      */
     panda_release release;
 } panda_program;
 
 /**
- * Joins the session that this process was started in by `antiphon launch` or `mpirun`, over the platform that its environment names. The handle is the caller's, to be given back
- * by panda_session_free().
+ * Joins the session in which `antiphon launch` or `mpirun` started this process, over the platform
+ * that its environment names. The caller frees the handle by panda_session_free().
  *
  * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_join(panda_session **session);
 
 /**
- * The same, with a time for which a peer may be silent before it is taken for lost, in nanoseconds; 3 s otherwise. Whoever launches the program may say another, which
- * counts (`antiphon launch --silence`). Processes of a session should say the same.
+ * Joins in the same way, and sets how long a peer may be silent before it counts as lost, in
+ * nanoseconds. The default is 3 s. A launcher may set another time, which takes precedence
+ * (`antiphon launch --silence`). Processes of a session should set the same.
  *
  * Errors: as panda_session_join().
  */
 panda_status panda_session_join_with_silence(uint64_t silence_ns, panda_session **session);
 
 /**
- * Joins a running session of this user as one more process, which somebody has started by hand: the session of a name, or for NULL the only one that can be joined. `antiphon launch --joinable NAME` lets a
- * session be joined so; the process must run on the launcher's host. It has no parent, and ends when it likes. The handle is the caller's, to be given back by panda_session_free().
+ * Joins a running session of this user as one more process that was started by hand. `name` names
+ * the session; NULL stands for the only one that can be joined. `antiphon launch --joinable NAME`
+ * makes a session joinable, and the process must run on the launcher's host. It has no parent, and
+ * may end at any time. The caller frees the handle by panda_session_free().
  *
  * Errors: PANDA_NOT_JOINED, with the reason, and the sessions that there are; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_join_existing(const char *name,
-                                         panda_session **session);
+panda_status panda_session_join_existing(const char *name, panda_session **session);
 
 /**
- * Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
+ * Makes sessions of `size` parts of this process, for instance one for each thread, over the
+ * platform `local`: sessions[rank] for each rank. The caller frees all of them.
  *
  * Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_local(uint32_t size, panda_session **sessions);
 
 /**
- * Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
- * this returns, the session's progress thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
- * ended. The handle stays valid. In an upcall it does not wait for the session's thread.
+ * Ends this process's part. From now on operations fail with PANDA_OVER, also those that wait.
+ * Messages that were sent before still reach the peers. All upcalls are released. When this
+ * returns, the session's progress thread has ended. A further call does nothing. A call during
+ * another thread's call may return earlier, before that thread has ended. The handle stays valid.
+ * In an upcall it does not wait for the session's thread.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_end(panda_session *session);
 
 /**
- * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, communicators and replies remain the caller's; operations of ports, groups and communicators fail
- * with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
+ * Ends the session if that has not happened, and frees the handle: no thread may use it any more.
+ * Ports, groups, communicators and replies stay the caller's. Operations of ports, groups and
+ * communicators then fail with PANDA_OVER; for replies see panda_reply_send(). NULL is ignored.
  */
 void panda_session_free(panda_session *session);
 
 /**
- * This process's rank; PANDA_ANY for NULL.
+ * Returns this process's rank; PANDA_ANY for NULL.
  */
 panda_rank panda_session_rank(panda_session *session);
 
 /**
- * How many processes the session began with: their ranks are below it. 0 for NULL.
+ * Returns the number of processes with which the session began. Their ranks are below it. 0 for
+ * NULL.
  */
 uint32_t panda_session_size(panda_session *session);
 
 /**
- * The process that had this one started, by panda_session_spawn(); PANDA_ANY of those that the session began with, and for NULL.
+ * Returns the process that started this one by panda_session_spawn(). PANDA_ANY for the processes
+ * with which the session began, and for NULL.
  */
 panda_rank panda_session_parent(panda_session *session);
 
 /**
- * How many processes there have been, those that were spawned included. 0 for NULL.
+ * Returns how many processes there have been, including spawned ones. 0 for NULL.
  */
 uint32_t panda_session_population(panda_session *session);
 
 /**
- * The platform's name, such as "shm"; kept as long as the handle. NULL for NULL.
+ * Returns the platform's name, such as "shm". It is valid as long as the handle. NULL for NULL.
  */
 const char *panda_session_platform(panda_session *session);
 
 /**
- * A process's name, such as "rank 3", into `name` as snprintf() writes it: cut to `room` bytes with the zero byte. Returns its whole length; 0 if there is no such rank.
+ * Writes a process's name, such as "rank 3", to `name` as snprintf() does: cut to `room` bytes
+ * including the zero byte. Returns its whole length; 0 if there is no such rank.
  */
 size_t panda_session_name_of(panda_session *session, panda_rank rank, char *name, size_t room);
 
 /**
- * Why a process is lost to this one, in words written as panda_session_name_of() does; 0 and an empty text if it is not, as far as is known. Only processes that something waits for are
- * watched.
+ * Writes why a process is lost to this one, in the way of panda_session_name_of(). Returns 0 and
+ * an empty text if it is not known to be lost. Only processes that this one waits for are watched.
  */
-size_t panda_session_why_lost(panda_session *session,
-                              panda_rank rank,
-                              char *why,
-                              size_t room);
+size_t panda_session_why_lost(panda_session *session, panda_rank rank, char *why, size_t room);
 
 /**
- * Registers an upcall to be told of all other processes of the session, in place of an earlier
+ * Registers an upcall for events of all other processes of the session, in place of an earlier
  * one. The events of one process alternate: PANDA_PEER_JOINED, then PANDA_PEER_LEFT or
- * PANDA_PEER_LOST, then PANDA_PEER_JOINED again if another process takes the rank or the lost one
- * is heard of again. The upcall is first told of all that is known: PANDA_PEER_JOINED for every
- * process that this one has known of, and how it went if it is gone. From now on this process
- * asks all others for signs of life, later ones included. release(context) is called once, when
- * the upcall is let go of: in place of another, at the end of the session, or at once if this
- * fails. It may be NULL.
+ * PANDA_PEER_LOST. PANDA_PEER_JOINED comes again if another process takes the rank, or the lost
+ * one answers again.
+ *
+ * The upcall first gets all that is known: PANDA_PEER_JOINED for every process that this one has
+ * known of, and the end of those that are gone. From now on this process asks all others for signs
+ * of life, including later ones.
+ *
+ * release(context) is called once, when the upcall is no longer needed: when another replaces it,
+ * at the end of the session, or at once if this fails. It may be NULL.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_on_peer(panda_session *session, panda_peer_upcall upcall, void *context, panda_release release);
 
 /**
- * Which peers were found to hear this process's multicasts: at most `room` of them into `to`, and how many there are into `count`; into `frames` how many frames went so until now. Each may
- * be NULL. Nobody and 0 on platforms without.
+ * Writes the peers that are known to receive this process's multicasts to `to`: at most `room` of
+ * them. Their number goes to `count`, and the number of multicast frames so far to `frames`. Each
+ * may be NULL. On platforms without multicast there are none.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_multicast(panda_session *session,
-                                     panda_rank *to,
-                                     size_t room,
-                                     size_t *count,
-                                     uint64_t *frames);
+panda_status panda_session_multicast(panda_session *session, panda_rank *to, size_t room, size_t *count, uint64_t *frames);
 
 /**
- * That the session goes on.
+ * Checks that the session goes on.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_check(panda_session *session);
 
 /**
- * Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload; half of the memory that the process may use, if
- * nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it ends with PANDA_LOST and
- * words that name the port and the bytes, and so do all later panda_port_receive() from it and the next one from anybody; what it sends to ports is not heard any more. What lies here of it can be
- * received before, until room is needed for others.
+ * Sets how many bytes other processes may leave unread at this process's ports. All ports count
+ * together, with the overhead of each message. The default is half of the memory that the process
+ * may use. Senders that may wait are held long before.
+ *
+ * Beyond the bound the process with the most unread bytes is lost to this one. Waits for it end
+ * with PANDA_LOST, and the error names the port and the bytes. So do all later
+ * panda_port_receive() from it, and the next one from any sender. Its later messages to ports are
+ * dropped. Earlier ones can still be received, until others need the room.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_limit_unread(panda_session *session,
-                                        size_t bytes);
+panda_status panda_session_limit_unread(panda_session *session, size_t bytes);
 
 /**
- * Sets how many bytes may wait here for other processes because those take nothing, all together and with what each message takes besides its payload; half of the memory that the process may use, if
- * nothing is said. Threads that send wait long before: this is for what callbacks send, for answers and for groups. Beyond it the process for which most waits is lost to this one, and what waited is
- * let go of: what waits for it ends with PANDA_LOST and words that name the bytes. Over udp it can be heard of again; over other platforms the two have no more to do with each other.
+ * Sets how many bytes may wait here for other processes that take nothing. All count together,
+ * with the overhead of each message. The default is half of the memory that the process may use.
+ * Threads that send wait long before. So this bounds what upcalls, answers and groups send.
+ *
+ * Beyond the bound the process with the most waiting bytes is lost to this one, and those are
+ * dropped. Waits for it end with PANDA_LOST, and the error names the bytes. Over udp it may
+ * return. Over other platforms the two have no further contact.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_limit_untaken(panda_session *session,
-                                         size_t bytes);
+panda_status panda_session_limit_untaken(panda_session *session, size_t bytes);
 
 /**
- * Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
+ * Runs the upcalls for messages that have come, without waiting. It serves programs that compute
+ * for long and want upcalls on this thread. It does nothing in an upcall.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_poll(panda_session *session);
 
 /**
- * Waits until something holds that upcalls bring about, for a time at most, in nanoseconds or PANDA_FOREVER. This thread drives the session meanwhile, so that upcalls run on it
- * and nobody is woken.
+ * Waits for a condition that upcalls bring about, for a time at most, in nanoseconds or
+ * PANDA_FOREVER. This thread drives the session meanwhile, so upcalls run on it and no other
+ * thread is woken.
  *
- * Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL;
+ * PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_wait_until(panda_session *session, panda_predicate holds, void *context, uint64_t timeout_ns);
 
 /**
- * Has an upcall that waits end the process, with the places where it waits and where it was given, and has one that runs for more than half a second be reported on standard error. Without it,
- * as it is at first in a release build of the library, such a wait fails with PANDA_IN_UPCALL. For the whole process.
+ * Makes an upcall that waits end the process, with a report of where it waits and where it was
+ * registered. An upcall that runs for more than half a second is reported on standard error.
+ * Otherwise such a wait fails with PANDA_IN_UPCALL, which is the default in a release build of the
+ * library. It applies to the whole process.
  */
 void panda_detect_waiting_upcalls(bool detects);
 
 /**
- * That the caller is in no upcall, for functions of a program's own that wait: PANDA_IN_UPCALL where it is, or the end of the process if panda_detect_waiting_upcalls() said so.
+ * Checks that the caller is not in an upcall, for functions of a program that wait. Otherwise it
+ * returns PANDA_IN_UPCALL, or ends the process if panda_detect_waiting_upcalls() said so.
  *
  * Errors: PANDA_IN_UPCALL.
  */
 panda_status panda_must_not_wait(void);
 
 /**
- * Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
- * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
- * started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
+ * Starts a program as `count` more processes, in this process's directory and with its
+ * environment. Waits until they have joined and all others know them. `arguments` ends with NULL
+ * and does not contain the program itself; NULL means none. Their `count` ranks go to `ranks`,
+ * which may be NULL. If one does not join, all that were started are ended. Over `local` the
+ * program is one of those that panda_session_local_with() got.
  *
- * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL;
+ * PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_spawn(panda_session *session,
-                                 const char *program,
-                                 const char *const *arguments,
-                                 uint32_t count,
-                                 panda_rank *ranks);
+panda_status panda_session_spawn(panda_session *session, const char *program, const char *const *arguments, uint32_t count, panda_rank *ranks);
 
 /**
- * The same with options, of which NULL is none, and with what became of each process, which is the caller's, to be given back by panda_spawned_free(). Processes that have joined stay, whatever becomes
- * of the others. Another host must be one of the launcher's file of hosts (`antiphon launch --hosts`). Over `mpi`, and without a launcher, processes start on this host. Over `local` only
- * arguments can be given.
+ * Spawns in the same way, with options, of which NULL means none. The outcome of each process goes
+ * to `spawned`, which the caller frees by panda_spawned_free(). Processes that have joined stay,
+ * even if others fail. Another host must be in the launcher's file of hosts
+ * (`antiphon launch --hosts`). Over `mpi`, and without a launcher, processes start on this host.
+ * Over `local` only arguments can be given.
  *
- * Errors: PANDA_NOT_JOINED: the session takes no more, or its starter does not answer; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_JOINED: the session takes no more, or its starter does not answer;
+ * PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_spawn_with(panda_session *session,
-                                      const char *program,
-                                      const panda_spawn_options *options,
-                                      uint32_t count,
-                                      panda_spawned **spawned);
+panda_status panda_session_spawn_with(panda_session *session, const char *program, const panda_spawn_options *options, uint32_t count, panda_spawned **spawned);
 
 /**
- * How many processes a spawn was asked for; 0 for NULL.
+ * Returns how many processes a spawn asked for; 0 for NULL.
  */
 uint32_t panda_spawned_count(panda_spawned *spawned);
 
 /**
- * The rank of one of them, counted from 0; PANDA_ANY if it is not there, and for NULL.
+ * Returns the rank of one of them, counted from 0; PANDA_ANY if it did not join, and for NULL.
  */
 panda_rank panda_spawned_rank(panda_spawned *spawned, uint32_t at);
 
 /**
- * Why one of them is not there, in words, kept as long as the handle; empty if it is. NULL if there is no such process, and for NULL.
+ * Returns why one of them did not join, in words, valid as long as the handle; empty if it joined.
+ * NULL if there is no such process, and for NULL.
  */
 const char *panda_spawned_error(panda_spawned *spawned, uint32_t at);
 
 /**
- * Gives a handle back; the processes remain. NULL is none.
+ * Frees a handle. The processes remain. NULL is ignored.
  */
 void panda_spawned_free(panda_spawned *spawned);
 
 /**
- * Sends a signal, by its number in <signal.h>, to a process that the launcher or panda_session_spawn() has started, on whichever host: to its process group, with all that it has started, or, if it is this
- * process, to it alone. It never reaches another process that has the number of one that has ended. Over `mpi` those that mpirun has started cannot be signalled, and over `local` none can.
+ * Sends a signal, by its number in <signal.h>, to a process that the launcher or
+ * panda_session_spawn() has started, on any host. The signal goes to its process group, with all
+ * that it has started. For this process itself it goes to the process alone. It never reaches
+ * another process that has reused the number. Over `mpi` processes of mpirun cannot be signalled,
+ * and over `local` none can.
  *
- * Errors: PANDA_NOT_SIGNALLED, with the reason; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_SIGNALLED, with the reason; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_signal(panda_session *session,
-                                  panda_rank rank,
-                                  int signal);
+panda_status panda_session_signal(panda_session *session, panda_rank rank, int signal);
 
 /**
- * As panda_session_local(), for sessions that can start these programs by panda_session_spawn(). Of two of one name the later one counts, and the other's context is let go of at once.
+ * As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+ * Of two programs of one name the later one counts, and the other's context is released at once.
  *
  * Errors: as there.
  */
-panda_status panda_session_local_with(uint32_t size,
-                                      const panda_program *programs,
-                                      size_t count,
-                                      panda_session **sessions);
+panda_status panda_session_local_with(uint32_t size, const panda_program *programs, size_t count, panda_session **sessions);
 
 /**
- * Launch infos for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
- * if the variables of its launch info are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_launch_info_join(); the others need not wait for it, and panda_session_parent() of it is this process. infos[0] and so on are the caller's, to be given back
- * by panda_launch_info_free(). Whoever reads the variables may join: they hold the session's secret.
+ * Makes launch infos for `count` processes that the program starts itself, unlike
+ * panda_session_spawn(): on another host, by another tool, or with an environment of their own.
+ * Each joins by panda_session_join() at any time, with the variables of its launch info in its
+ * environment. Over `local` a thread of this process joins by panda_launch_info_join(). The others
+ * need not wait for it, and its panda_session_parent() is this process.
  *
- * Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * The caller frees infos[0] and so on by panda_launch_info_free(). Anyone who can read the
+ * variables may join, because they hold the session's secret.
+ *
+ * Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_allot(panda_session *session,
-                                 uint32_t count,
-                                 panda_launch_info **infos);
+panda_status panda_session_allot(panda_session *session, uint32_t count, panda_launch_info **infos);
 
 /**
- * Joins in this process, which over `local` is how a further thread joins. A launch info is used once; its handle remains the caller's. The session's handle is the caller's, to be given back by
+ * Joins in this process. Over `local` this is how a further thread joins. A launch info is used
+ * once, and the caller still frees its handle. The caller frees the session by
  * panda_session_free().
  *
  * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_launch_info_join(panda_launch_info *info,
-                                    panda_session **session);
+panda_status panda_launch_info_join(panda_launch_info *info, panda_session **session);
 
 /**
- * The rank of the process that joins with it; PANDA_ANY for NULL.
+ * Returns the rank of the process that joins with it; PANDA_ANY for NULL.
  */
 panda_rank panda_launch_info_rank(panda_launch_info *info);
 
 /**
- * The variables that hold the launch info, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
- * names, which a process of a session has itself. NULL for NULL.
+ * Returns the variables that hold the launch info, in the form of `environ`: texts "NAME=value",
+ * with NULL after the last. They are valid as long as the handle. They must come before, or
+ * replace, variables of the same names, which a process of a session has itself. NULL for NULL.
  */
 const char *const *panda_launch_info_environment(panda_launch_info *info);
 
 /**
- * Gives a handle back; the rank remains allotted. NULL is none.
+ * Frees a handle. The rank remains allotted. NULL is ignored.
  */
 void panda_launch_info_free(panda_launch_info *info);
 
 /* ---- ports ----------------------------------------------------------------------------------------------- */
 
 /**
- * A named place that messages come to, one at each process. Its handle may be used by all threads at once.
+ * A named endpoint for messages, one at each process. All threads may use its handle at once.
  */
 typedef struct panda_port panda_port;
 
 /**
- * Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
- * messages; it may send, reply and lock a mutex for a moment.
+ * Takes a message that came to a port. The message is lent until this returns. It runs on the
+ * thread that drives the session, one at a time for each port, and must not wait for messages. It
+ * may send, reply and lock a mutex for a moment.
  */
 typedef void (*panda_message_upcall)(void *context, panda_rank from, uint32_t tag, panda_message *message);
 
 /**
- * A message that came.
+ * A received message.
  */
 typedef struct {
     /**
@@ -676,21 +734,21 @@ typedef struct {
      */
     uint32_t tag;
     /**
-     * What was sent; the receiver's, to be freed or given away.
+     * The message. The receiver owns it.
      */
     panda_message *message;
 } panda_arrived;
 
 /**
- * Says whether a message is wanted. The message is lent until this returns, and is a copy that
- * shares its bytes: popping from it changes nothing of what lies at the port. It runs on the
- * thread that receives, under the rules of upcalls: it must not wait; it may send, reply and lock
- * a mutex for a moment.
+ * Decides whether a message is wanted. The message is lent until this returns. It is a copy that
+ * shares its bytes, so popping from it does not change the message at the port. It runs on the
+ * receiving thread, under the rules of upcalls: it must not wait, and may send, reply and lock a
+ * mutex for a moment.
  */
 typedef bool (*panda_message_predicate)(void *context, panda_rank from, uint32_t tag, panda_message *message);
 
 /**
- * What is known of an unread message without taking it.
+ * Metadata of an unread message, without taking it.
  */
 typedef struct {
     /**
@@ -708,82 +766,80 @@ typedef struct {
 } panda_probed;
 
 /**
- * The port of a name. Messages that come before anybody asks for them are kept. The handle is the caller's, to be given back by panda_port_free(); all handles of one name are one port.
+ * Gets the port of a name. Messages that come before a receive are kept. The caller frees the
+ * handle by panda_port_free(). All handles of one name are one port.
  *
  * Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_open(panda_session *session,
-                             const char *name,
-                             panda_port **port);
+panda_status panda_port_open(panda_session *session, const char *name, panda_port **port);
 
 /**
- * Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
+ * Frees a handle. The port remains, with its messages and its upcall. NULL is ignored.
  */
 void panda_port_free(panda_port *port);
 
 /**
- * Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
- * the end of the session, or at once if this fails. It may be NULL.
+ * Registers an upcall for the messages of this port, including those already queued. It replaces
+ * an earlier one. release(context) is called once, when the upcall is no longer needed: when
+ * another replaces it, at the end of the session, or at once if this fails. It may be NULL.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_on_message(panda_port *port,
-                                   panda_message_upcall upcall,
-                                   void *context,
-                                   panda_release release);
+panda_status panda_port_on_message(panda_port *port, panda_message_upcall upcall, void *context, panda_release release);
 
 /**
- * Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
- * PANDA_ANY.
+ * Sends a message, which it takes, without waiting for its delivery. Outside of upcalls it waits
+ * for a slow peer, while much is in flight to it or lies unread at its port of this name. A tag is
+ * any number but PANDA_ANY.
  *
- * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, which
+ * otherwise is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_send(panda_port *port,
-                             panda_rank to,
-                             uint32_t tag,
-                             panda_message *message);
+panda_status panda_port_send(panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
 
 /**
- * The same with a copy of bytes: what is short is quickest so.
+ * Sends a copy of bytes, and is otherwise the same. For short messages it is the fastest way.
  *
  * Errors: as panda_port_send().
  */
 panda_status panda_port_send_bytes(panda_port *port, panda_rank to, uint32_t tag, const void *bytes, size_t length);
 
 /**
- * Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
+ * Sends a message, which it takes, and waits until it has been taken at the peer: its upcall has
+ * returned, or it waits there to be received.
  *
- * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_send_synchronously(panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
 
 /**
- * Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+ * Returns whether a send to a rank would continue at once. An upcall never waits, and may ask this
+ * before it sends much.
  */
 bool panda_port_takes_more(panda_port *port, panda_rank to);
 
 /**
- * Takes the first message that fits: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not wait.
+ * Takes the first matching message: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not
+ * wait.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_poll(panda_port *port, panda_rank from, uint32_t tag, panda_arrived *arrived);
 
 /**
- * Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
+ * Waits for the first matching message, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for
+ * a time at most, in nanoseconds or PANDA_FOREVER.
  *
- * Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others, or one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
- * PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_LOST: the given sender is lost; for any sender, the last of the others is lost, or
+ * one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT;
+ * PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_receive(panda_port *port,
-                                panda_rank from,
-                                uint32_t tag,
-                                uint64_t timeout_ns,
-                                panda_arrived *arrived);
+panda_status panda_port_receive(panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, panda_arrived *arrived);
 
 /**
- * Takes the first unread message that a predicate accepts. The predicate is shown the messages in
- * the order of their arrival; those that it refuses stay. It does not wait.
+ * Takes the first unread message that a predicate accepts. The predicate gets the messages in the
+ * order of their arrival, and those that it refuses stay. It does not wait.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
@@ -791,8 +847,8 @@ panda_status panda_port_poll_where(panda_port *port, panda_message_predicate acc
 
 /**
  * Waits for the first message that a predicate accepts, and takes it; for a time at most, in
- * nanoseconds or PANDA_FOREVER. The predicate is shown the unread messages in the order of their
- * arrival, then each that comes, every message once; those that it refuses stay.
+ * nanoseconds or PANDA_FOREVER. The predicate gets the unread messages in the order of their
+ * arrival, then each new one, every message once. Those that it refuses stay.
  *
  * Errors: PANDA_LOST: the last of the other processes is lost, or one has left too much unread
  * (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_HAS_UPCALL; PANDA_IN_UPCALL; PANDA_OVER;
@@ -801,24 +857,24 @@ panda_status panda_port_poll_where(panda_port *port, panda_message_predicate acc
 panda_status panda_port_receive_where(panda_port *port, panda_message_predicate accepts, void *context, uint64_t timeout_ns, panda_arrived *arrived);
 
 /**
- * Says what the first unread message that fits is, of a sender or PANDA_ANY and with a tag or
- * PANDA_ANY, and leaves it there: another thread may take it meanwhile. It does not wait.
+ * Describes the first matching unread message, of a sender or PANDA_ANY and with a tag or
+ * PANDA_ANY, and leaves it there. Another thread may take it meanwhile. It does not wait.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_peek(panda_port *port, panda_rank from, uint32_t tag, panda_probed *probed);
 
 /**
- * Says what the first unread message is that a predicate accepts, and leaves it there: another
- * thread may take it meanwhile. It does not wait.
+ * Describes the first unread message that a predicate accepts, and leaves it there. Another thread
+ * may take it meanwhile. It does not wait.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_peek_where(panda_port *port, panda_message_predicate accepts, void *context, panda_probed *probed);
 
 /**
- * Waits for a message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
- * at most, in nanoseconds or PANDA_FOREVER. Says what the first one is, and leaves it there:
+ * Waits for a matching message, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
+ * at most, in nanoseconds or PANDA_FOREVER. Describes the first one, and leaves it there.
  * panda_port_receive() of this sender and tag takes it, unless another thread has.
  *
  * Errors: as panda_port_receive(), and PANDA_HAS_UPCALL.
@@ -828,65 +884,61 @@ panda_status panda_port_probe(panda_port *port, panda_rank from, uint32_t tag, u
 /* ---- calls ----------------------------------------------------------------------------------------------- */
 
 /**
- * The means to answer a call, once, from any thread. An upcall is lent one: if it neither answers nor keeps it (panda_reply_keep()), the caller is told that there is no reply.
+ * The means to answer a call, once, from any thread. An upcall gets it lent. If the upcall neither
+ * answers nor keeps it (panda_reply_keep()), the caller gets PANDA_NO_REPLY.
  */
 typedef struct panda_reply panda_reply;
 
 /**
- * Takes a call. The arguments and the reply are lent until this returns. It runs on the thread that drives the session, one at a time for each service, and must not wait for messages; it
- * may send, answer and lock a mutex for a moment.
+ * Takes a call. The arguments and the reply are lent until this returns. It runs on the thread
+ * that drives the session, one at a time for each service, and must not wait for messages. It may
+ * send, answer and lock a mutex for a moment.
  */
 typedef void (*panda_call_upcall)(void *context, panda_rank from, panda_message *arguments, panda_reply *reply);
 
 /**
- * Registers a service, in place of an earlier one of that name. release(context) is called once, when the upcall is let go of: in place of another, at the end of the session, or at once if
- * this fails. It may be NULL.
+ * Registers a service, in place of an earlier one of that name. release(context) is called once,
+ * when the upcall is no longer needed: when another replaces it, at the end of the session, or at
+ * once if this fails. It may be NULL.
  *
  * Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_serve(panda_session *session,
-                                 const char *service,
-                                 panda_call_upcall upcall,
-                                 void *context,
-                                 panda_release release);
+panda_status panda_session_serve(panda_session *session, const char *service, panda_call_upcall upcall, void *context, panda_release release);
 
 /**
- * Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in nanoseconds or PANDA_FOREVER. The call is executed at most once; exactly once if a reply
- * comes. The reply is the caller's; where `reply` is NULL it is freed.
+ * Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in
+ * nanoseconds or PANDA_FOREVER. The call is executed at most once, and exactly once if a reply
+ * comes. The caller owns the reply. If `reply` is NULL it is freed.
  *
- * Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK;
+ * PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_call(panda_session *session,
-                                panda_rank to,
-                                const char *service,
-                                panda_message *arguments,
-                                uint64_t timeout_ns,
-                                panda_message **reply);
+panda_status panda_session_call(panda_session *session, panda_rank to, const char *service, panda_message *arguments, uint64_t timeout_ns, panda_message **reply);
 
 /**
- * Keeps a reply that an upcall was lent, to answer later: the new handle is the caller's, and given back by panda_reply_send() or panda_reply_drop(). NULL if the reply is NULL, was
- * kept or has been given.
+ * Keeps a lent reply, to answer later. The caller owns the new handle, which panda_reply_send() or
+ * panda_reply_drop() frees. NULL if the reply is NULL, or was kept or used before.
  */
 panda_reply *panda_reply_keep(panda_reply *reply);
 
 /**
- * Answers with a message, which it takes, as it takes the reply. It is PANDA_OK also if the reply cannot be sent, which the caller of the call is told: PANDA_LOST if this process's session
- * is over, PANDA_NO_REPLY if the message is longer than the platform takes.
+ * Answers with a message, which it takes together with the reply. It returns PANDA_OK even if the
+ * reply cannot be sent. The caller of the call then gets an error: PANDA_LOST if this process's
+ * session is over, PANDA_NO_REPLY if the message is too long for the platform.
  *
- * Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
+ * Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or used before.
  */
-panda_status panda_reply_send(panda_reply *reply,
-                              panda_message *message);
+panda_status panda_reply_send(panda_reply *reply, panda_message *message);
 
 /**
- * Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is none.
+ * Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is ignored.
  */
 void panda_reply_drop(panda_reply *reply);
 
 /* ---- groups ---------------------------------------------------------------------------------------------- */
 
 /**
- * What happens in a group.
+ * The kind of an event in a group.
  */
 typedef enum {
     /**
@@ -894,7 +946,7 @@ typedef enum {
      */
     PANDA_EVENT_MESSAGE = 0,
     /**
-     * Members came or went: view, members, joined, left. The first event of a new member.
+     * The members changed: place, view, members, joined, left. The first event of a new member.
      */
     PANDA_EVENT_VIEW = 1,
     /**
@@ -902,7 +954,8 @@ typedef enum {
      */
     PANDA_EVENT_LEFT = 2,
     /**
-     * The others went on without this process, or a majority could not be reached: why. What it sent may not have been delivered. The last event.
+     * The others went on without this process, or a majority could not be reached: why. Messages
+     * that it sent may not have been delivered. The last event.
      */
     PANDA_EVENT_EXPELLED = 3,
 } panda_event_kind;
@@ -917,21 +970,23 @@ typedef struct panda_group panda_group;
  */
 typedef struct {
     /**
-     * As many as there are; NULL if there is none.
+     * The ranks; NULL if there are none.
      */
     const panda_rank *ranks;
     /**
-     * How many.
+     * Their number.
      */
     size_t count;
 } panda_ranks;
 
 /**
- * What a member is told, at the same point of the order as every other member. All that it points to is lent until the upcall returns.
+ * An event of a group, at the same point of the order at every member. All its pointers are lent
+ * until the upcall returns.
  */
 typedef struct {
     /**
-     * What happened. What the others below say counts for the kinds that name it; else it is 0, NULL or PANDA_ANY.
+     * The kind of the event. The fields below are set for the kinds that name them. Otherwise they
+     * are 0, NULL or PANDA_ANY.
      */
     panda_event_kind kind;
     /**
@@ -939,11 +994,12 @@ typedef struct {
      */
     panda_rank from;
     /**
-     * The message's place in the order, the same at all members; grows by one.
+     * The place of the message or view in the order, the same at all members. Places are numbered
+     * without gaps.
      */
     uint64_t place;
     /**
-     * What was sent. It may be taken: panda_message_take().
+     * The message. panda_message_take() takes it.
      */
     panda_message *message;
     /**
@@ -955,11 +1011,11 @@ typedef struct {
      */
     panda_ranks members;
     /**
-     * Those that were not in the view before.
+     * Members that were not in the view before.
      */
     panda_ranks joined;
     /**
-     * Those that were in the view before.
+     * Former members that are not in this view.
      */
     panda_ranks left;
     /**
@@ -969,45 +1025,121 @@ typedef struct {
 } panda_event;
 
 /**
- * Takes an event. It runs on the thread that drives the session, one at a time for each group, and must not wait for messages; it may send, answer and lock a mutex for a moment.
+ * Takes an event. It runs on the thread that drives the session, one at a time for each group, and
+ * must not wait for messages. It may send, answer and lock a mutex for a moment.
  */
 typedef void (*panda_event_upcall)(void *context, const panda_event *event);
 
 /**
- * Joins a group, and waits until this process is in it. The first event is the view that it begins with; every message after that comes to the upcall in the one order, this process's own
- * included. release(context) is called once, when the upcall is let go of: when this process has left or was expelled, after that event; at the end of the session; or at
- * once if this fails. It may be NULL. The handle is the caller's, to be given back by panda_group_free().
- *
- * Errors: PANDA_ALREADY_MEMBER; PANDA_EXPELLED; PANDA_NOT_MEMBER: the group ended with its last member; PANDA_SAME_NUMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Makes a snapshot of this process's copy of the group's state, for a member that joins: the state
+ * after the events up to `place`. The library owns the returned message. NULL means that the copy
+ * cannot be given, and another member is asked. It must not wait.
  */
-panda_status panda_group_join(panda_session *session,
-                              const char *name,
-                              panda_event_upcall upcall,
-                              void *context,
-                              panda_release release,
-                              panda_group **group);
+typedef panda_message *(*panda_snapshot)(void *context, uint64_t place);
 
 /**
- * Sends a message, which it takes, to all members, and goes on. It waits only while many messages of this member have no place yet, and not in an upcall.
+ * Replaces this process's copy by another member's snapshot, which is lent and may be taken. The
+ * next events are the view that holds at `place`, and then those after that place. If it does not
+ * return PANDA_OK, this process leaves the group. It must not wait.
+ */
+typedef panda_status (*panda_install)(void *context, uint64_t place, panda_message *state);
+
+/**
+ * The functions of a copy of a group's state. They run as upcalls of the group do, one at a time.
+ * None of them may be NULL.
+ */
+typedef struct {
+    /**
+     * Takes an event, which may change the copy.
+     */
+    panda_event_upcall deliver;
+    /**
+     * Makes a snapshot.
+     */
+    panda_snapshot snapshot;
+    /**
+     * Installs a snapshot.
+     */
+    panda_install install;
+} panda_replica;
+
+/**
+ * Joins a group, and waits until this process is a member. The first event is its first view.
+ * Every message after that goes to the upcall in the one order, including this process's own.
+ *
+ * release(context) is called once, when the upcall is no longer needed. That is after the event
+ * that this process has left or was expelled, at the end of the session, or at once if this fails.
+ * It may be NULL. The caller frees the handle by panda_group_free().
+ *
+ * Errors: PANDA_ALREADY_MEMBER; PANDA_EXPELLED; PANDA_NOT_MEMBER: the group ended with its last
+ * member; PANDA_SAME_NUMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_join(panda_session *session, const char *name, panda_event_upcall upcall, void *context, panda_release release, panda_group **group);
+
+/**
+ * Joins a group whose members keep copies of some state, and waits until this process has a copy.
+ * If the group has members, one of them gives a snapshot of its copy, made between two events. If
+ * that member leaves or is lost before, another one does.
+ *
+ * The snapshot is installed before the first event. Then the copy gets the view that holds at the
+ * snapshot's place, and all events after that place. The first members begin with their own
+ * copies. All else is as with panda_group_join().
+ *
+ * Errors: those of panda_group_join(); PANDA_NO_STATE: no member gave a snapshot; PANDA_EXPELLED:
+ * it could not be installed.
+ */
+panda_status panda_group_join_with_state(panda_session *session, const char *name, const panda_replica *replica, void *context, panda_release release, panda_group **group);
+
+/**
+ * Sends a message, which it takes, to all members, without waiting for delivery. It waits only
+ * while many messages of this member have no place yet, but not in an upcall.
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_group_send(panda_group *group, panda_message *message);
 
 /**
- * The members, oldest first, as of the last view that the upcall has seen: at most `room` of them into `members`. Returns how many there are; 0 once this process is no member.
+ * Sends a message, which it takes, to all members, and waits until it has been delivered here:
+ * this process's upcall has returned from it and from all earlier events. Its place in the order
+ * goes to `place`, which may be NULL.
+ *
+ * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED: the message may not have been delivered;
+ * PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_send_synchronously(panda_group *group, panda_message *message, uint64_t *place);
+
+/**
+ * Returns the place of the last event from which the upcall of this membership has returned. It
+ * has returned from all earlier ones, too. 0 before the first event.
+ */
+uint64_t panda_group_delivered(panda_group *group);
+
+/**
+ * Waits until the upcall of this membership has returned from the event at a place and from all
+ * earlier ones. It waits for a time at most, in nanoseconds or PANDA_FOREVER. Any member may have
+ * named the place, because the order is the same at all of them.
+ *
+ * Errors: PANDA_TIMED_OUT; PANDA_NOT_MEMBER or PANDA_EXPELLED: this membership ended before the
+ * place was reached; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_wait_for(panda_group *group, uint64_t place, uint64_t timeout_ns);
+
+/**
+ * Writes the members, oldest first, as of the last view that the upcall has seen, to `members`: at
+ * most `room` of them. Returns their number; 0 once this process is not a member.
  */
 size_t panda_group_members(panda_group *group, panda_rank *members, size_t room);
 
 /**
- * Leaves the group when all that this member sent has been delivered, and waits for that. The handle stays valid.
+ * Leaves the group once all messages of this member have been delivered, and waits for that. The
+ * handle stays valid.
  *
  * Errors: PANDA_EXPELLED; PANDA_NOT_MEMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_group_leave(panda_group *group);
 
 /**
- * Gives a handle back. It does not leave the group: the upcall goes on. NULL is none.
+ * Frees a handle. It does not leave the group: the upcall continues. NULL is ignored.
  */
 void panda_group_free(panda_group *group);
 
@@ -1064,192 +1196,194 @@ void panda_group_free(panda_group *group);
 #define PANDA_DOUBLE 10
 
 /**
- * What becomes of numbers: they are added. Integers wrap around.
+ * An operation on numbers: their sum. Integers wrap around.
  */
 #define PANDA_SUM 1
 
 /**
- * What becomes of numbers: they are multiplied. Integers wrap around.
+ * An operation on numbers: their product. Integers wrap around.
  */
 #define PANDA_PRODUCT 2
 
 /**
- * What becomes of numbers: the least of them.
+ * An operation on numbers: the least of them.
  */
 #define PANDA_LEAST 3
 
 /**
- * What becomes of numbers: the greatest of them.
+ * An operation on numbers: the greatest of them.
  */
 #define PANDA_GREATEST 4
 
 /**
- * What becomes of integers: the bits that all have.
+ * An operation on integers: the bits that all have.
  */
 #define PANDA_AND 5
 
 /**
- * What becomes of integers: the bits that one or more have.
+ * An operation on integers: the bits that one or more have.
  */
 #define PANDA_OR 6
 
 /**
- * What becomes of integers: the bits that an odd number of them have.
+ * An operation on integers: the bits that an odd number of them have.
  */
 #define PANDA_XOR 7
 
 /**
- * Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
+ * Some processes of a session, in a fixed order. All of them must call the same operations in the
+ * same order. Each calls from one thread at a time.
  */
 typedef struct panda_comm panda_comm;
 
 /**
- * Combines two values of the same length: `into` becomes what both make together. It must be associative and commutative. Both are aligned for any type. It runs as an upcall does, on
- * the thread that drives the session, and must not wait; not after the operation that it was given to has returned.
+ * Combines two values of the same length: `into` becomes the result of both. It must be
+ * associative and commutative. Both values are aligned for any type. It runs as an upcall does, on
+ * the thread that drives the session, and must not wait. It is not called after its operation has
+ * returned.
  */
 typedef void (*panda_combine)(void *context, void *into, const void *other, size_t length);
 
 /**
- * The processes that the session began with. The handle is the caller's, to be given back by panda_comm_free(), as of those below.
+ * Gets the communicator of the processes with which the session began. The caller frees the
+ * handle, as those of the functions below, by panda_comm_free().
  *
  * Errors: PANDA_NOT_IN_COMM: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_comm_everyone(panda_session *session, panda_comm **communicator);
 
 /**
- * Some processes, each once; the same list, in the same order, at all of them. All communicators of the same processes and the same name are one; two that are used at the same time have different
- * names. The name may be NULL, which is "".
+ * Gets the communicator of some processes, each listed once. All of them pass the same list in
+ * the same order. Calls with the same processes and the same name return the same communicator, so
+ * two that are used at the same time need different names. The name may be NULL, which stands for
+ * "".
  *
- * Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM;
+ * PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_comm_of(panda_session *session,
-                           const char *name,
-                           const panda_rank *processes,
-                           size_t count,
-                           panda_comm **communicator);
+panda_status panda_comm_of(panda_session *session, const char *name, const panda_rank *processes, size_t count, panda_comm **communicator);
 
 /**
- * The members of a group as of the last view that this member's upcall has seen, apart from all other communicators. When the view changes its operations end with PANDA_LOST, or with
- * PANDA_MISMATCH where a process has joined, and so do all later ones: ask for the next view's.
+ * Gets the communicator of a group's members, as of the last view that this member's upcall has
+ * seen. It is separate from all other communicators. When the view changes its operations end with
+ * PANDA_LOST, or with PANDA_MISMATCH if a process has joined. So do all later ones: ask for the
+ * communicator of the next view.
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_comm_of_group(panda_group *group,
-                                 panda_comm **communicator);
+panda_status panda_comm_of_group(panda_group *group, panda_comm **communicator);
 
 /**
- * Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other communicators, and ends with the
- * view as panda_comm_of_group() says, whoever has come or gone.
+ * Gets the communicator of some members of a group, each listed once, as of the last view that
+ * this member's upcall has seen. All of them pass the same list in the same order. It is separate
+ * from all other communicators. It ends with the view as panda_comm_of_group() says, even if its
+ * own members stay.
  *
- * Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
- * PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_COMM: this process is not
+ * one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED;
+ * PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_comm_of_members(panda_group *group,
-                                   const panda_rank *processes,
-                                   size_t count,
-                                   panda_comm **communicator);
+panda_status panda_comm_of_members(panda_group *group, const panda_rank *processes, size_t count, panda_comm **communicator);
 
 /**
- * Gives a handle back. NULL is none.
+ * Frees a handle. NULL is ignored.
  */
 void panda_comm_free(panda_comm *communicator);
 
 /**
- * Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.
+ * Writes the members, in order, to `processes`: at most `room` of them. Returns their number, or 0
+ * for NULL.
  */
 size_t panda_comm_ranks(panda_comm *communicator, panda_rank *processes, size_t room);
 
 /**
- * Waits until all are here.
+ * Waits until all members have called it.
  *
- * Errors, as of all operations of a communicator: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_COMM: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
- * PANDA_TOO_LONG, of those that send a message; PANDA_BAD_ARGUMENT: this process has taken no part, and the others wait for it, so arguments are to be checked alike everywhere.
+ * Errors, as of all operations of a communicator: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_COMM:
+ * the root is not a member; PANDA_IN_UPCALL; PANDA_OVER; PANDA_TOO_LONG, for those that send a
+ * message; PANDA_BAD_ARGUMENT: this process has not taken part, and the others wait for it. So
+ * check arguments alike at all processes.
  */
 panda_status panda_comm_barrier(panda_comm *communicator);
 
 /**
- * The root's message, at all. The root's is taken, others' are freed and may be NULL; what comes is the caller's.
+ * Sends the root's message to all. The root's message is taken. Those of others are freed, and may
+ * be NULL. The caller owns the received message.
  *
  * Errors: see panda_comm_barrier().
  */
 panda_status panda_comm_broadcast(panda_comm *communicator, panda_rank root, panda_message *message, panda_message **result);
 
 /**
- * Everybody's messages, which are taken, at the root: results[at] for each process in the order of the communicator, the caller's. Others' `results` stays as it is and may be NULL.
+ * Gathers the messages of all, which are taken, at the root. There the caller owns results[at] for
+ * each process, in the order of the communicator. At other processes `results` is not written, and
+ * may be NULL.
  *
  * Errors: see panda_comm_barrier().
  */
-panda_status panda_comm_gather(panda_comm *communicator,
-                               panda_rank root,
-                               panda_message *message,
-                               panda_message **results);
+panda_status panda_comm_gather(panda_comm *communicator, panda_rank root, panda_message *message, panda_message **results);
 
 /**
- * To each its own of the root's messages, one for each process in the order of the communicator, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
- * the caller's. Where `communicator` is NULL nobody knows how many messages there are: they stay the caller's.
+ * Sends each process its own of the root's messages, which are taken: one for each process, in the
+ * order of the communicator. At other processes `messages` is not read, and may be NULL. The
+ * caller owns the received message. If `communicator` is NULL the number of messages is unknown,
+ * and they stay the caller's.
  *
  * Errors: see panda_comm_barrier().
  */
-panda_status panda_comm_scatter(panda_comm *communicator,
-                                panda_rank root,
-                                panda_message *const *messages,
-                                panda_message **result);
+panda_status panda_comm_scatter(panda_comm *communicator, panda_rank root, panda_message *const *messages, panda_message **result);
 
 /**
- * Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
- * until this returns.
+ * Combines the messages of all, which are taken and must have the same length, at the root. There
+ * the caller owns the result. At other processes `result` is not written, and may be NULL. The
+ * context is used until this returns.
  *
- * Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all.
+ * Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all processes.
  */
-panda_status panda_comm_reduce(panda_comm *communicator,
-                               panda_rank root,
-                               panda_message *message,
-                               panda_combine combine,
-                               void *context,
-                               panda_message **result);
+panda_status panda_comm_reduce(panda_comm *communicator, panda_rank root, panda_message *message, panda_combine combine, void *context, panda_message **result);
 
 /**
- * Everybody's messages, which are taken and of the same length, combined, at all; what comes is the caller's. The context is used until this returns.
+ * Combines the messages of all, which are taken and must have the same length, at all processes.
+ * The caller owns the result. The context is used until this returns.
  *
  * Errors: as panda_comm_reduce().
  */
 panda_status panda_comm_all_reduce(panda_comm *communicator, panda_message *message, panda_combine combine, void *context, panda_message **result);
 
 /**
- * Everybody's arrays combined number by number, into everybody's array: `count` numbers of the type `of`, such as PANDA_DOUBLE, by the operation `by`, such as PANDA_SUM, the same at all. All get the same bits. Numbers are
- * combined in the order of the communicator from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
- * barrier.
+ * Combines the arrays of all, number by number, into each process's array. All processes pass the
+ * same `count`, the same type `of`, such as PANDA_DOUBLE, and the same operation `by`, such as
+ * PANDA_SUM. All get the same bits.
  *
- * Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
+ * Numbers are combined in the order of the communicator, starting at the process of the lowest
+ * rank: first neighbours, then neighbouring pairs, and so on. After an error the array has an
+ * intermediate result. 0 numbers, which may be NULL, are a barrier.
+ *
+ * Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation,
+ * and the error names it at all processes; PANDA_BAD_ARGUMENT: as there, and for bits of
+ * floating-point numbers.
  */
-panda_status panda_comm_all_reduce_numbers(panda_comm *communicator,
-                                           void *numbers,
-                                           size_t count,
-                                           uint32_t of,
-                                           uint32_t by);
+panda_status panda_comm_all_reduce_numbers(panda_comm *communicator, void *numbers, size_t count, uint32_t of, uint32_t by);
 
 /**
- * The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
+ * The same into the root's array, with numbers combined from the root's place on. The arrays of
+ * others then have unspecified values. A process that only sends continues before the root has
+ * finished.
  *
- * Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at those who wait.
+ * Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at processes that wait.
  */
-panda_status panda_comm_reduce_numbers(panda_comm *communicator,
-                                       panda_rank root,
-                                       void *numbers,
-                                       size_t count,
-                                       uint32_t of,
-                                       uint32_t by);
+panda_status panda_comm_reduce_numbers(panda_comm *communicator, panda_rank root, void *numbers, size_t count, uint32_t of, uint32_t by);
 
 /* ---- quiescence and clocks ------------------------------------------------------------------------------- */
 
 /**
- * A process's part in the detection of quiescence: the moments at which all processes are passive
- * and no message of work is under way.
+ * A process's part in the detection of quiescence. It detects the moments at which all processes
+ * are passive and no message of work is in flight.
  *
  * A process is active while one of its activities goes on. A message of work is one that may make
- * a passive process active. Its sender counts it before it sends it, its receiver when it takes
- * it, both within an activity: an upcall that takes work begins one first. A passive process
- * becomes active by a message of work alone, or after a verdict.
+ * a passive process active. Its sender counts it before sending it, and its receiver when taking
+ * it. Both do so within an activity, so an upcall that takes work begins one first. A passive
+ * process becomes active only by a message of work, or after a verdict.
  */
 typedef struct panda_quiescence panda_quiescence;
 
@@ -1259,29 +1393,29 @@ typedef struct panda_quiescence panda_quiescence;
 typedef struct panda_verdict panda_verdict;
 
 /**
- * How far another process's clock is ahead of this one's.
+ * The offset of another process's clock from this one's.
  */
 typedef struct {
     /**
-     * Nanoseconds that it is ahead; negative if it is behind.
+     * Nanoseconds by which it is ahead; negative if it is behind.
      */
     int64_t offset_ns;
     /**
-     * Nanoseconds by which that may be wrong, either way.
+     * The error bound of the offset in nanoseconds, in either direction.
      */
     uint64_t uncertainty_ns;
     /**
-     * This process's clock when that was measured: panda_session_clock().
+     * This process's clock at the measurement: panda_session_clock().
      */
     uint64_t measured_at_ns;
 } panda_clock_offset;
 
 /**
- * Gives this process's part in the detection of quiescence. The first call begins it, with one
- * activity: that of the caller. Until then the process counts as active. The handle is the
- * caller's, to be given back by panda_quiescence_free(). Each handle's waiter gets each verdict.
+ * Gets this process's part in the detection of quiescence. The first call begins it, with one
+ * activity, which is the caller's. Until then the process counts as active. The caller frees the
+ * handle by panda_quiescence_free(). Each handle's waiter gets each verdict.
  *
- * Errors: PANDA_LOST: another process has taken this one for lost, or it has left; PANDA_OVER;
+ * Errors: PANDA_LOST: another process has found this one lost, or it has left; PANDA_OVER;
  * PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_quiescence(panda_session *session, panda_quiescence **quiescence);
@@ -1315,8 +1449,8 @@ panda_status panda_quiescence_active(panda_quiescence *quiescence);
 panda_status panda_quiescence_passive(panda_quiescence *quiescence);
 
 /**
- * Sets what this process says of itself in a verdict, for instance how many of its threads are
- * blocked: a message, which it takes. It is set within an activity.
+ * Sets this process's report in verdicts, for instance the number of its blocked threads: a
+ * message, which it takes. It is set within an activity.
  *
  * Errors: PANDA_TOO_LONG: it has more than 4096 bytes; PANDA_BAD_ARGUMENT.
  */
@@ -1324,65 +1458,64 @@ panda_status panda_quiescence_report(panda_quiescence *quiescence, panda_message
 
 /**
  * Waits for the next verdict, for a time at most, in nanoseconds or PANDA_FOREVER. The caller's
- * own activity has to be over. The verdict is the caller's, to be given back by
- * panda_verdict_free().
+ * own activity must be over. The caller frees the verdict by panda_verdict_free().
  *
- * Errors: PANDA_TIMED_OUT; PANDA_LOST: another process has taken this one for lost, or it has
- * left; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_TIMED_OUT; PANDA_LOST: another process has found this one lost, or it has left;
+ * PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_quiescence_wait(panda_quiescence *quiescence, uint64_t timeout_ns, panda_verdict **verdict);
 
 /**
- * Leaves: the others go on without this process, and wait for the work that it has sent. It must
- * neither send work after that nor take any. The end of the session does the same.
+ * Leaves the detection. The others go on without this process, and wait for the work that it has
+ * sent. After that it must not send or take work. The end of the session does the same.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_quiescence_leave(panda_quiescence *quiescence);
 
 /**
- * Gives a handle back. It does not leave. NULL is none.
+ * Frees a handle, without leaving the detection. NULL is ignored.
  */
 void panda_quiescence_free(panda_quiescence *quiescence);
 
 /**
- * A verdict's number. They are counted from 1, alike at all processes.
+ * Returns a verdict's number. Verdicts are numbered from 1, alike at all processes.
  */
 uint64_t panda_verdict_number(panda_verdict *verdict);
 
 /**
- * The processes that took part, by rank: at most `room` of them into `ranks`. Returns how many
- * there are.
+ * Writes the participating processes, by rank, to `ranks`: at most `room` of them. Returns their
+ * number.
  */
 size_t panda_verdict_members(panda_verdict *verdict, panda_rank *ranks, size_t room);
 
 /**
- * The processes that were lost until then, by rank: at most `room` of them into `ranks`. Returns
- * how many there are.
+ * Writes the processes that were lost until then, by rank, to `ranks`: at most `room` of them.
+ * Returns their number.
  */
 size_t panda_verdict_lost(panda_verdict *verdict, panda_rank *ranks, size_t room);
 
 /**
- * What a process reported of itself: a message that is the caller's. NULL if it took no part;
- * empty if it reported nothing.
+ * Returns a process's report: a message that the caller owns. NULL if the process did not take
+ * part; empty if it reported nothing.
  */
 panda_message *panda_verdict_report(panda_verdict *verdict, panda_rank of);
 
 /**
- * Gives a verdict back. NULL is none.
+ * Frees a verdict. NULL is ignored.
  */
 void panda_verdict_free(panda_verdict *verdict);
 
 /**
- * The time by this process's clock for timelines, in nanoseconds. Each process counts from a
- * moment of its own.
+ * Returns the time by this process's clock for timelines, in nanoseconds. Each process counts from
+ * a moment of its own.
  */
 uint64_t panda_session_clock(panda_session *session);
 
 /**
- * Measures how far another process's clock is ahead of this one's, by several exchanges with it.
- * The true offset lies within the uncertainty while that lasts. Clocks drift: measure again later,
- * and interpolate between the two.
+ * Measures the offset of another process's clock from this one's, by several exchanges with it.
+ * The true offset lies within the uncertainty while the measurement lasts. Clocks drift: measure
+ * again later, and interpolate between the two.
  *
  * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
@@ -1396,12 +1529,13 @@ panda_status panda_session_clock_offset(panda_session *session, panda_rank of_ra
 #define PANDA_THREADS_SYSTEM 0
 
 /**
- * Fibers on one processor, for panda_run(): a switch costs nanoseconds, and one runs until it waits or yields. A fiber's stack has 256 KiB.
+ * Fibers on one processor, for panda_run(). A switch costs nanoseconds, and a fiber runs until it
+ * waits or yields. A fiber's stack has 256 KiB.
  */
 #define PANDA_THREADS_FIBERS 1
 
 /**
- * Lets threads of this process go on when so many have come; between processes it is panda_comm_barrier().
+ * A barrier for a number of threads of this process. Between processes it is panda_comm_barrier().
  */
 typedef struct panda_barrier panda_barrier;
 
@@ -1411,13 +1545,14 @@ typedef struct panda_barrier panda_barrier;
 typedef struct panda_condition panda_condition;
 
 /**
- * Mutual exclusion; unlocking gives it to the thread that waits longest. An upcall may lock it, so keep it only for as long as it takes to read or change what it guards, and over no
- * other wait than a condition's.
+ * Mutual exclusion. Unlocking passes the mutex to the thread that has waited longest. An upcall
+ * may lock it, so hold it only to read or change the guarded data, and during no wait but a
+ * condition's.
  */
 typedef struct panda_mutex panda_mutex;
 
 /**
- * A counting semaphore; what is brought goes to the thread that waits longest.
+ * A counting semaphore. A unit goes to the thread that has waited longest.
  */
 typedef struct panda_semaphore panda_semaphore;
 
@@ -1427,65 +1562,62 @@ typedef struct panda_semaphore panda_semaphore;
 typedef struct panda_thread panda_thread;
 
 /**
- * What a thread does; what it returns is the thread's result.
+ * The body of a thread. Its return value is the thread's result.
  */
 typedef void *(*panda_body)(void *context);
 
 /**
- * Runs a program on threads of a kind: `main`, and those that it starts by panda_thread_create(), are threads of the system (PANDA_THREADS_SYSTEM) or fibers that share the caller's processor
- * (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended, so not at all where those that are left wait for each other: an upcall or another thread might still wake
- * them. What `main` returns goes to `result`, which may be NULL.
+ * Runs a program: `main`, and the threads that it starts by panda_thread_create(). They are
+ * threads of the system (PANDA_THREADS_SYSTEM), or fibers that share the caller's processor
+ * (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended. If the remaining
+ * fibers wait for each other it does not return, because an upcall or another thread might still
+ * wake them. The result of `main` goes to `result`, which may be NULL.
  *
  * Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_run(uint32_t threads,
-                       panda_body main,
-                       void *context,
-                       void **result);
+panda_status panda_run(uint32_t threads, panda_body main, void *context, void **result);
 
 /**
- * Runs a program on fibers that share so many processors. A fiber may go on on another thread of the system after each wait: it keeps nothing over a wait that belongs to one, such as the address of a
- * thread-local variable (errno is one) or a lock of pthread's.
+ * Runs a program on fibers that share this many processors. After each wait a fiber may continue
+ * on another thread of the system. So it must not keep anything of a thread over a wait, such as
+ * the address of a thread-local variable (errno is one) or a pthread lock.
  *
  * Errors: as panda_run().
  */
-panda_status panda_run_on(uint32_t processors,
-                          panda_body main,
-                          void *context,
-                          void **result);
+panda_status panda_run_on(uint32_t processors, panda_body main, void *context, void **result);
 
 /**
- * Starts a thread: a fiber if the caller is one, else a thread of the system. `name` is for debuggers and may be NULL; of `priority`, see panda_thread_set_priority(). The handle is the caller's,
- * to be given back by panda_thread_join() or panda_thread_detach().
+ * Starts a thread: a fiber if the caller is one, else a thread of the system. `name` is for
+ * debuggers and may be NULL. For `priority`, see panda_thread_set_priority(). The caller passes
+ * the handle to panda_thread_join() or panda_thread_detach().
  *
  * Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_thread_create(const char *name,
-                                 int32_t priority,
-                                 panda_body body,
-                                 void *context,
-                                 panda_thread **thread);
+panda_status panda_thread_create(const char *name, int32_t priority, panda_body body, void *context, panda_thread **thread);
 
 /**
- * Waits until a thread has ended, takes its result to `result`, which may be NULL, and gives the handle back.
+ * Waits until a thread has ended, writes its result to `result`, which may be NULL, and frees the
+ * handle.
  *
- * Errors: PANDA_IN_UPCALL, and the handle is as it was; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_IN_UPCALL, and the handle stays valid; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_thread_join(panda_thread *thread, void **result);
 
 /**
- * Gives the handle back and lets the thread go on by itself. NULL is none.
+ * Frees the handle, and the thread continues by itself. NULL is ignored.
  */
 void panda_thread_detach(panda_thread *thread);
 
 /**
- * Whether a thread has ended, so that to join it does not wait.
+ * Returns whether a thread has ended, so that joining it does not wait.
  */
 bool panda_thread_is_over(panda_thread *thread);
 
 /**
- * Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall or another function that the library was
- * given, it ends the process. It unwinds the stack as pthread_exit() does: destructors of C++ run.
+ * Ends the calling thread early, with a result. It may be called only in bodies for panda_run() or
+ * panda_thread_create(), and in functions that they call. In an upcall, or another function that
+ * the library got, it ends the process. It unwinds the stack as pthread_exit() does: destructors
+ * of C++ run.
  */
 void panda_thread_exit(void *result) PANDA_NORETURN;
 
@@ -1502,136 +1634,141 @@ void panda_thread_yield(void);
 panda_status panda_thread_sleep(uint64_t time_ns);
 
 /**
- * A number of 64 bits for the calling thread, fiber or not: its own for as long as it lives, and not found by a stranger's bad luck (threads have the same with a probability of n² / 2⁶⁵).
+ * Returns a 64-bit number for the calling thread, fiber or not. It does not change while the
+ * thread lives. Among n threads, two have the same number with a probability of n² / 2⁶⁵.
  */
 uint64_t panda_thread_self(void);
 
 /**
- * Sets the caller's priority; whether it took hold. 0 is usual, greater runs first. Among fibers of one processor it is exact; of threads of the system it is a hint, the nice value of the opposite
- * sign within -20 and 19, and to raise it takes a privilege.
+ * Sets the caller's priority. Returns whether it took effect. 0 is the default, and greater values
+ * run first. Among fibers of one processor it is exact. For threads of the system it is a hint:
+ * the nice value of the opposite sign, within -20 and 19. To raise it takes a privilege.
  */
 bool panda_thread_set_priority(int32_t priority);
 
 /**
- * Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile; among threads of the system it is just called. What it returns goes to `result`, which
- * may be NULL. For a fiber it runs on a thread of the system's; panda_thread_exit() in it ends the caller all the same.
+ * Runs a call that blocks in the system, such as a read, so that other fibers of the processor
+ * continue meanwhile. Among threads of the system it is simply called. Its return value goes to
+ * `result`, which may be NULL. For a fiber it runs on a thread of the system. panda_thread_exit()
+ * in it still ends the caller.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_blocking(panda_body call,
-                            void *context,
-                            void **result);
+panda_status panda_blocking(panda_body call, void *context, void **result);
 
 /**
- * A mutex that nobody holds, the caller's, as of the others below.
+ * Returns a free mutex, which the caller frees, as the others below.
  */
 panda_mutex *panda_mutex_new(void);
 
 /**
- * Frees a mutex that nobody uses. NULL is none.
+ * Frees a mutex that no thread uses. NULL is ignored.
  */
 void panda_mutex_free(panda_mutex *mutex);
 
 /**
- * Waits until the mutex is the caller's. Who has it already waits for ever.
+ * Locks the mutex, and waits for it. A thread that has it already waits for ever.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_mutex_lock(panda_mutex *mutex);
 
 /**
- * Takes the mutex if nobody has it.
+ * Locks the mutex if it is free.
  *
- * Errors: PANDA_NOT_NOW: somebody has; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_NOW: it is locked; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_mutex_trylock(panda_mutex *mutex);
 
 /**
- * Lets go of a mutex that the caller has.
+ * Unlocks a mutex that the caller has.
  *
- * Errors: PANDA_BAD_ARGUMENT, also if nobody has it.
+ * Errors: PANDA_BAD_ARGUMENT, also if it is not locked.
  */
 panda_status panda_mutex_unlock(panda_mutex *mutex);
 
 /**
- * A condition that nobody waits for.
+ * Returns a condition without waiting threads.
  */
 panda_condition *panda_condition_new(void);
 
 /**
- * Frees a condition that nobody uses. NULL is none.
+ * Frees a condition that no thread uses. NULL is ignored.
  */
 void panda_condition_free(panda_condition *condition);
 
 /**
- * Lets go of the mutex, which the caller has, waits for a signal for a time at most, in nanoseconds or PANDA_FOREVER, and takes the mutex again, in any case.
+ * Unlocks the mutex, which the caller has, and waits for a signal for a time at most, in
+ * nanoseconds or PANDA_FOREVER. It locks the mutex again in any case.
  *
- * Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having let go.
+ * Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having
+ * unlocked.
  */
 panda_status panda_condition_wait(panda_condition *condition, panda_mutex *mutex, uint64_t timeout_ns);
 
 /**
- * Wakes the thread that waits longest, if there is one.
+ * Wakes the thread that has waited longest, if there is one.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_condition_signal(panda_condition *condition);
 
 /**
- * Wakes all that wait now.
+ * Wakes all threads that wait now.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_condition_broadcast(panda_condition *condition);
 
 /**
- * A semaphore of that value.
+ * Returns a semaphore with this value.
  */
 panda_semaphore *panda_semaphore_new(uint64_t value);
 
 /**
- * Frees a semaphore that nobody uses. NULL is none.
+ * Frees a semaphore that no thread uses. NULL is ignored.
  */
 void panda_semaphore_free(panda_semaphore *semaphore);
 
 /**
- * P: takes one, and waits for it if there is none.
+ * P: takes a unit, and waits for one if there is none.
  *
  * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_semaphore_wait(panda_semaphore *semaphore);
 
 /**
- * Takes one if there is one.
+ * Takes a unit if there is one.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_semaphore_trywait(panda_semaphore *semaphore);
 
 /**
- * V: brings one.
+ * V: adds a unit.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_semaphore_post(panda_semaphore *semaphore);
 
 /**
- * How many a semaphore would let pass now: by the time that the caller looks at it, it may be another number. 0 for NULL.
+ * Returns how many units a semaphore has now. When the caller reads the number, it may have
+ * changed. 0 for NULL.
  */
 uint64_t panda_semaphore_value(panda_semaphore *semaphore);
 
 /**
- * A barrier for so many threads, at least one.
+ * Returns a barrier for this many threads, at least one.
  */
 panda_barrier *panda_barrier_new(size_t threads);
 
 /**
- * Frees a barrier that nobody uses. NULL is none.
+ * Frees a barrier that no thread uses. NULL is ignored.
  */
 void panda_barrier_free(panda_barrier *barrier);
 
 /**
- * Waits for the others. `is_last`, which may be NULL, is whether the caller came last.
+ * Waits for the others. `is_last`, which may be NULL, tells whether the caller came last.
  *
  * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
  */

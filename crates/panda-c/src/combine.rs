@@ -1,4 +1,4 @@
-//! What combines values of a collective operation, as the protocols take it.
+//! The function that combines values of a collective operation, in the form of the protocols.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,8 @@ use crate::status::Failure;
 
 type Combine = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *const c_void, usize);
 
-/// A function that combines, until its operation is over: what the protocols still hold of it then does nothing.
+/// A combining function that is valid until its operation is over. After that, copies in the
+/// protocols do nothing.
 pub(crate) struct Combining(Arc<Mutex<Option<(Combine, Context)>>>);
 
 impl Combining {
@@ -34,7 +35,7 @@ impl Combining {
             }
             let (mut into, other) = (Aligned::copy_of(&into), Aligned::copy_of(&other));
             match &*combining.lock().unwrap_or_else(PoisonError::into_inner) {
-                // SAFETY: the program gave both for this; the values are as long as is said.
+                // SAFETY: the program gave both for this, and the values have the given lengths.
                 Some((combine, context)) => called(|| unsafe {
                     combine(
                         context.pointer(),
@@ -52,17 +53,18 @@ impl Combining {
 
 impl Drop for Combining {
     fn drop(&mut self) {
-        // Waits for one that is being run.
+        // Waits for a call that is running.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// As a panic does, which the operation reports to all, but without words on standard error.
+/// Unwinds without a message on standard error. As with a panic, the operation reports an error to
+/// all.
 fn refuse(why: String) -> ! {
     std::panic::resume_unwind(Box::new(why))
 }
 
-/// Bytes at an address that is good for any type.
+/// Bytes at an address that is aligned for any type.
 struct Aligned {
     words: Vec<u128>,
     length: usize,
@@ -74,7 +76,7 @@ impl Aligned {
         let mut words = vec![0u128; length.div_ceil(size_of::<u128>())];
         let mut at = words.as_mut_ptr().cast::<u8>();
         for slice in message.slices() {
-            // SAFETY: slices are as long together as the message, for which there is room.
+            // SAFETY: the slices are together as long as the message, for which there is room.
             unsafe {
                 at.copy_from_nonoverlapping(slice.as_ptr(), slice.len());
                 at = at.add(slice.len());
@@ -86,7 +88,7 @@ impl Aligned {
 
 impl AsRef<[u8]> for Aligned {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the words hold so many bytes, each of them initialized.
+        // SAFETY: the words hold this many bytes, all of them initialized.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.length) }
     }
 }

@@ -13,15 +13,18 @@ use crate::message::panda_message;
 use crate::session::{of, panda_session, ranks};
 use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
-/// Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
+/// Some processes of a session, in a fixed order. All of them must call the same operations in the
+/// same order. Each calls from one thread at a time.
 pub struct panda_comm {
     pub(crate) communicator: Communicator,
-    /// This process's.
+    /// This process's rank.
     rank: panda_rank,
 }
 
-/// Combines two values of the same length: `into` becomes what both make together. It must be associative and commutative. Both are aligned for any type. It runs as an upcall does, on
-/// the thread that drives the session, and must not wait; not after the operation that it was given to has returned.
+/// Combines two values of the same length: `into` becomes the result of both. It must be
+/// associative and commutative. Both values are aligned for any type. It runs as an upcall does, on
+/// the thread that drives the session, and must not wait. It is not called after its operation has
+/// returned.
 pub type panda_combine = Option<
     unsafe extern "C-unwind" fn(
         context: *mut c_void,
@@ -35,7 +38,8 @@ fn handle(communicator: Communicator, rank: panda_rank) -> *mut panda_comm {
     Box::into_raw(Box::new(panda_comm { communicator, rank }))
 }
 
-/// The processes that the session began with. The handle is the caller's, to be given back by panda_comm_free(), as of those below.
+/// Gets the communicator of the processes with which the session began. The caller frees the
+/// handle, as those of the functions below, by panda_comm_free().
 ///
 /// Errors: PANDA_NOT_IN_COMM: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -51,10 +55,13 @@ pub extern "C" fn panda_comm_everyone(
     })
 }
 
-/// Some processes, each once; the same list, in the same order, at all of them. All communicators of the same processes and the same name are one; two that are used at the same time have different
-/// names. The name may be NULL, which is "".
+/// Gets the communicator of some processes, each listed once. All of them pass the same list in
+/// the same order. Calls with the same processes and the same name return the same communicator, so
+/// two that are used at the same time need different names. The name may be NULL, which stands for
+/// "".
 ///
-/// Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM;
+/// PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_of(
     session: Option<&panda_session>,
@@ -79,8 +86,10 @@ pub unsafe extern "C" fn panda_comm_of(
     })
 }
 
-/// The members of a group as of the last view that this member's upcall has seen, apart from all other communicators. When the view changes its operations end with PANDA_LOST, or with
-/// PANDA_MISMATCH where a process has joined, and so do all later ones: ask for the next view's.
+/// Gets the communicator of a group's members, as of the last view that this member's upcall has
+/// seen. It is separate from all other communicators. When the view changes its operations end with
+/// PANDA_LOST, or with PANDA_MISMATCH if a process has joined. So do all later ones: ask for the
+/// communicator of the next view.
 ///
 /// Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -96,11 +105,14 @@ pub extern "C" fn panda_comm_of_group(
     })
 }
 
-/// Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other communicators, and ends with the
-/// view as panda_comm_of_group() says, whoever has come or gone.
+/// Gets the communicator of some members of a group, each listed once, as of the last view that
+/// this member's upcall has seen. All of them pass the same list in the same order. It is separate
+/// from all other communicators. It ends with the view as panda_comm_of_group() says, even if its
+/// own members stay.
 ///
-/// Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_COMM: this process is not one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
-/// PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_COMM: this process is not
+/// one of them; PANDA_TWICE_IN_COMM; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED;
+/// PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_of_members(
     group: Option<&panda_group>,
@@ -118,13 +130,14 @@ pub unsafe extern "C" fn panda_comm_of_members(
     })
 }
 
-/// Gives a handle back. NULL is none.
+/// Frees a handle. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_comm_free(communicator: Option<Box<panda_comm>>) {
     freed("panda_comm_free", communicator);
 }
 
-/// Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.
+/// Writes the members, in order, to `processes`: at most `room` of them. Returns their number, or 0
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_ranks(
     communicator: Option<&panda_comm>,
@@ -139,10 +152,12 @@ pub unsafe extern "C" fn panda_comm_ranks(
     })
 }
 
-/// Waits until all are here.
+/// Waits until all members have called it.
 ///
-/// Errors, as of all operations of a communicator: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_COMM: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
-/// PANDA_TOO_LONG, of those that send a message; PANDA_BAD_ARGUMENT: this process has taken no part, and the others wait for it, so arguments are to be checked alike everywhere.
+/// Errors, as of all operations of a communicator: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_COMM:
+/// the root is not a member; PANDA_IN_UPCALL; PANDA_OVER; PANDA_TOO_LONG, for those that send a
+/// message; PANDA_BAD_ARGUMENT: this process has not taken part, and the others wait for it. So
+/// check arguments alike at all processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_comm_barrier(communicator: Option<&panda_comm>) -> panda_status {
     entry("panda_comm_barrier", || {
@@ -152,7 +167,8 @@ pub extern "C" fn panda_comm_barrier(communicator: Option<&panda_comm>) -> panda
     })
 }
 
-/// The root's message, at all. The root's is taken, others' are freed and may be NULL; what comes is the caller's.
+/// Sends the root's message to all. The root's message is taken. Those of others are freed, and may
+/// be NULL. The caller owns the received message.
 ///
 /// Errors: see panda_comm_barrier().
 #[unsafe(no_mangle)]
@@ -173,7 +189,9 @@ pub extern "C" fn panda_comm_broadcast(
     })
 }
 
-/// Everybody's messages, which are taken, at the root: results[at] for each process in the order of the communicator, the caller's. Others' `results` stays as it is and may be NULL.
+/// Gathers the messages of all, which are taken, at the root. There the caller owns results[at] for
+/// each process, in the order of the communicator. At other processes `results` is not written, and
+/// may be NULL.
 ///
 /// Errors: see panda_comm_barrier().
 #[unsafe(no_mangle)]
@@ -204,8 +222,10 @@ pub unsafe extern "C" fn panda_comm_gather(
     })
 }
 
-/// To each its own of the root's messages, one for each process in the order of the communicator, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
-/// the caller's. Where `communicator` is NULL nobody knows how many messages there are: they stay the caller's.
+/// Sends each process its own of the root's messages, which are taken: one for each process, in the
+/// order of the communicator. At other processes `messages` is not read, and may be NULL. The
+/// caller owns the received message. If `communicator` is NULL the number of messages is unknown,
+/// and they stay the caller's.
 ///
 /// Errors: see panda_comm_barrier().
 #[unsafe(no_mangle)]
@@ -221,7 +241,7 @@ pub unsafe extern "C" fn panda_comm_scatter(
         if root == *rank {
             // SAFETY: the caller's promise.
             for &message in unsafe { array(messages, communicator.ranks().len(), "messages") }? {
-                // SAFETY: NULL, or a message that is the caller's to give.
+                // SAFETY: NULL, or a message that the caller owns.
                 let message = (!message.is_null()).then(|| unsafe { Box::from_raw(message) });
                 values.push(taken(message).map(|message| message.message));
             }
@@ -235,10 +255,11 @@ pub unsafe extern "C" fn panda_comm_scatter(
     })
 }
 
-/// Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
-/// until this returns.
+/// Combines the messages of all, which are taken and must have the same length, at the root. There
+/// the caller owns the result. At other processes `result` is not written, and may be NULL. The
+/// context is used until this returns.
 ///
-/// Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all.
+/// Errors: see panda_comm_barrier(); PANDA_PANICKED: values of different lengths, at all processes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_reduce(
     communicator: Option<&panda_comm>,
@@ -265,7 +286,8 @@ pub unsafe extern "C" fn panda_comm_reduce(
     })
 }
 
-/// Everybody's messages, which are taken and of the same length, combined, at all; what comes is the caller's. The context is used until this returns.
+/// Combines the messages of all, which are taken and must have the same length, at all processes.
+/// The caller owns the result. The context is used until this returns.
 ///
 /// Errors: as panda_comm_reduce().
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! What C gives, as Rust has it: absent pointers are errors that name the argument.
+//! Conversions of C arguments to Rust. A missing pointer is an error that names the argument.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use crate::status::{Failure, PANDA_ANY, PANDA_FOREVER};
 
-/// Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
-/// session or on what belongs to one (ports, calls, groups, communicators), and takes no mutex that anybody holds around a send.
+/// Releases the target of a context. It is called once, on any thread, and must not wait. It may
+/// run inside a send, or while the library holds locks. So it must not call library functions on a
+/// session, or on its ports, calls, groups and communicators. It must not take a mutex that any
+/// thread holds during a send.
 pub type panda_release = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// Something that must not be NULL.
+/// Returns an argument that must not be NULL.
 #[inline]
 pub(crate) fn given<T>(pointer: Option<T>, argument: &'static str) -> Result<T, Failure> {
     pointer.ok_or_else(|| is_null(argument))
@@ -22,22 +24,22 @@ fn is_null(argument: &'static str) -> Failure {
     Failure::argument(argument, "is NULL")
 }
 
-/// A time of the caller's; none is for ever.
+/// Returns a timeout; `None` means no limit.
 #[inline]
 pub(crate) fn time(nanoseconds: u64) -> Option<Duration> {
     (nanoseconds != PANDA_FOREVER).then(|| Duration::from_nanos(nanoseconds))
 }
 
-/// A rank or tag that may be any.
+/// Returns a rank or tag; `None` means any.
 #[inline]
 pub(crate) fn any(number: u32) -> Option<u32> {
     (number != PANDA_ANY).then_some(number)
 }
 
-/// A string.
+/// Returns a string.
 ///
 /// # Safety
-/// It is absent or ends with a zero byte, and stays as it is for `'a`.
+/// It is NULL or ends with a zero byte, and does not change during `'a`.
 pub(crate) unsafe fn text<'a>(
     pointer: *const c_char,
     argument: &'static str,
@@ -51,10 +53,10 @@ pub(crate) unsafe fn text<'a>(
         .map_err(|_| Failure::argument(argument, "is not text in UTF-8"))
 }
 
-/// An array, which may be absent if it is empty.
+/// Returns an array, which may be NULL if it is empty.
 ///
 /// # Safety
-/// It is absent or as long as is said, and stays as it is for `'a`.
+/// It is NULL or has the given length, and does not change during `'a`.
 pub(crate) unsafe fn array<'a, T>(
     pointer: *const T,
     count: usize,
@@ -68,10 +70,10 @@ pub(crate) unsafe fn array<'a, T>(
     }
 }
 
-/// An array that is written to, whatever it holds.
+/// Returns an array that is written to, and may be uninitialized.
 ///
 /// # Safety
-/// It is absent or as long as is said, and nobody else's for `'a`.
+/// It is NULL or has the given length, and nothing else refers to it during `'a`.
 pub(crate) unsafe fn room<'a, T>(
     pointer: *mut T,
     count: usize,
@@ -85,7 +87,7 @@ pub(crate) unsafe fn room<'a, T>(
     }
 }
 
-/// Writes as much as there is room for; how much there is.
+/// Writes as many values as there is room for, and returns how many there are.
 pub(crate) fn fill<T: Copy>(room: &mut [MaybeUninit<T>], values: &[T]) -> usize {
     for (place, value) in room.iter_mut().zip(values) {
         place.write(*value);
@@ -93,7 +95,8 @@ pub(crate) fn fill<T: Copy>(room: &mut [MaybeUninit<T>], values: &[T]) -> usize 
     values.len()
 }
 
-/// Writes a text as `snprintf` does, with a zero byte behind what there is room for; its length.
+/// Writes a text as `snprintf` does, with a zero byte after the part that fits, and returns its
+/// length.
 pub(crate) fn fill_text(room: &mut [MaybeUninit<c_char>], text: &str) -> usize {
     let mut kept = text.len().min(room.len().saturating_sub(1));
     while !text.is_char_boundary(kept) {
@@ -106,12 +109,13 @@ pub(crate) fn fill_text(room: &mut [MaybeUninit<c_char>], text: &str) -> usize {
     text.len()
 }
 
-/// Ends the process when it is dropped, so when what it guards is left otherwise than by returning.
+/// Ends the process when it is dropped, that is, when the guarded call ends other than by
+/// returning.
 struct MustReturn;
 
 impl Drop for MustReturn {
     fn drop(&mut self) {
-        // (A closed standard error is no reason to go on.)
+        // (A closed standard error is no reason to continue.)
         let _ = writeln!(
             std::io::stderr(),
             "libpanda: panda_thread_exit or an exception left a callback, which must return"
@@ -120,9 +124,11 @@ impl Drop for MustReturn {
     }
 }
 
-/// Calls a function of the program's. All but the bodies of threads are called here, because what would leave them would go on through frames that hold locks and owe others an answer. It is not
-/// caught, but ends the process on its way out, since Rust cannot catch exceptions of other languages. (Where nobody further up would catch it either, who throws it ends the process, in other
-/// words.)
+/// Calls a function of the program. All functions but the bodies of threads are called here. An
+/// exception or exit out of them would unwind frames that hold locks and owe others an answer. Rust
+/// cannot catch exceptions of other languages, so this ends the process on their way out. (If no
+/// frame further up would catch an exception, the C++ run-time ends the process, with another
+/// message.)
 #[inline]
 pub(crate) fn called<V>(call: impl FnOnce() -> V) -> V {
     let guard = MustReturn;
@@ -131,21 +137,21 @@ pub(crate) fn called<V>(call: impl FnOnce() -> V) -> V {
     value
 }
 
-/// A function of the program's with its context, which is let go of in the end.
+/// A function of the program with its context, which is released in the end.
 pub(crate) struct Upcall<F> {
     function: Option<F>,
     context: Context,
 }
 
-/// A context, which is let go of in the end.
+/// A context, which is released in the end.
 pub(crate) struct Context {
     pointer: *mut c_void,
     release: panda_release,
 }
 
-// SAFETY: the header says that contexts are used and let go of on any thread, one at a time.
+// SAFETY: the header says that contexts are used and released on any thread, one at a time.
 unsafe impl Send for Context {}
-// SAFETY: nothing is done by a shared reference but to read the pointer.
+// SAFETY: a shared reference only allows to read the pointer.
 unsafe impl Sync for Context {}
 
 impl Context {
@@ -153,7 +159,8 @@ impl Context {
         Self { pointer, release }
     }
 
-    /// As the program gave it. (A method, so that a closure that uses it keeps all of this.)
+    /// Returns the pointer as the program gave it. (A method, so that a closure captures all of
+    /// `self`.)
     pub(crate) fn pointer(&self) -> *mut c_void {
         self.pointer
     }
@@ -174,7 +181,7 @@ impl<F: Copy> Upcall<F> {
         Self { function, context }
     }
 
-    /// That there is a function.
+    /// Checks that there is a function.
     pub(crate) fn given(self) -> Result<Self, Failure> {
         match self.function {
             Some(_) => Ok(self),
@@ -182,7 +189,7 @@ impl<F: Copy> Upcall<F> {
         }
     }
 
-    /// Has it called.
+    /// Makes `call` call the function.
     pub(crate) fn call(&self, call: impl FnOnce(F, *mut c_void)) {
         if let Some(function) = self.function {
             called(|| call(function, self.context.pointer()));
@@ -199,7 +206,7 @@ mod tests {
         let written = |space: usize| {
             let mut room = vec![MaybeUninit::new(1); space];
             assert_eq!(fill_text(&mut room, "aé"), 3);
-            // SAFETY: all was written before.
+            // SAFETY: all bytes were written before.
             let bytes = room.iter().map(|byte| unsafe { byte.assume_init() });
             bytes.map(|byte| byte as u8).collect::<Vec<_>>()
         };

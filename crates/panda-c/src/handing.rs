@@ -1,4 +1,4 @@
-//! Messages on their way between C and the session: who has them.
+//! The ownership of messages between C and the session.
 
 use std::mem::MaybeUninit;
 
@@ -6,14 +6,14 @@ use antiphon_panda::Message;
 
 use crate::message::panda_message;
 
-/// A message for C, which owns it.
+/// Makes a message that C owns.
 #[inline]
 pub(crate) fn owned(message: Message) -> *mut panda_message {
     let is_lent = false;
     Box::into_raw(Box::new(panda_message { message, is_lent }))
 }
 
-/// Lends C a message for as long as `act` takes.
+/// Lends a message to C while `act` runs.
 #[inline]
 pub(crate) fn lent<R>(message: Message, act: impl FnOnce(*mut panda_message) -> R) -> R {
     let is_lent = true;
@@ -21,8 +21,10 @@ pub(crate) fn lent<R>(message: Message, act: impl FnOnce(*mut panda_message) -> 
     act(&raw mut lent)
 }
 
-/// What a function takes: a message of its own with what that held that C gave. One that is lent stays where it is, and is empty. It is the first thing that a function does, whatever else
-/// it is given, so that a lent message is never freed as if it were owned. The message stays in its box until it is handed on: each move takes time.
+/// Takes a message that C passed, and returns its content in a message of our own. A lent message
+/// stays in place, and is empty then. Every function does this first, whatever its other arguments,
+/// so that a lent message is never freed as if it were owned. The message stays in its box until it
+/// is passed on, because each move takes time.
 #[inline]
 pub(crate) fn taken(given: Option<Box<panda_message>>) -> Option<Box<panda_message>> {
     let given = given?;
@@ -34,13 +36,13 @@ pub(crate) fn taken(given: Option<Box<panda_message>>) -> Option<Box<panda_messa
 
 fn taken_from_lent(mut given: Box<panda_message>) -> Box<panda_message> {
     let message = std::mem::take(&mut given.message);
-    // It is on the stack of who lent it.
+    // It is on the stack of the code that lent it.
     let _ = Box::into_raw(given);
     let is_lent = false;
     Box::new(panda_message { message, is_lent })
 }
 
-/// Memory for a message that is waited for, so that nothing is allocated between its coming and the program.
+/// Memory for an awaited message, so that receiving it allocates nothing.
 pub(crate) struct Awaited(Box<MaybeUninit<panda_message>>);
 
 impl Awaited {
@@ -49,7 +51,7 @@ impl Awaited {
         Self(Box::new_uninit())
     }
 
-    /// The message that came, which C owns.
+    /// Returns the received message, which C then owns.
     #[inline]
     pub(crate) fn owned(self, message: Message) -> *mut panda_message {
         let is_lent = false;

@@ -10,18 +10,18 @@ use crate::given::{given, room};
 use crate::session::{self, of, panda_session};
 use crate::status::{PANDA_ANY, entry, freed, panda_rank, panda_status};
 
-/// What a process that is to come is told to join a session.
+/// The data with which a new process joins a session.
 pub struct panda_launch_info {
     info: LaunchInfo,
-    /// Where the variables are, with NULL behind the last.
+    /// The addresses of the variables, with NULL after the last.
     pointers: Vec<*const c_char>,
-    /// What they point to. Texts stay where they are when their list moves.
+    /// The variables. Their texts do not move when the list does.
     _variables: Vec<CString>,
 }
 
 fn handle(info: LaunchInfo) -> *mut panda_launch_info {
     let text = |(name, value): (&str, String)| CString::new(format!("{name}={value}"));
-    // A variable with a zero byte can be nobody's.
+    // No process can have a variable with a zero byte.
     let variables: Vec<CString> = (info.to_environment().into_iter())
         .filter_map(|variable| text(variable).ok())
         .collect();
@@ -33,11 +33,17 @@ fn handle(info: LaunchInfo) -> *mut panda_launch_info {
     }))
 }
 
-/// Launch infos for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
-/// if the variables of its launch info are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_launch_info_join(); the others need not wait for it, and panda_session_parent() of it is this process. infos[0] and so on are the caller's, to be given back
-/// by panda_launch_info_free(). Whoever reads the variables may join: they hold the session's secret.
+/// Makes launch infos for `count` processes that the program starts itself, unlike
+/// panda_session_spawn(): on another host, by another tool, or with an environment of their own.
+/// Each joins by panda_session_join() at any time, with the variables of its launch info in its
+/// environment. Over `local` a thread of this process joins by panda_launch_info_join(). The others
+/// need not wait for it, and its panda_session_parent() is this process.
 ///
-/// Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// The caller frees infos[0] and so on by panda_launch_info_free(). Anyone who can read the
+/// variables may join, because they hold the session's secret.
+///
+/// Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_allot(
     session: Option<&panda_session>,
@@ -55,7 +61,8 @@ pub unsafe extern "C" fn panda_session_allot(
     })
 }
 
-/// Joins in this process, which over `local` is how a further thread joins. A launch info is used once; its handle remains the caller's. The session's handle is the caller's, to be given back by
+/// Joins in this process. Over `local` this is how a further thread joins. A launch info is used
+/// once, and the caller still frees its handle. The caller frees the session by
 /// panda_session_free().
 ///
 /// Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
@@ -72,14 +79,15 @@ pub extern "C" fn panda_launch_info_join(
     })
 }
 
-/// The rank of the process that joins with it; PANDA_ANY for NULL.
+/// Returns the rank of the process that joins with it; PANDA_ANY for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_launch_info_rank(info: Option<&panda_launch_info>) -> panda_rank {
     info.map_or(PANDA_ANY, |info| info.info.rank)
 }
 
-/// The variables that hold the launch info, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
-/// names, which a process of a session has itself. NULL for NULL.
+/// Returns the variables that hold the launch info, in the form of `environ`: texts "NAME=value",
+/// with NULL after the last. They are valid as long as the handle. They must come before, or
+/// replace, variables of the same names, which a process of a session has itself. NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_launch_info_environment(
     info: Option<&panda_launch_info>,
@@ -87,7 +95,7 @@ pub extern "C" fn panda_launch_info_environment(
     info.map_or(null(), |info| info.pointers.as_ptr())
 }
 
-/// Gives a handle back; the rank remains allotted. NULL is none.
+/// Frees a handle. The rank remains allotted. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_launch_info_free(info: Option<Box<panda_launch_info>>) {
     freed("panda_launch_info_free", info);

@@ -1,13 +1,16 @@
-//! The portability layer for C: `include/panda.h`, a static and a shared library over `antiphon-panda`.
+//! The portability layer for C: `include/panda.h`, a static and a shared library over
+//! `antiphon-panda`.
 //!
-//! Each file has the functions of one topic, which delegate to the Rust interface; the header is made from their comments (`tests/it/header.rs`). What C hands over is
-//! converted in two files, `given` and `handing`; elsewhere pointers that are nothing but handles are references or boxes that may be absent, as the language has them
-//! for this, so that NULL is an error and no further care is needed.
+//! Each file has the functions of one topic, which call the Rust interface. The header is made from
+//! their comments (`tests/it/header.rs`). Two files, `given` and `handing`, convert C arguments.
+//! Elsewhere a pointer that is only a handle is an `Option` of a reference or box. The language
+//! defines this layout, so NULL becomes `None`, which is an error.
 //!
 //! # What callers promise
 //!
-//! The functions are called from C by the rules of the header: a pointer is NULL or points to what its type says, handles are those that the library gave and are given
-//! back once, arrays are as long as is said, strings end with a zero byte, and what is given to one thread at a time is used so.
+//! C calls the functions by the rules of the header. A pointer is NULL or points to a value of its
+//! type. Handles come from the library and are freed once. Arrays have the given length, and
+//! strings end with a zero byte. An object for one thread at a time is used so.
 
 #![expect(
     non_camel_case_types,

@@ -11,41 +11,48 @@ use crate::given::{Context, array, given, panda_release, room};
 use crate::handing::{owned, taken};
 use crate::status::{Failure, entry, panda_status, value};
 
-/// Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
+/// Bytes in pieces that are not copied on their way, with headers that are pushed and popped at the
+/// front. A message is used by one thread at a time.
 ///
-/// A message is owned or lent. What panda_message_new() and its like, a receive or a call give is owned by the program, which frees it or gives it to a function that
-/// takes it. An upcall's message is lent until it returns: it may be read, popped from and given away as if it were owned, what is left of it is freed by the library,
-/// and panda_message_take() makes an owned message of it.
+/// A message is owned or lent. The program owns the messages of panda_message_new() and similar
+/// functions, and those of receives and calls. It frees such a message, or passes it to a function
+/// that takes it.
+///
+/// An upcall's message is lent until the upcall returns. It may be read, popped from, and passed on
+/// as if it were owned. The library frees the rest of it. panda_message_take() makes an owned
+/// message of it.
 pub struct panda_message {
     pub(crate) message: Message,
     pub(crate) is_lent: bool,
 }
 
-/// What the program gives as memory of its own.
+/// Memory of the program.
 struct Buffer {
     pieces: *const u8,
     length: usize,
     _context: Context,
 }
 
-// SAFETY: the header says that the bytes stay as they are until they are let go of, which may be on any thread.
+// SAFETY: the header says that the bytes do not change until they are released, which may be on any
+// thread.
 unsafe impl Send for Buffer {}
 
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: as above; it is not NULL where it is made.
+        // SAFETY: as above; the constructor checks that it is not NULL.
         unsafe { std::slice::from_raw_parts(self.pieces, self.length) }
     }
 }
 
-/// An empty message, owned by the caller.
+/// Returns an empty message, which the caller owns.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_new() -> *mut panda_message {
     owned(Message::new())
 }
 
-/// A message that holds a copy of these bytes, owned by the caller: panda_port_send(port, to, tag, panda_message_of(&value, sizeof value)) sends a value.
-/// NULL if the bytes are NULL and the length is not 0: functions that take a message say so.
+/// Returns a message with a copy of these bytes, which the caller owns: panda_port_send(port, to,
+/// tag, panda_message_of(&value, sizeof value)) sends a value. It is NULL if the bytes are NULL and
+/// the length is not 0. Functions that take a message then return an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_message_of(
     bytes: *const c_void,
@@ -58,14 +65,16 @@ pub unsafe extern "C" fn panda_message_of(
     })
 }
 
-/// Frees a message, or empties it if it is lent. NULL is none.
+/// Frees an owned message, or empties a lent one. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_free(message: Option<Box<panda_message>>) {
-    // Nothing here can panic: what is dropped is memory, and what C gave with it. So nothing is caught, since that would take a per cent of a round trip.
+    // Nothing here can panic: this drops memory, and calls release functions of C. So nothing is
+    // caught, because that would add one per cent to a round trip.
     drop(taken(message));
 }
 
-/// An owned message with what this one holds, which is empty afterwards: for an upcall that keeps what it was lent. NULL if the message is NULL.
+/// Returns an owned message with the content of this one, which is empty afterwards. An upcall uses
+/// it to keep a lent message. NULL if the message is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_take(message: Option<&mut panda_message>) -> *mut panda_message {
     value("panda_message_take", std::ptr::null_mut(), || {
@@ -74,7 +83,8 @@ pub extern "C" fn panda_message_take(message: Option<&mut panda_message>) -> *mu
     })
 }
 
-/// Another message with the same bytes, which are shared and not copied; owned by the caller. NULL if the message is NULL.
+/// Returns another message that shares the same bytes without a copy. The caller owns it. NULL if
+/// the message is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_clone(message: Option<&panda_message>) -> *mut panda_message {
     value("panda_message_clone", std::ptr::null_mut(), || {
@@ -82,13 +92,13 @@ pub extern "C" fn panda_message_clone(message: Option<&panda_message>) -> *mut p
     })
 }
 
-/// Its length in bytes; 0 for NULL.
+/// Returns its length in bytes; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_length(message: Option<&panda_message>) -> usize {
     message.map_or(0, |message| message.message.len())
 }
 
-/// Puts a copy of bytes behind all else.
+/// Appends a copy of bytes.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -106,8 +116,10 @@ pub unsafe extern "C" fn panda_message_append(
     })
 }
 
-/// Puts bytes of the program's behind all else without copying them. They must stay as they are until release(context) is called: once, on any thread, when nobody needs
-/// them any more, which may be long after the message was sent; at once if this fails or the length is 0. release may be NULL for bytes that stay for ever.
+/// Appends bytes of the program without copying them. They must not change until release(context)
+/// is called: once, on any thread, when they are no longer needed. That may be long after the
+/// message was sent. It is called at once if this fails or the length is 0. release may be NULL for
+/// bytes that stay for ever.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -134,9 +146,9 @@ pub unsafe extern "C" fn panda_message_append_buffer(
     })
 }
 
-/// Puts another message's bytes behind all else, and takes that message; nothing is copied but headers.
+/// Appends another message's bytes, and takes that message. Only headers are copied.
 ///
-/// Errors: PANDA_BAD_ARGUMENT, also if both are the same, which is then as it was.
+/// Errors: PANDA_BAD_ARGUMENT, also if both are the same message, which is then unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_message_append_message(
     message: *mut panda_message,
@@ -146,7 +158,7 @@ pub unsafe extern "C" fn panda_message_append_message(
         if message == other && !message.is_null() {
             return Err(Failure::argument("other", "is the message itself"));
         }
-        // SAFETY: NULL, or a message that the library gave and that is the caller's to give.
+        // SAFETY: NULL, or a message from the library that the caller owns.
         let other = taken((!other.is_null()).then(|| unsafe { Box::from_raw(other) }));
         // SAFETY: NULL or a message, and not the one that was taken.
         let message = given(unsafe { message.as_mut() }, "message")?;
@@ -155,7 +167,8 @@ pub unsafe extern "C" fn panda_message_append_message(
     })
 }
 
-/// Puts a copy of a header before all else. Headers of 64 bytes in all need no memory besides the message's own.
+/// Prepends a copy of a header. Headers of 64 bytes in all need no memory besides the message's
+/// own.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -173,9 +186,9 @@ pub unsafe extern "C" fn panda_message_push(
     })
 }
 
-/// Takes bytes off the front, and copies them to `header`.
+/// Removes bytes from the front, and copies them to `header`.
 ///
-/// Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_SHORT, and the message is unchanged; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_message_pop(
     message: Option<&mut panda_message>,
@@ -190,7 +203,7 @@ pub unsafe extern "C" fn panda_message_pop(
     })
 }
 
-/// Copies the bytes at the front, which stay there.
+/// Copies bytes at the front, which stay there.
 ///
 /// Errors: PANDA_SHORT; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -207,10 +220,10 @@ pub unsafe extern "C" fn panda_message_look(
     })
 }
 
-/// Memory of the program's for bytes.
+/// Returns memory of the program for bytes.
 ///
 /// # Safety
-/// It is absent or as long as is said, and nobody else's for `'a`.
+/// It is NULL or has the given length, and nothing else refers to it during `'a`.
 unsafe fn space<'a>(
     pointer: *mut c_void,
     length: usize,
@@ -223,9 +236,10 @@ unsafe fn space<'a>(
     Ok(unsafe { &mut *(std::ptr::from_mut(space) as *mut [u8]) })
 }
 
-/// Cuts the first bytes off, as a message that the caller owns; nothing is copied but headers.
+/// Removes the first bytes, and returns them as a message that the caller owns. Only headers are
+/// copied.
 ///
-/// Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_SHORT, and the message is unchanged; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_split(
     message: Option<&mut panda_message>,
@@ -240,8 +254,9 @@ pub extern "C" fn panda_message_split(
     })
 }
 
-/// The pieces that the bytes lie in, in order and without copying, as writev() takes them: at most `room` of them are written to `pieces`, and how many there are is returned.
-/// They are read only, and valid until the message is changed, given away or freed.
+/// Writes the pieces that hold the bytes, in order and without copying, to `pieces`: at most `room`
+/// of them, in the form of writev(). Returns their number. They are read-only, and valid until the
+/// message is changed, passed on or freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_message_pieces(
     message: Option<&panda_message>,
@@ -266,8 +281,9 @@ pub unsafe extern "C" fn panda_message_pieces(
     })
 }
 
-/// All bytes in one piece, copied only if they are not in one already. The bytes may lie at any address, so copy out what must be aligned. They are read only, and valid
-/// until the message is changed, given away or freed. NULL if the message is NULL.
+/// Returns all bytes in one piece, copied only if they are in several. They may lie at any address,
+/// so copy out values that must be aligned. They are read-only, and valid until the message is
+/// changed, passed on or freed. NULL if the message is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_message_flatten(message: Option<&mut panda_message>) -> *const c_void {
     value("panda_message_flatten", std::ptr::null(), || {

@@ -29,19 +29,19 @@ pub const PANDA_FLOAT: u32 = 9;
 /// A type of numbers: double, of 64 bits.
 pub const PANDA_DOUBLE: u32 = 10;
 
-/// What becomes of numbers: they are added. Integers wrap around.
+/// An operation on numbers: their sum. Integers wrap around.
 pub const PANDA_SUM: u32 = 1;
-/// What becomes of numbers: they are multiplied. Integers wrap around.
+/// An operation on numbers: their product. Integers wrap around.
 pub const PANDA_PRODUCT: u32 = 2;
-/// What becomes of numbers: the least of them.
+/// An operation on numbers: the least of them.
 pub const PANDA_LEAST: u32 = 3;
-/// What becomes of numbers: the greatest of them.
+/// An operation on numbers: the greatest of them.
 pub const PANDA_GREATEST: u32 = 4;
-/// What becomes of integers: the bits that all have.
+/// An operation on integers: the bits that all have.
 pub const PANDA_AND: u32 = 5;
-/// What becomes of integers: the bits that one or more have.
+/// An operation on integers: the bits that one or more have.
 pub const PANDA_OR: u32 = 6;
-/// What becomes of integers: the bits that an odd number of them have.
+/// An operation on integers: the bits that an odd number of them have.
 pub const PANDA_XOR: u32 = 7;
 
 fn reduction(by: u32) -> Result<Reduction, Failure> {
@@ -57,7 +57,7 @@ fn reduction(by: u32) -> Result<Reduction, Failure> {
     })
 }
 
-/// An array of the caller's, of a type that is known when the program runs.
+/// An array of the caller. Its type is known at run time.
 struct Numbers {
     first: *mut c_void,
     count: usize,
@@ -67,7 +67,8 @@ impl Numbers {
     /// Reduces it, to a root or to all.
     ///
     /// # Safety
-    /// It is NULL or has as many numbers of this type as is said, which are nobody else's meanwhile.
+    /// It is NULL, or has the given number of values of this type, and nothing else refers to them
+    /// meanwhile.
     unsafe fn reduce<T: Number>(
         &self,
         communicator: &Communicator,
@@ -82,7 +83,7 @@ impl Numbers {
                 let why = "is not aligned as its type must be";
                 return Err(Failure::argument("numbers", why));
             }
-            // SAFETY: the caller's promise; it is there, and aligned.
+            // SAFETY: the caller's promise; it is not NULL, and aligned.
             _ => unsafe { std::slice::from_raw_parts_mut(first, self.count) },
         };
         let reduced = match root {
@@ -92,10 +93,10 @@ impl Numbers {
         Ok(reduced?)
     }
 
-    /// The same of the type that a constant names.
+    /// The same for the type that a constant names.
     ///
     /// # Safety
-    /// As above, of that type.
+    /// As above, with values of that type.
     unsafe fn reduce_of(
         &self,
         communicator: &Communicator,
@@ -126,11 +127,17 @@ impl Numbers {
     }
 }
 
-/// Everybody's arrays combined number by number, into everybody's array: `count` numbers of the type `of`, such as PANDA_DOUBLE, by the operation `by`, such as PANDA_SUM, the same at all. All get the same bits. Numbers are
-/// combined in the order of the communicator from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
-/// barrier.
+/// Combines the arrays of all, number by number, into each process's array. All processes pass the
+/// same `count`, the same type `of`, such as PANDA_DOUBLE, and the same operation `by`, such as
+/// PANDA_SUM. All get the same bits.
 ///
-/// Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
+/// Numbers are combined in the order of the communicator, starting at the process of the lowest
+/// rank: first neighbours, then neighbouring pairs, and so on. After an error the array has an
+/// intermediate result. 0 numbers, which may be NULL, are a barrier.
+///
+/// Errors: see panda_comm_barrier(); PANDA_MISMATCH: others have another count, type or operation,
+/// and the error names it at all processes; PANDA_BAD_ARGUMENT: as there, and for bits of
+/// floating-point numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_all_reduce_numbers(
     communicator: Option<&panda_comm>,
@@ -150,9 +157,11 @@ pub unsafe extern "C" fn panda_comm_all_reduce_numbers(
     })
 }
 
-/// The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
+/// The same into the root's array, with numbers combined from the root's place on. The arrays of
+/// others then have unspecified values. A process that only sends continues before the root has
+/// finished.
 ///
-/// Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at those who wait.
+/// Errors: as panda_comm_all_reduce_numbers(); a mismatch at the root and at processes that wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_comm_reduce_numbers(
     communicator: Option<&panda_comm>,

@@ -11,23 +11,23 @@ use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{Failure, PANDA_ANY, entry, freed, panda_rank, panda_status, value};
 
-/// A named place that messages come to, one at each process. Its handle may be used by all threads at once.
+/// A named endpoint for messages, one at each process. All threads may use its handle at once.
 pub struct panda_port {
     port: Port,
 }
 
-/// A message that came.
+/// A received message.
 #[repr(C)]
 pub struct panda_arrived {
     /// Its sender.
     pub from: panda_rank,
     /// Its sender's tag.
     pub tag: u32,
-    /// What was sent; the receiver's, to be freed or given away.
+    /// The message. The receiver owns it.
     pub message: *mut panda_message,
 }
 
-/// What is known of an unread message without taking it.
+/// Metadata of an unread message, without taking it.
 #[repr(C)]
 pub struct panda_probed {
     /// Its sender.
@@ -38,10 +38,10 @@ pub struct panda_probed {
     pub length: usize,
 }
 
-/// Says whether a message is wanted. The message is lent until this returns, and is a copy that
-/// shares its bytes: popping from it changes nothing of what lies at the port. It runs on the
-/// thread that receives, under the rules of upcalls: it must not wait; it may send, reply and lock
-/// a mutex for a moment.
+/// Decides whether a message is wanted. The message is lent until this returns. It is a copy that
+/// shares its bytes, so popping from it does not change the message at the port. It runs on the
+/// receiving thread, under the rules of upcalls: it must not wait, and may send, reply and lock a
+/// mutex for a moment.
 pub type panda_message_predicate = Option<
     unsafe extern "C-unwind" fn(
         context: *mut c_void,
@@ -51,8 +51,9 @@ pub type panda_message_predicate = Option<
     ) -> bool,
 >;
 
-/// Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
-/// messages; it may send, reply and lock a mutex for a moment.
+/// Takes a message that came to a port. The message is lent until this returns. It runs on the
+/// thread that drives the session, one at a time for each port, and must not wait for messages. It
+/// may send, reply and lock a mutex for a moment.
 pub type panda_message_upcall = Option<
     unsafe extern "C-unwind" fn(
         context: *mut c_void,
@@ -62,7 +63,8 @@ pub type panda_message_upcall = Option<
     ),
 >;
 
-/// The port of a name. Messages that come before anybody asks for them are kept. The handle is the caller's, to be given back by panda_port_free(); all handles of one name are one port.
+/// Gets the port of a name. Messages that come before a receive are kept. The caller frees the
+/// handle by panda_port_free(). All handles of one name are one port.
 ///
 /// Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -82,14 +84,15 @@ pub unsafe extern "C" fn panda_port_open(
     })
 }
 
-/// Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
+/// Frees a handle. The port remains, with its messages and its upcall. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_free(port: Option<Box<panda_port>>) {
     freed("panda_port_free", port);
 }
 
-/// Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
-/// the end of the session, or at once if this fails. It may be NULL.
+/// Registers an upcall for the messages of this port, including those already queued. It replaces
+/// an earlier one. release(context) is called once, when the upcall is no longer needed: when
+/// another replaces it, at the end of the session, or at once if this fails. It may be NULL.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -116,10 +119,12 @@ pub unsafe extern "C" fn panda_port_on_message(
     })
 }
 
-/// Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
-/// PANDA_ANY.
+/// Sends a message, which it takes, without waiting for its delivery. Outside of upcalls it waits
+/// for a slow peer, while much is in flight to it or lies unread at its port of this name. A tag is
+/// any number but PANDA_ANY.
 ///
-/// Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, which
+/// otherwise is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_send(
     port: Option<&panda_port>,
@@ -135,7 +140,7 @@ pub extern "C" fn panda_port_send(
     })
 }
 
-/// The same with a copy of bytes: what is short is quickest so.
+/// Sends a copy of bytes, and is otherwise the same. For short messages it is the fastest way.
 ///
 /// Errors: as panda_port_send().
 #[unsafe(no_mangle)]
@@ -155,9 +160,11 @@ pub unsafe extern "C" fn panda_port_send_bytes(
     })
 }
 
-/// Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
+/// Sends a message, which it takes, and waits until it has been taken at the peer: its upcall has
+/// returned, or it waits there to be received.
 ///
-/// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_send_synchronously(
     port: Option<&panda_port>,
@@ -181,7 +188,8 @@ fn is_a_tag(tag: u32) -> Result<u32, Failure> {
     }
 }
 
-/// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+/// Returns whether a send to a rank would continue at once. An upcall never waits, and may ask this
+/// before it sends much.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_takes_more(port: Option<&panda_port>, to: panda_rank) -> bool {
     value("panda_port_takes_more", false, || {
@@ -189,7 +197,8 @@ pub extern "C" fn panda_port_takes_more(port: Option<&panda_port>, to: panda_ran
     })
 }
 
-/// Takes the first message that fits: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not wait.
+/// Takes the first matching message: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not
+/// wait.
 ///
 /// Errors: PANDA_NOT_NOW: there is none; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -213,10 +222,12 @@ pub extern "C" fn panda_port_poll(
     })
 }
 
-/// Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
+/// Waits for the first matching message, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for
+/// a time at most, in nanoseconds or PANDA_FOREVER.
 ///
-/// Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others, or one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
-/// PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_LOST: the given sender is lost; for any sender, the last of the others is lost, or
+/// one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT;
+/// PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_receive(
     port: Option<&panda_port>,
@@ -239,8 +250,8 @@ pub extern "C" fn panda_port_receive(
     })
 }
 
-/// Takes the first unread message that a predicate accepts. The predicate is shown the messages in
-/// the order of their arrival; those that it refuses stay. It does not wait.
+/// Takes the first unread message that a predicate accepts. The predicate gets the messages in the
+/// order of their arrival, and those that it refuses stay. It does not wait.
 ///
 /// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -262,8 +273,8 @@ pub unsafe extern "C" fn panda_port_poll_where(
 }
 
 /// Waits for the first message that a predicate accepts, and takes it; for a time at most, in
-/// nanoseconds or PANDA_FOREVER. The predicate is shown the unread messages in the order of their
-/// arrival, then each that comes, every message once; those that it refuses stay.
+/// nanoseconds or PANDA_FOREVER. The predicate gets the unread messages in the order of their
+/// arrival, then each new one, every message once. Those that it refuses stay.
 ///
 /// Errors: PANDA_LOST: the last of the other processes is lost, or one has left too much unread
 /// (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_HAS_UPCALL; PANDA_IN_UPCALL; PANDA_OVER;
@@ -290,8 +301,8 @@ pub unsafe extern "C" fn panda_port_receive_where(
     })
 }
 
-/// Says what the first unread message that fits is, of a sender or PANDA_ANY and with a tag or
-/// PANDA_ANY, and leaves it there: another thread may take it meanwhile. It does not wait.
+/// Describes the first matching unread message, of a sender or PANDA_ANY and with a tag or
+/// PANDA_ANY, and leaves it there. Another thread may take it meanwhile. It does not wait.
 ///
 /// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -310,8 +321,8 @@ pub extern "C" fn panda_port_peek(
     })
 }
 
-/// Says what the first unread message is that a predicate accepts, and leaves it there: another
-/// thread may take it meanwhile. It does not wait.
+/// Describes the first unread message that a predicate accepts, and leaves it there. Another thread
+/// may take it meanwhile. It does not wait.
 ///
 /// Errors: PANDA_NOT_NOW: there is none; PANDA_HAS_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -332,8 +343,8 @@ pub unsafe extern "C" fn panda_port_peek_where(
     })
 }
 
-/// Waits for a message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
-/// at most, in nanoseconds or PANDA_FOREVER. Says what the first one is, and leaves it there:
+/// Waits for a matching message, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time
+/// at most, in nanoseconds or PANDA_FOREVER. Describes the first one, and leaves it there.
 /// panda_port_receive() of this sender and tag takes it, unless another thread has.
 ///
 /// Errors: as panda_port_receive(), and PANDA_HAS_UPCALL.
@@ -358,7 +369,7 @@ pub extern "C" fn panda_port_probe(
     })
 }
 
-/// A predicate of the program's, as Rust calls it.
+/// Returns a predicate of the program as a Rust closure.
 ///
 /// # Safety
 /// The function may be called with this context as long as the result lives.

@@ -1,4 +1,4 @@
-//! Programs that threads of a session over `local` start by their names.
+//! Programs that a session over `local` starts on threads by their names.
 
 use std::ffi::{CString, OsString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -12,7 +12,8 @@ use crate::given::{Context, array, called, given, panda_release, room, text};
 use crate::session::{handle, panda_session};
 use crate::status::{Failure, entry, panda_status};
 
-/// What a program does. `session` is its own, to be given back by panda_session_free(); `arguments` ends with NULL, does not have the program itself, and is lent.
+/// The main function of a program. It owns `session`, and frees it by panda_session_free().
+/// `arguments` ends with NULL, does not contain the program itself, and is lent.
 pub type panda_main = Option<
     unsafe extern "C-unwind" fn(
         context: *mut c_void,
@@ -24,17 +25,19 @@ pub type panda_main = Option<
 /// A program that panda_session_spawn() starts on a thread of its own, as often as it is asked for.
 #[repr(C)]
 pub struct panda_program {
-    /// The name by which it is started. Only lent.
+    /// The name by which it is started. It is lent.
     pub name: *const c_char,
-    /// What it does, perhaps on several threads at once.
+    /// Its main function. It may run on several threads at once.
     pub main: panda_main,
-    /// What it is given.
+    /// The context of the main function.
     pub context: *mut c_void,
-    /// Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If panda_session_local_with() fails it has been called.
+    /// Releases the context when the session is over for all and no thread runs the program; NULL
+    /// if there is nothing to release. If panda_session_local_with() fails it has been called.
     pub release: panda_release,
 }
 
-/// As panda_session_local(), for sessions that can start these programs by panda_session_spawn(). Of two of one name the later one counts, and the other's context is let go of at once.
+/// As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+/// Of two programs of one name the later one counts, and the other's context is released at once.
 ///
 /// Errors: as there.
 #[unsafe(no_mangle)]
@@ -49,7 +52,7 @@ pub unsafe extern "C" fn panda_session_local_with(
         let given_programs = unsafe { array(programs, count, "programs") }?;
         let mut programs = Ok(Programs::default());
         for given in given_programs {
-            // Whatever is wrong, all contexts are let go of.
+            // All contexts are released, whatever fails.
             let context = Context::new(given.context, given.release);
             programs = programs.and_then(|programs| unsafe { with(programs, given, context) });
         }
@@ -61,17 +64,17 @@ pub unsafe extern "C" fn panda_session_local_with(
     })
 }
 
-/// Gives sessions to who asked for them.
+/// Writes sessions to the caller's array.
 pub(crate) fn fill_with(places: &mut [MaybeUninit<*mut panda_session>], sessions: Vec<Session>) {
     for (place, session) in places.iter_mut().zip(sessions) {
         place.write(handle(session));
     }
 }
 
-/// One more program.
+/// Adds a program.
 ///
 /// # Safety
-/// Its name is a string, its function fits its context.
+/// Its name is a string, and its function fits its context.
 unsafe fn with(
     programs: Programs,
     program: &panda_program,
@@ -90,7 +93,7 @@ type Main = unsafe extern "C-unwind" fn(*mut c_void, *mut panda_session, *const 
 
 fn run(main: Main, context: &Context, session: Session, arguments: Vec<OsString>) {
     let arguments = arguments.into_iter().map(OsString::into_vec);
-    // They came as strings of C, or without a zero byte from Rust.
+    // They are valid C strings, or come from Rust without a zero byte.
     let arguments: Vec<CString> = arguments.filter_map(|it| CString::new(it).ok()).collect();
     let pointers = arguments.iter().map(|it| it.as_ptr());
     let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();

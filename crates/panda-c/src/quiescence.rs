@@ -12,13 +12,13 @@ use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
-/// A process's part in the detection of quiescence: the moments at which all processes are passive
-/// and no message of work is under way.
+/// A process's part in the detection of quiescence. It detects the moments at which all processes
+/// are passive and no message of work is in flight.
 ///
 /// A process is active while one of its activities goes on. A message of work is one that may make
-/// a passive process active. Its sender counts it before it sends it, its receiver when it takes
-/// it, both within an activity: an upcall that takes work begins one first. A passive process
-/// becomes active by a message of work alone, or after a verdict.
+/// a passive process active. Its sender counts it before sending it, and its receiver when taking
+/// it. Both do so within an activity, so an upcall that takes work begins one first. A passive
+/// process becomes active only by a message of work, or after a verdict.
 pub struct panda_quiescence {
     quiescence: Quiescence,
 }
@@ -28,23 +28,23 @@ pub struct panda_verdict {
     verdict: Arc<Verdict>,
 }
 
-/// How far another process's clock is ahead of this one's.
+/// The offset of another process's clock from this one's.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct panda_clock_offset {
-    /// Nanoseconds that it is ahead; negative if it is behind.
+    /// Nanoseconds by which it is ahead; negative if it is behind.
     pub offset_ns: i64,
-    /// Nanoseconds by which that may be wrong, either way.
+    /// The error bound of the offset in nanoseconds, in either direction.
     pub uncertainty_ns: u64,
-    /// This process's clock when that was measured: panda_session_clock().
+    /// This process's clock at the measurement: panda_session_clock().
     pub measured_at_ns: u64,
 }
 
-/// Gives this process's part in the detection of quiescence. The first call begins it, with one
-/// activity: that of the caller. Until then the process counts as active. The handle is the
-/// caller's, to be given back by panda_quiescence_free(). Each handle's waiter gets each verdict.
+/// Gets this process's part in the detection of quiescence. The first call begins it, with one
+/// activity, which is the caller's. Until then the process counts as active. The caller frees the
+/// handle by panda_quiescence_free(). Each handle's waiter gets each verdict.
 ///
-/// Errors: PANDA_LOST: another process has taken this one for lost, or it has left; PANDA_OVER;
+/// Errors: PANDA_LOST: another process has found this one lost, or it has left; PANDA_OVER;
 /// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_quiescence(
@@ -105,8 +105,8 @@ pub extern "C" fn panda_quiescence_passive(quiescence: Option<&panda_quiescence>
     })
 }
 
-/// Sets what this process says of itself in a verdict, for instance how many of its threads are
-/// blocked: a message, which it takes. It is set within an activity.
+/// Sets this process's report in verdicts, for instance the number of its blocked threads: a
+/// message, which it takes. It is set within an activity.
 ///
 /// Errors: PANDA_TOO_LONG: it has more than 4096 bytes; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -122,11 +122,10 @@ pub extern "C" fn panda_quiescence_report(
 }
 
 /// Waits for the next verdict, for a time at most, in nanoseconds or PANDA_FOREVER. The caller's
-/// own activity has to be over. The verdict is the caller's, to be given back by
-/// panda_verdict_free().
+/// own activity must be over. The caller frees the verdict by panda_verdict_free().
 ///
-/// Errors: PANDA_TIMED_OUT; PANDA_LOST: another process has taken this one for lost, or it has
-/// left; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_TIMED_OUT; PANDA_LOST: another process has found this one lost, or it has left;
+/// PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_quiescence_wait(
     quiescence: Option<&panda_quiescence>,
@@ -143,8 +142,8 @@ pub extern "C" fn panda_quiescence_wait(
     })
 }
 
-/// Leaves: the others go on without this process, and wait for the work that it has sent. It must
-/// neither send work after that nor take any. The end of the session does the same.
+/// Leaves the detection. The others go on without this process, and wait for the work that it has
+/// sent. After that it must not send or take work. The end of the session does the same.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -155,13 +154,13 @@ pub extern "C" fn panda_quiescence_leave(quiescence: Option<&panda_quiescence>) 
     })
 }
 
-/// Gives a handle back. It does not leave. NULL is none.
+/// Frees a handle, without leaving the detection. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_quiescence_free(quiescence: Option<Box<panda_quiescence>>) {
     freed("panda_quiescence_free", quiescence);
 }
 
-/// A verdict's number. They are counted from 1, alike at all processes.
+/// Returns a verdict's number. Verdicts are numbered from 1, alike at all processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_verdict_number(verdict: Option<&panda_verdict>) -> u64 {
     value("panda_verdict_number", 0, || {
@@ -169,8 +168,8 @@ pub extern "C" fn panda_verdict_number(verdict: Option<&panda_verdict>) -> u64 {
     })
 }
 
-/// The processes that took part, by rank: at most `room` of them into `ranks`. Returns how many
-/// there are.
+/// Writes the participating processes, by rank, to `ranks`: at most `room` of them. Returns their
+/// number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_verdict_members(
     verdict: Option<&panda_verdict>,
@@ -186,8 +185,8 @@ pub unsafe extern "C" fn panda_verdict_members(
     })
 }
 
-/// The processes that were lost until then, by rank: at most `room` of them into `ranks`. Returns
-/// how many there are.
+/// Writes the processes that were lost until then, by rank, to `ranks`: at most `room` of them.
+/// Returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_verdict_lost(
     verdict: Option<&panda_verdict>,
@@ -202,8 +201,8 @@ pub unsafe extern "C" fn panda_verdict_lost(
     })
 }
 
-/// What a process reported of itself: a message that is the caller's. NULL if it took no part;
-/// empty if it reported nothing.
+/// Returns a process's report: a message that the caller owns. NULL if the process did not take
+/// part; empty if it reported nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_verdict_report(
     verdict: Option<&panda_verdict>,
@@ -216,14 +215,14 @@ pub extern "C" fn panda_verdict_report(
     })
 }
 
-/// Gives a verdict back. NULL is none.
+/// Frees a verdict. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_verdict_free(verdict: Option<Box<panda_verdict>>) {
     freed("panda_verdict_free", verdict);
 }
 
-/// The time by this process's clock for timelines, in nanoseconds. Each process counts from a
-/// moment of its own.
+/// Returns the time by this process's clock for timelines, in nanoseconds. Each process counts from
+/// a moment of its own.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_clock(session: Option<&panda_session>) -> u64 {
     value("panda_session_clock", 0, || {
@@ -231,9 +230,9 @@ pub extern "C" fn panda_session_clock(session: Option<&panda_session>) -> u64 {
     })
 }
 
-/// Measures how far another process's clock is ahead of this one's, by several exchanges with it.
-/// The true offset lies within the uncertainty while that lasts. Clocks drift: measure again later,
-/// and interpolate between the two.
+/// Measures the offset of another process's clock from this one's, by several exchanges with it.
+/// The true offset lies within the uncertainty while the measurement lasts. Clocks drift: measure
+/// again later, and interpolate between the two.
 ///
 /// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]

@@ -11,14 +11,16 @@ use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
-/// The means to answer a call, once, from any thread. An upcall is lent one: if it neither answers nor keeps it (panda_reply_keep()), the caller is told that there is no reply.
+/// The means to answer a call, once, from any thread. An upcall gets it lent. If the upcall neither
+/// answers nor keeps it (panda_reply_keep()), the caller gets PANDA_NO_REPLY.
 pub struct panda_reply {
     reply: Option<Reply>,
     is_lent: bool,
 }
 
-/// Takes a call. The arguments and the reply are lent until this returns. It runs on the thread that drives the session, one at a time for each service, and must not wait for messages; it
-/// may send, answer and lock a mutex for a moment.
+/// Takes a call. The arguments and the reply are lent until this returns. It runs on the thread
+/// that drives the session, one at a time for each service, and must not wait for messages. It may
+/// send, answer and lock a mutex for a moment.
 pub type panda_call_upcall = Option<
     unsafe extern "C-unwind" fn(
         context: *mut c_void,
@@ -28,8 +30,9 @@ pub type panda_call_upcall = Option<
     ),
 >;
 
-/// Registers a service, in place of an earlier one of that name. release(context) is called once, when the upcall is let go of: in place of another, at the end of the session, or at once if
-/// this fails. It may be NULL.
+/// Registers a service, in place of an earlier one of that name. release(context) is called once,
+/// when the upcall is no longer needed: when another replaces it, at the end of the session, or at
+/// once if this fails. It may be NULL.
 ///
 /// Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -62,10 +65,12 @@ pub unsafe extern "C" fn panda_session_serve(
     })
 }
 
-/// Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in nanoseconds or PANDA_FOREVER. The call is executed at most once; exactly once if a reply
-/// comes. The reply is the caller's; where `reply` is NULL it is freed.
+/// Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in
+/// nanoseconds or PANDA_FOREVER. The call is executed at most once, and exactly once if a reply
+/// comes. The caller owns the reply. If `reply` is NULL it is freed.
 ///
-/// Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK;
+/// PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_call(
     session: Option<&panda_session>,
@@ -87,8 +92,8 @@ pub unsafe extern "C" fn panda_session_call(
     })
 }
 
-/// Keeps a reply that an upcall was lent, to answer later: the new handle is the caller's, and given back by panda_reply_send() or panda_reply_drop(). NULL if the reply is NULL, was
-/// kept or has been given.
+/// Keeps a lent reply, to answer later. The caller owns the new handle, which panda_reply_send() or
+/// panda_reply_drop() frees. NULL if the reply is NULL, or was kept or used before.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_reply_keep(reply: Option<&mut panda_reply>) -> *mut panda_reply {
     value("panda_reply_keep", std::ptr::null_mut(), || {
@@ -98,10 +103,11 @@ pub extern "C" fn panda_reply_keep(reply: Option<&mut panda_reply>) -> *mut pand
     })
 }
 
-/// Answers with a message, which it takes, as it takes the reply. It is PANDA_OK also if the reply cannot be sent, which the caller of the call is told: PANDA_LOST if this process's session
-/// is over, PANDA_NO_REPLY if the message is longer than the platform takes.
+/// Answers with a message, which it takes together with the reply. It returns PANDA_OK even if the
+/// reply cannot be sent. The caller of the call then gets an error: PANDA_LOST if this process's
+/// session is over, PANDA_NO_REPLY if the message is too long for the platform.
 ///
-/// Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
+/// Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or used before.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_reply_send(
     reply: Option<Box<panda_reply>>,
@@ -115,18 +121,18 @@ pub extern "C" fn panda_reply_send(
     })
 }
 
-/// Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is none.
+/// Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_reply_drop(reply: Option<Box<panda_reply>>) {
     let reply = reply.map(out_of);
     freed("panda_reply_drop", reply);
 }
 
-/// What is in a reply that C gave, if it was not used before. A lent one stays.
+/// Returns the content of a reply from C, if it was not used before. A lent reply stays in place.
 fn out_of(mut given: Box<panda_reply>) -> Option<Reply> {
     let reply = given.reply.take();
     if given.is_lent {
-        // It is on the stack of who called the upcall.
+        // It is on the stack of the code that called the upcall.
         let _ = Box::into_raw(given);
     }
     reply

@@ -14,21 +14,21 @@ use crate::given::{
 use crate::program::fill_with;
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 
-/// A process's part in a session. Its handle may be used by all threads at once.
+/// A process's part in a session. All threads may use its handle at once.
 pub struct panda_session {
     pub(crate) session: Session,
     platform: CString,
 }
 
-/// Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
-/// run on another thread.
+/// Returns whether an awaited condition holds. It is called often, on the waiting thread, and must
+/// not wait itself. Its reads must be safe while upcalls run on another thread.
 pub type panda_predicate = Option<unsafe extern "C-unwind" fn(context: *mut c_void) -> bool>;
 
-/// What happens to a peer.
+/// The kind of a peer's event.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum panda_peer_event {
-    /// It is there: it has joined, or it was lost and is heard of again.
+    /// It is there: it has joined, or it was lost and answers again.
     PANDA_PEER_JOINED = 0,
     /// It has ended its session.
     PANDA_PEER_LEFT = 1,
@@ -38,9 +38,9 @@ pub enum panda_peer_event {
 
 use panda_peer_event::*;
 
-/// Takes what is told of a peer. `why` says in words, which follow the peer's name, how a loss is
-/// known; it is NULL of other events, and lent until the upcall returns. It runs on the thread that
-/// drives the session, one at a time, and must not wait for messages; it may send, reply and lock a
+/// Takes an event of a peer. For a loss, `why` gives the reason, in words that follow the peer's
+/// name. It is lent until the upcall returns, and NULL for other events. It runs on the thread that
+/// drives the session, one at a time, and must not wait for messages. It may send, reply and lock a
 /// mutex for a moment.
 pub type panda_peer_upcall = Option<
     unsafe extern "C-unwind" fn(
@@ -56,15 +56,15 @@ pub(crate) fn handle(session: Session) -> *mut panda_session {
     Box::into_raw(Box::new(panda_session { session, platform }))
 }
 
-/// The session of a handle, if it goes on.
+/// Returns the session of a handle, unless it is over.
 pub(crate) fn of(session: Option<&panda_session>) -> Result<&Session, Failure> {
     let session = &given(session, "session")?.session;
     session.check()?;
     Ok(session)
 }
 
-/// Joins the session that this process was started in by `antiphon launch` or `mpirun`, over the platform that its environment names. The handle is the caller's, to be given back
-/// by panda_session_free().
+/// Joins the session in which `antiphon launch` or `mpirun` started this process, over the platform
+/// that its environment names. The caller frees the handle by panda_session_free().
 ///
 /// Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -77,8 +77,9 @@ pub extern "C" fn panda_session_join(
     })
 }
 
-/// The same, with a time for which a peer may be silent before it is taken for lost, in nanoseconds; 3 s otherwise. Whoever launches the program may say another, which
-/// counts (`antiphon launch --silence`). Processes of a session should say the same.
+/// Joins in the same way, and sets how long a peer may be silent before it counts as lost, in
+/// nanoseconds. The default is 3 s. A launcher may set another time, which takes precedence
+/// (`antiphon launch --silence`). Processes of a session should set the same.
 ///
 /// Errors: as panda_session_join().
 #[unsafe(no_mangle)]
@@ -97,8 +98,10 @@ pub extern "C" fn panda_session_join_with_silence(
     })
 }
 
-/// Joins a running session of this user as one more process, which somebody has started by hand: the session of a name, or for NULL the only one that can be joined. `antiphon launch --joinable NAME` lets a
-/// session be joined so; the process must run on the launcher's host. It has no parent, and ends when it likes. The handle is the caller's, to be given back by panda_session_free().
+/// Joins a running session of this user as one more process that was started by hand. `name` names
+/// the session; NULL stands for the only one that can be joined. `antiphon launch --joinable NAME`
+/// makes a session joinable, and the process must run on the launcher's host. It has no parent, and
+/// may end at any time. The caller frees the handle by panda_session_free().
 ///
 /// Errors: PANDA_NOT_JOINED, with the reason, and the sessions that there are; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -118,7 +121,8 @@ pub unsafe extern "C" fn panda_session_join_existing(
     })
 }
 
-/// Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
+/// Makes sessions of `size` parts of this process, for instance one for each thread, over the
+/// platform `local`: sessions[rank] for each rank. The caller frees all of them.
 ///
 /// Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -134,9 +138,11 @@ pub unsafe extern "C" fn panda_session_local(
     })
 }
 
-/// Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
-/// this returns, the session's progress thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
-/// ended. The handle stays valid. In an upcall it does not wait for the session's thread.
+/// Ends this process's part. From now on operations fail with PANDA_OVER, also those that wait.
+/// Messages that were sent before still reach the peers. All upcalls are released. When this
+/// returns, the session's progress thread has ended. A further call does nothing. A call during
+/// another thread's call may return earlier, before that thread has ended. The handle stays valid.
+/// In an upcall it does not wait for the session's thread.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -150,8 +156,9 @@ pub extern "C" fn panda_session_end(session: Option<&panda_session>) -> panda_st
     })
 }
 
-/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, communicators and replies remain the caller's; operations of ports, groups and communicators fail
-/// with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
+/// Ends the session if that has not happened, and frees the handle: no thread may use it any more.
+/// Ports, groups, communicators and replies stay the caller's. Operations of ports, groups and
+/// communicators then fail with PANDA_OVER; for replies see panda_reply_send(). NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {
     let freed = || {
@@ -163,26 +170,28 @@ pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {
     value("panda_session_free", (), freed);
 }
 
-/// This process's rank; PANDA_ANY for NULL.
+/// Returns this process's rank; PANDA_ANY for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_rank(session: Option<&panda_session>) -> panda_rank {
     session.map_or(PANDA_ANY, |session| session.session.rank())
 }
 
-/// How many processes the session began with: their ranks are below it. 0 for NULL.
+/// Returns the number of processes with which the session began. Their ranks are below it. 0 for
+/// NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_size(session: Option<&panda_session>) -> u32 {
     session.map_or(0, |session| session.session.size())
 }
 
-/// The process that had this one started, by panda_session_spawn(); PANDA_ANY of those that the session began with, and for NULL.
+/// Returns the process that started this one by panda_session_spawn(). PANDA_ANY for the processes
+/// with which the session began, and for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_parent(session: Option<&panda_session>) -> panda_rank {
     let parent = session.and_then(|session| session.session.parent());
     parent.unwrap_or(PANDA_ANY)
 }
 
-/// How many processes there have been, those that were spawned included. 0 for NULL.
+/// Returns how many processes there have been, including spawned ones. 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_population(session: Option<&panda_session>) -> u32 {
     value("panda_session_population", 0, || {
@@ -190,13 +199,14 @@ pub extern "C" fn panda_session_population(session: Option<&panda_session>) -> u
     })
 }
 
-/// The platform's name, such as "shm"; kept as long as the handle. NULL for NULL.
+/// Returns the platform's name, such as "shm". It is valid as long as the handle. NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_platform(session: Option<&panda_session>) -> *const c_char {
     session.map_or(std::ptr::null(), |session| session.platform.as_ptr())
 }
 
-/// A process's name, such as "rank 3", into `name` as snprintf() writes it: cut to `room` bytes with the zero byte. Returns its whole length; 0 if there is no such rank.
+/// Writes a process's name, such as "rank 3", to `name` as snprintf() does: cut to `room` bytes
+/// including the zero byte. Returns its whole length; 0 if there is no such rank.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_name_of(
     session: Option<&panda_session>,
@@ -217,8 +227,8 @@ pub unsafe extern "C" fn panda_session_name_of(
     })
 }
 
-/// Why a process is lost to this one, in words written as panda_session_name_of() does; 0 and an empty text if it is not, as far as is known. Only processes that something waits for are
-/// watched.
+/// Writes why a process is lost to this one, in the way of panda_session_name_of(). Returns 0 and
+/// an empty text if it is not known to be lost. Only processes that this one waits for are watched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_why_lost(
     session: Option<&panda_session>,
@@ -235,14 +245,17 @@ pub unsafe extern "C" fn panda_session_why_lost(
     })
 }
 
-/// Registers an upcall to be told of all other processes of the session, in place of an earlier
+/// Registers an upcall for events of all other processes of the session, in place of an earlier
 /// one. The events of one process alternate: PANDA_PEER_JOINED, then PANDA_PEER_LEFT or
-/// PANDA_PEER_LOST, then PANDA_PEER_JOINED again if another process takes the rank or the lost one
-/// is heard of again. The upcall is first told of all that is known: PANDA_PEER_JOINED for every
-/// process that this one has known of, and how it went if it is gone. From now on this process
-/// asks all others for signs of life, later ones included. release(context) is called once, when
-/// the upcall is let go of: in place of another, at the end of the session, or at once if this
-/// fails. It may be NULL.
+/// PANDA_PEER_LOST. PANDA_PEER_JOINED comes again if another process takes the rank, or the lost
+/// one answers again.
+///
+/// The upcall first gets all that is known: PANDA_PEER_JOINED for every process that this one has
+/// known of, and the end of those that are gone. From now on this process asks all others for signs
+/// of life, including later ones.
+///
+/// release(context) is called once, when the upcall is no longer needed: when another replaces it,
+/// at the end of the session, or at once if this fails. It may be NULL.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -275,8 +288,9 @@ pub unsafe extern "C" fn panda_session_on_peer(
     })
 }
 
-/// Which peers were found to hear this process's multicasts: at most `room` of them into `to`, and how many there are into `count`; into `frames` how many frames went so until now. Each may
-/// be NULL. Nobody and 0 on platforms without.
+/// Writes the peers that are known to receive this process's multicasts to `to`: at most `room` of
+/// them. Their number goes to `count`, and the number of multicast frames so far to `frames`. Each
+/// may be NULL. On platforms without multicast there are none.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -298,7 +312,7 @@ pub unsafe extern "C" fn panda_session_multicast(
     })
 }
 
-/// That the session goes on.
+/// Checks that the session goes on.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -306,10 +320,14 @@ pub extern "C" fn panda_session_check(session: Option<&panda_session>) -> panda_
     entry("panda_session_check", || of(session).map(drop))
 }
 
-/// Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload; half of the memory that the process may use, if
-/// nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it ends with PANDA_LOST and
-/// words that name the port and the bytes, and so do all later panda_port_receive() from it and the next one from anybody; what it sends to ports is not heard any more. What lies here of it can be
-/// received before, until room is needed for others.
+/// Sets how many bytes other processes may leave unread at this process's ports. All ports count
+/// together, with the overhead of each message. The default is half of the memory that the process
+/// may use. Senders that may wait are held long before.
+///
+/// Beyond the bound the process with the most unread bytes is lost to this one. Waits for it end
+/// with PANDA_LOST, and the error names the port and the bytes. So do all later
+/// panda_port_receive() from it, and the next one from any sender. Its later messages to ports are
+/// dropped. Earlier ones can still be received, until others need the room.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -323,9 +341,13 @@ pub extern "C" fn panda_session_limit_unread(
     })
 }
 
-/// Sets how many bytes may wait here for other processes because those take nothing, all together and with what each message takes besides its payload; half of the memory that the process may use, if
-/// nothing is said. Threads that send wait long before: this is for what callbacks send, for answers and for groups. Beyond it the process for which most waits is lost to this one, and what waited is
-/// let go of: what waits for it ends with PANDA_LOST and words that name the bytes. Over udp it can be heard of again; over other platforms the two have no more to do with each other.
+/// Sets how many bytes may wait here for other processes that take nothing. All count together,
+/// with the overhead of each message. The default is half of the memory that the process may use.
+/// Threads that send wait long before. So this bounds what upcalls, answers and groups send.
+///
+/// Beyond the bound the process with the most waiting bytes is lost to this one, and those are
+/// dropped. Waits for it end with PANDA_LOST, and the error names the bytes. Over udp it may
+/// return. Over other platforms the two have no further contact.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -339,7 +361,8 @@ pub extern "C" fn panda_session_limit_untaken(
     })
 }
 
-/// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
+/// Runs the upcalls for messages that have come, without waiting. It serves programs that compute
+/// for long and want upcalls on this thread. It does nothing in an upcall.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -350,10 +373,12 @@ pub extern "C" fn panda_session_poll(session: Option<&panda_session>) -> panda_s
     })
 }
 
-/// Waits until something holds that upcalls bring about, for a time at most, in nanoseconds or PANDA_FOREVER. This thread drives the session meanwhile, so that upcalls run on it
-/// and nobody is woken.
+/// Waits for a condition that upcalls bring about, for a time at most, in nanoseconds or
+/// PANDA_FOREVER. This thread drives the session meanwhile, so upcalls run on it and no other
+/// thread is woken.
 ///
-/// Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL;
+/// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_wait_until(
     session: Option<&panda_session>,
@@ -379,14 +404,17 @@ pub unsafe extern "C" fn panda_session_wait_until(
     })
 }
 
-/// Has an upcall that waits end the process, with the places where it waits and where it was given, and has one that runs for more than half a second be reported on standard error. Without it,
-/// as it is at first in a release build of the library, such a wait fails with PANDA_IN_UPCALL. For the whole process.
+/// Makes an upcall that waits end the process, with a report of where it waits and where it was
+/// registered. An upcall that runs for more than half a second is reported on standard error.
+/// Otherwise such a wait fails with PANDA_IN_UPCALL, which is the default in a release build of the
+/// library. It applies to the whole process.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_detect_waiting_upcalls(detects: bool) {
     antiphon_panda::session::detect_waiting_upcalls(detects);
 }
 
-/// That the caller is in no upcall, for functions of a program's own that wait: PANDA_IN_UPCALL where it is, or the end of the process if panda_detect_waiting_upcalls() said so.
+/// Checks that the caller is not in an upcall, for functions of a program that wait. Otherwise it
+/// returns PANDA_IN_UPCALL, or ends the process if panda_detect_waiting_upcalls() said so.
 ///
 /// Errors: PANDA_IN_UPCALL.
 #[unsafe(no_mangle)]
@@ -394,10 +422,10 @@ pub extern "C" fn panda_must_not_wait() -> panda_status {
     entry("panda_must_not_wait", || Ok(must_not_wait()?))
 }
 
-/// The ranks of a list of the program's.
+/// Returns the ranks of a list of the program.
 ///
 /// # Safety
-/// It is absent or as long as is said, and stays as it is for `'a`.
+/// It is NULL or has the given length, and does not change during `'a`.
 pub(crate) unsafe fn ranks<'a>(
     ranks: *const panda_rank,
     count: usize,

@@ -1,4 +1,4 @@
-//! More processes, how they are started, and signals.
+//! More processes, and signals.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int};
 use std::mem::MaybeUninit;
@@ -12,7 +12,8 @@ use crate::given::{fill, given, room, text};
 use crate::session::{of, panda_session};
 use crate::status::{Failure, PANDA_ANY, entry, freed, panda_rank, panda_status};
 
-/// How panda_session_spawn_with() starts processes. A member that is NULL says nothing: then it is as for this process, and the program has no arguments.
+/// Options of panda_session_spawn_with(). A member that is NULL means: as for this process, and for
+/// `arguments` none.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct panda_spawn_options {
@@ -20,28 +21,29 @@ pub struct panda_spawn_options {
     pub host: *const c_char,
     /// The directory where the processes start. A relative one is below this process's.
     pub directory: *const c_char,
-    /// Variables that differ from this process's environment, with NULL behind the last: "NAME=value" sets one, "NAME" takes one out.
+    /// Variables that differ from this process's environment, with NULL after the last:
+    /// "NAME=value" sets one, "NAME" removes one.
     pub environment: *const *const c_char,
-    /// The program's arguments without the program itself, with NULL behind the last.
+    /// The program's arguments without the program itself, with NULL after the last.
     pub arguments: *const *const c_char,
 }
 
-/// What became of each process of a spawn.
+/// The outcome of each process of a spawn.
 pub struct panda_spawned {
     processes: Vec<(panda_rank, CString)>,
 }
 
-/// The texts of a list that ends with NULL; none if it is absent.
+/// Returns the texts of a list that ends with NULL; none if it is NULL.
 ///
 /// # Safety
-/// It is absent, or its texts end with zero bytes and stay as they are for `'a`.
+/// It is NULL, or its texts end with zero bytes and do not change during `'a`.
 unsafe fn texts<'a>(list: *const *const c_char) -> Vec<&'a [u8]> {
     let mut texts = Vec::new();
     if list.is_null() {
         return texts;
     }
     for at in 0.. {
-        // SAFETY: none before it was NULL.
+        // SAFETY: no earlier entry was NULL.
         let text = unsafe { *list.add(at) };
         if text.is_null() {
             break;
@@ -52,7 +54,7 @@ unsafe fn texts<'a>(list: *const *const c_char) -> Vec<&'a [u8]> {
     texts
 }
 
-/// A variable as `environ` has it, or the name of one that is taken out.
+/// Returns a variable in the form of `environ`, or the name of one to remove.
 fn variable(text: &[u8]) -> (OsString, Option<OsString>) {
     let owned = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     match text.iter().position(|byte| *byte == b'=') {
@@ -85,11 +87,14 @@ impl panda_spawn_options {
     }
 }
 
-/// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
-/// NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
-/// started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
+/// Starts a program as `count` more processes, in this process's directory and with its
+/// environment. Waits until they have joined and all others know them. `arguments` ends with NULL
+/// and does not contain the program itself; NULL means none. Their `count` ranks go to `ranks`,
+/// which may be NULL. If one does not join, all that were started are ended. Over `local` the
+/// program is one of those that panda_session_local_with() got.
 ///
-/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL;
+/// PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_spawn(
     session: Option<&panda_session>,
@@ -107,7 +112,7 @@ pub unsafe extern "C" fn panda_session_spawn(
         let arguments = arguments.into_iter().map(OsStr::from_bytes);
         let places = match ranks.is_null() {
             true => &mut [],
-            // SAFETY: it is as long as there are processes.
+            // SAFETY: it has room for all processes.
             false => unsafe { room(ranks, count as usize, "ranks") }?,
         };
         fill(places, &session.spawn(program, arguments, count)?);
@@ -115,11 +120,14 @@ pub unsafe extern "C" fn panda_session_spawn(
     })
 }
 
-/// The same with options, of which NULL is none, and with what became of each process, which is the caller's, to be given back by panda_spawned_free(). Processes that have joined stay, whatever becomes
-/// of the others. Another host must be one of the launcher's file of hosts (`antiphon launch --hosts`). Over `mpi`, and without a launcher, processes start on this host. Over `local` only
-/// arguments can be given.
+/// Spawns in the same way, with options, of which NULL means none. The outcome of each process goes
+/// to `spawned`, which the caller frees by panda_spawned_free(). Processes that have joined stay,
+/// even if others fail. Another host must be in the launcher's file of hosts
+/// (`antiphon launch --hosts`). Over `mpi`, and without a launcher, processes start on this host.
+/// Over `local` only arguments can be given.
 ///
-/// Errors: PANDA_NOT_JOINED: the session takes no more, or its starter does not answer; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_JOINED: the session takes no more, or its starter does not answer;
+/// PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_spawn_with(
     session: Option<&panda_session>,
@@ -152,36 +160,41 @@ pub unsafe extern "C" fn panda_session_spawn_with(
     })
 }
 
-/// How many processes a spawn was asked for; 0 for NULL.
+/// Returns how many processes a spawn asked for; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_spawned_count(spawned: Option<&panda_spawned>) -> u32 {
     spawned.map_or(0, |spawned| spawned.processes.len() as u32)
 }
 
-/// The rank of one of them, counted from 0; PANDA_ANY if it is not there, and for NULL.
+/// Returns the rank of one of them, counted from 0; PANDA_ANY if it did not join, and for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_spawned_rank(spawned: Option<&panda_spawned>, at: u32) -> panda_rank {
     let process = spawned.and_then(|spawned| spawned.processes.get(at as usize));
     process.map_or(PANDA_ANY, |(rank, _)| *rank)
 }
 
-/// Why one of them is not there, in words, kept as long as the handle; empty if it is. NULL if there is no such process, and for NULL.
+/// Returns why one of them did not join, in words, valid as long as the handle; empty if it joined.
+/// NULL if there is no such process, and for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_spawned_error(spawned: Option<&panda_spawned>, at: u32) -> *const c_char {
     let process = spawned.and_then(|spawned| spawned.processes.get(at as usize));
     process.map_or(null(), |(_, why)| why.as_ptr())
 }
 
-/// Gives a handle back; the processes remain. NULL is none.
+/// Frees a handle. The processes remain. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_spawned_free(spawned: Option<Box<panda_spawned>>) {
     freed("panda_spawned_free", spawned);
 }
 
-/// Sends a signal, by its number in <signal.h>, to a process that the launcher or panda_session_spawn() has started, on whichever host: to its process group, with all that it has started, or, if it is this
-/// process, to it alone. It never reaches another process that has the number of one that has ended. Over `mpi` those that mpirun has started cannot be signalled, and over `local` none can.
+/// Sends a signal, by its number in <signal.h>, to a process that the launcher or
+/// panda_session_spawn() has started, on any host. The signal goes to its process group, with all
+/// that it has started. For this process itself it goes to the process alone. It never reaches
+/// another process that has reused the number. Over `mpi` processes of mpirun cannot be signalled,
+/// and over `local` none can.
 ///
-/// Errors: PANDA_NOT_SIGNALLED, with the reason; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_SIGNALLED, with the reason; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_signal(
     session: Option<&panda_session>,

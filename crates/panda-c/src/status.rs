@@ -1,4 +1,4 @@
-//! Statuses, and what they mean in words.
+//! Statuses, and their meaning in words.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,22 +17,25 @@ pub const PANDA_ANY: u32 = u32::MAX;
 /// A time that does not end, in nanoseconds.
 pub const PANDA_FOREVER: u64 = u64::MAX;
 
-/// How an operation went. Whatever is not PANDA_OK or PANDA_NOT_NOW has words: panda_last_error().
+/// The result of an operation. For every status but PANDA_OK and PANDA_NOT_NOW, panda_last_error()
+/// has words.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum panda_status {
-    /// It was done.
+    /// Success.
     PANDA_OK = 0,
-    /// Not now: there is no message that fits, or another thread has the mutex. No error, so panda_last_error() stays as it was.
+    /// Not now: there is no matching message, or another thread has the mutex. This is no error, so
+    /// panda_last_error() does not change.
     PANDA_NOT_NOW = 1,
-    /// A peer is lost: panda_last_rank(). What it was asked may or may not have been done.
+    /// A peer is lost: panda_last_rank(). The requested operation may or may not have happened.
     PANDA_LOST = 2,
-    /// The time that the caller gave has passed. What was asked may still be done.
+    /// The caller's time limit has passed. The requested operation may still happen.
     PANDA_TIMED_OUT = 3,
     /// The session of this process is over.
     PANDA_OVER = 4,
-    /// The peer has no such service: register it before the first call, for instance before a barrier.
+    /// The peer has no such service: register it before the first call, for instance before a
+    /// barrier.
     PANDA_NO_SERVICE = 5,
     /// The service ended the call without a reply.
     PANDA_NO_REPLY = 6,
@@ -42,36 +45,42 @@ pub enum panda_status {
     PANDA_ALREADY_MEMBER = 8,
     /// This process is no member of the group.
     PANDA_NOT_MEMBER = 9,
-    /// The name cannot be told from another one that this process uses: change one of them.
+    /// The number of the name equals that of another one that this process uses: change one of
+    /// them.
     PANDA_SAME_NUMBER = 10,
     /// The session has no such rank.
     PANDA_NO_SUCH_RANK = 11,
-    /// This process, or the root, does not take part in the collective operation.
+    /// This process, or the root, is not a member of the communicator.
     PANDA_NOT_IN_COMM = 12,
     /// A process is twice in the list of a communicator.
     PANDA_TWICE_IN_COMM = 13,
-    /// Processes of a communicator called different operations, or in another order: panda_last_rank() names one that did.
+    /// Processes of a communicator called different operations, or in another order:
+    /// panda_last_rank() names one that did.
     PANDA_MISMATCH = 14,
-    /// Values of a collective operation could not be combined at panda_last_rank(); or the library itself failed, which is a fault to be reported.
+    /// Values of a collective operation could not be combined at panda_last_rank(); or the library
+    /// itself failed, which is a bug to report.
     PANDA_PANICKED = 15,
     /// An upcall must not wait: start a thread, or answer later.
     PANDA_IN_UPCALL = 16,
-    /// A process that was to be spawned is not there.
+    /// A process that was to be spawned did not join.
     PANDA_NOT_SPAWNED = 17,
     /// The session could not be joined.
     PANDA_NOT_JOINED = 18,
-    /// The message is shorter than what was to be taken from it.
+    /// The message is shorter than the bytes to take from it.
     PANDA_SHORT = 19,
-    /// An argument is NULL or otherwise not what it must be. The words name the function and the argument.
+    /// An argument is NULL or invalid. The error names the function and the argument.
     PANDA_BAD_ARGUMENT = 20,
     /// No thread could be started.
     PANDA_NO_THREAD = 21,
-    /// The message is longer than the session's platform takes. Nothing was sent.
+    /// The message is too long for the session's platform. Nothing was sent.
     PANDA_TOO_LONG = 22,
-    /// The port has an upcall, which takes its messages: have the upcall keep them, or receive at another port.
+    /// The port has an upcall, which takes its messages: have the upcall keep them, or receive at
+    /// another port.
     PANDA_HAS_UPCALL = 23,
-    /// A process was not sent a signal.
+    /// The signal was not sent.
     PANDA_NOT_SIGNALLED = 24,
+    /// No member of the group gave the state with which this process wanted to join.
+    PANDA_NO_STATE = 25,
 }
 
 use panda_status::*;
@@ -108,7 +117,7 @@ impl Failure {
     fn status(&self) -> panda_status {
         match self {
             Self::Session(error) => of_session(error),
-            // That the first fiber waits for ever is known only of waits by other means than this interface has.
+            // This interface has no wait that could report that the first fiber waits for ever.
             Self::Thread(_) => PANDA_NO_THREAD,
             Self::Argument { .. } => PANDA_BAD_ARGUMENT,
             Self::TimedOut(_) => PANDA_TIMED_OUT,
@@ -117,7 +126,7 @@ impl Failure {
         }
     }
 
-    /// Whom it names.
+    /// Returns the rank that it names.
     fn rank(&self) -> panda_rank {
         let Self::Session(error) = self else {
             return PANDA_ANY;
@@ -135,6 +144,7 @@ impl Failure {
             Error::NoService { .. }
             | Error::NoReply { .. }
             | Error::Expelled { .. }
+            | Error::NoState { .. }
             | Error::AlreadyMember(_)
             | Error::NotMember(_)
             | Error::SameNumber(_)
@@ -150,7 +160,7 @@ impl Failure {
 
     fn text(&self, function: &str) -> String {
         match self {
-            // The place is one of ours, which says nothing to who calls from C.
+            // The place is in our code, which tells C callers nothing.
             Self::Session(Error::InUpcall(_)) => Error::InUpcall(function.into()).to_string(),
             Self::Argument { .. } => format!("{function}: {self}"),
             _ => self.to_string(),
@@ -165,6 +175,7 @@ fn of_session(error: &Error) -> panda_status {
         Error::NoService { .. } => PANDA_NO_SERVICE,
         Error::NoReply { .. } => PANDA_NO_REPLY,
         Error::Expelled { .. } => PANDA_EXPELLED,
+        Error::NoState { .. } => PANDA_NO_STATE,
         Error::AlreadyMember(_) => PANDA_ALREADY_MEMBER,
         Error::NotMember(_) => PANDA_NOT_MEMBER,
         Error::SameNumber(_) => PANDA_SAME_NUMBER,
@@ -185,7 +196,7 @@ fn of_session(error: &Error) -> panda_status {
     }
 }
 
-/// What the thread was told last.
+/// The last error of a thread.
 struct Last {
     text: CString,
     rank: panda_rank,
@@ -195,12 +206,14 @@ thread_local! {
     static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
 }
 
-// Not inlined, as all that uses it: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+// Not inlined, like all its callers: a fiber that switched would otherwise use the thread-local
+// address of its former processor.
 #[cold]
 #[inline(never)]
 fn note(text: String, rank: panda_rank) {
     let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
-    // Handlers of exit() and destructors of thread keys run when the thread's own values are gone: nobody could keep it then.
+    // Handlers of exit() and destructors of thread keys run when the thread's own values are gone.
+    // The error cannot be kept then.
     let _ = LAST.try_with(|last| last.replace(Some(Last { text, rank })));
 }
 
@@ -221,14 +234,14 @@ fn panicked(function: &'static str, panic: &(dyn Any + Send)) -> panda_status {
     PANDA_PANICKED
 }
 
-/// What somebody panicked with.
+/// Returns the message of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("something that is no text")
 }
 
-/// Runs what a function of the interface does: no panic crosses into C, and what fails is noted.
+/// Runs the body of a function of the interface. No panic crosses into C, and a failure is kept.
 #[inline]
 pub(crate) fn entry(
     function: &'static str,
@@ -241,7 +254,7 @@ pub(crate) fn entry(
     }
 }
 
-/// The same for a function that has a value and no status.
+/// The same for a function that returns a value and no status.
 #[inline]
 pub(crate) fn value<V>(
     function: &'static str,
@@ -261,14 +274,14 @@ pub(crate) fn value<V>(
     }
 }
 
-/// Something of what is kept; nothing where none has failed, or where the thread ends and keeps nothing any more.
+/// Reads the kept error. Returns `None` without one, or when the thread is ending and keeps none.
 #[inline(never)]
 fn last<V>(part: impl FnOnce(&Last) -> V) -> Option<V> {
     let kept = LAST.try_with(|last| last.borrow().as_ref().map(part));
     kept.ok().flatten()
 }
 
-/// Gives a handle back: drops what C gave.
+/// Drops what C gave back.
 pub(crate) fn freed<T>(function: &'static str, handle: Option<T>) {
     value(function, (), || {
         drop(handle);
@@ -276,22 +289,26 @@ pub(crate) fn freed<T>(function: &'static str, handle: Option<T>) {
     });
 }
 
-/// What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
-/// one processor are one thread: ask before anything that may wait. In handlers of exit() and destructors of thread keys nothing is kept any more, and it is empty.
+/// Returns the error of the last operation that failed on this thread, in words; empty if none has.
+/// The text is valid until the next operation that fails on this thread. Fibers of one processor
+/// are one thread: read it before anything that may wait. In handlers of exit() and destructors of
+/// thread keys it is empty.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub extern "C" fn panda_last_error() -> *const c_char {
     last(|last| last.text.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Whom that names: the peer that is lost, did not answer in time or called something else. PANDA_ANY if it is about nobody.
+/// Returns the process that the last error names: the peer that is lost, did not answer in time or
+/// called something else. PANDA_ANY if it names none.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub extern "C" fn panda_last_rank() -> panda_rank {
     last(|last| last.rank).unwrap_or(PANDA_ANY)
 }
 
-/// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
+/// Returns the name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number.
+/// It is valid for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
     const NAMES: [&CStr; 25] = [

@@ -10,8 +10,9 @@ use antiphon_panda::thread::{Barrier, Condition, Mutex, MutexGuard, Semaphore};
 use crate::given::{given, time};
 use crate::status::{Failure, entry, freed, panda_status, value};
 
-/// Mutual exclusion; unlocking gives it to the thread that waits longest. An upcall may lock it, so keep it only for as long as it takes to read or change what it guards, and over no
-/// other wait than a condition's.
+/// Mutual exclusion. Unlocking passes the mutex to the thread that has waited longest. An upcall
+/// may lock it, so hold it only to read or change the guarded data, and during no wait but a
+/// condition's.
 pub struct panda_mutex {
     // The guard goes first: it refers to the mutex.
     guard: UnsafeCell<Option<MutexGuard<'static, ()>>>,
@@ -19,11 +20,11 @@ pub struct panda_mutex {
     is_locked: AtomicBool,
 }
 
-// SAFETY: the guard's place is touched by who holds the mutex only.
+// SAFETY: only the holder of the mutex touches the guard's place.
 unsafe impl Sync for panda_mutex {}
 
 impl panda_mutex {
-    /// The mutex, as its guards refer to it.
+    /// Returns the mutex with the lifetime of its guards.
     fn mutex(&self) -> &'static Mutex<()> {
         // SAFETY: it does not move, and is freed after the guard.
         unsafe { &*std::ptr::from_ref(&*self.mutex) }
@@ -35,14 +36,14 @@ impl panda_mutex {
         unsafe { *self.guard.get() = Some(guard) };
     }
 
-    /// The guard, of who holds the mutex.
+    /// Takes the holder's guard.
     fn take(&self) -> Result<MutexGuard<'static, ()>, Failure> {
         let was_locked = self.is_locked.swap(false, Ordering::Relaxed);
         let is_free = || Failure::argument("mutex", "is not locked");
         if !was_locked {
             return Err(is_free());
         }
-        // SAFETY: the caller promises to hold it, and that it is held was seen.
+        // SAFETY: the caller promises to hold it, and it is checked to be held.
         unsafe { (*self.guard.get()).take() }.ok_or_else(is_free)
     }
 }
@@ -52,17 +53,17 @@ pub struct panda_condition {
     condition: Condition,
 }
 
-/// A counting semaphore; what is brought goes to the thread that waits longest.
+/// A counting semaphore. A unit goes to the thread that has waited longest.
 pub struct panda_semaphore {
     semaphore: Semaphore,
 }
 
-/// Lets threads of this process go on when so many have come; between processes it is panda_comm_barrier().
+/// A barrier for a number of threads of this process. Between processes it is panda_comm_barrier().
 pub struct panda_barrier {
     barrier: Barrier,
 }
 
-/// A mutex that nobody holds, the caller's, as of the others below.
+/// Returns a free mutex, which the caller frees, as the others below.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_mutex_new() -> *mut panda_mutex {
     Box::into_raw(Box::new(panda_mutex {
@@ -72,13 +73,13 @@ pub extern "C" fn panda_mutex_new() -> *mut panda_mutex {
     }))
 }
 
-/// Frees a mutex that nobody uses. NULL is none.
+/// Frees a mutex that no thread uses. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_mutex_free(mutex: Option<Box<panda_mutex>>) {
     freed("panda_mutex_free", mutex);
 }
 
-/// Waits until the mutex is the caller's. Who has it already waits for ever.
+/// Locks the mutex, and waits for it. A thread that has it already waits for ever.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -90,9 +91,9 @@ pub extern "C" fn panda_mutex_lock(mutex: Option<&panda_mutex>) -> panda_status 
     })
 }
 
-/// Takes the mutex if nobody has it.
+/// Locks the mutex if it is free.
 ///
-/// Errors: PANDA_NOT_NOW: somebody has; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_NOW: it is locked; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_mutex_trylock(mutex: Option<&panda_mutex>) -> panda_status {
     entry("panda_mutex_trylock", || {
@@ -103,9 +104,9 @@ pub extern "C" fn panda_mutex_trylock(mutex: Option<&panda_mutex>) -> panda_stat
     })
 }
 
-/// Lets go of a mutex that the caller has.
+/// Unlocks a mutex that the caller has.
 ///
-/// Errors: PANDA_BAD_ARGUMENT, also if nobody has it.
+/// Errors: PANDA_BAD_ARGUMENT, also if it is not locked.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_mutex_unlock(mutex: Option<&panda_mutex>) -> panda_status {
     entry("panda_mutex_unlock", || {
@@ -114,22 +115,24 @@ pub extern "C" fn panda_mutex_unlock(mutex: Option<&panda_mutex>) -> panda_statu
     })
 }
 
-/// A condition that nobody waits for.
+/// Returns a condition without waiting threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_condition_new() -> *mut panda_condition {
     let condition = Condition::new();
     Box::into_raw(Box::new(panda_condition { condition }))
 }
 
-/// Frees a condition that nobody uses. NULL is none.
+/// Frees a condition that no thread uses. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_condition_free(condition: Option<Box<panda_condition>>) {
     freed("panda_condition_free", condition);
 }
 
-/// Lets go of the mutex, which the caller has, waits for a signal for a time at most, in nanoseconds or PANDA_FOREVER, and takes the mutex again, in any case.
+/// Unlocks the mutex, which the caller has, and waits for a signal for a time at most, in
+/// nanoseconds or PANDA_FOREVER. It locks the mutex again in any case.
 ///
-/// Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having let go.
+/// Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having
+/// unlocked.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_condition_wait(
     condition: Option<&panda_condition>,
@@ -156,7 +159,7 @@ pub extern "C" fn panda_condition_wait(
     })
 }
 
-/// Wakes the thread that waits longest, if there is one.
+/// Wakes the thread that has waited longest, if there is one.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -167,7 +170,7 @@ pub extern "C" fn panda_condition_signal(condition: Option<&panda_condition>) ->
     })
 }
 
-/// Wakes all that wait now.
+/// Wakes all threads that wait now.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -178,23 +181,24 @@ pub extern "C" fn panda_condition_broadcast(condition: Option<&panda_condition>)
     })
 }
 
-/// As much as a semaphore begins with at most. Nobody counts from here to where its number would wrap, nor from here to 0, so that it is one of a greater value for all that can be seen.
+/// The most with which a semaphore begins. No program counts from here to where the number would
+/// wrap, or down to 0. So it behaves as one of a greater value.
 const MOST: u64 = u64::MAX / 2;
 
-/// A semaphore of that value.
+/// Returns a semaphore with this value.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_semaphore_new(value: u64) -> *mut panda_semaphore {
     let semaphore = Semaphore::new(value.min(MOST));
     Box::into_raw(Box::new(panda_semaphore { semaphore }))
 }
 
-/// Frees a semaphore that nobody uses. NULL is none.
+/// Frees a semaphore that no thread uses. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_semaphore_free(semaphore: Option<Box<panda_semaphore>>) {
     freed("panda_semaphore_free", semaphore);
 }
 
-/// P: takes one, and waits for it if there is none.
+/// P: takes a unit, and waits for one if there is none.
 ///
 /// Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -207,7 +211,7 @@ pub extern "C" fn panda_semaphore_wait(semaphore: Option<&panda_semaphore>) -> p
     })
 }
 
-/// Takes one if there is one.
+/// Takes a unit if there is one.
 ///
 /// Errors: PANDA_NOT_NOW: there is none; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -220,7 +224,7 @@ pub extern "C" fn panda_semaphore_trywait(semaphore: Option<&panda_semaphore>) -
     })
 }
 
-/// V: brings one.
+/// V: adds a unit.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -231,7 +235,8 @@ pub extern "C" fn panda_semaphore_post(semaphore: Option<&panda_semaphore>) -> p
     })
 }
 
-/// How many a semaphore would let pass now: by the time that the caller looks at it, it may be another number. 0 for NULL.
+/// Returns how many units a semaphore has now. When the caller reads the number, it may have
+/// changed. 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_semaphore_value(semaphore: Option<&panda_semaphore>) -> u64 {
     value("panda_semaphore_value", 0, || {
@@ -239,20 +244,20 @@ pub extern "C" fn panda_semaphore_value(semaphore: Option<&panda_semaphore>) -> 
     })
 }
 
-/// A barrier for so many threads, at least one.
+/// Returns a barrier for this many threads, at least one.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_barrier_new(threads: usize) -> *mut panda_barrier {
     let barrier = Barrier::new(threads);
     Box::into_raw(Box::new(panda_barrier { barrier }))
 }
 
-/// Frees a barrier that nobody uses. NULL is none.
+/// Frees a barrier that no thread uses. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_barrier_free(barrier: Option<Box<panda_barrier>>) {
     freed("panda_barrier_free", barrier);
 }
 
-/// Waits for the others. `is_last`, which may be NULL, is whether the caller came last.
+/// Waits for the others. `is_last`, which may be NULL, tells whether the caller came last.
 ///
 /// Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]

@@ -18,32 +18,33 @@ pub struct panda_thread {
     handle: Handle<Pointer>,
 }
 
-/// What a thread does; what it returns is the thread's result.
+/// The body of a thread. Its return value is the thread's result.
 pub type panda_body = Option<unsafe extern "C-unwind" fn(context: *mut c_void) -> *mut c_void>;
 
 /// Threads of the operating system, for panda_run().
 pub const PANDA_THREADS_SYSTEM: u32 = 0;
 
-/// Fibers on one processor, for panda_run(): a switch costs nanoseconds, and one runs until it waits or yields. A fiber's stack has 256 KiB.
+/// Fibers on one processor, for panda_run(). A switch costs nanoseconds, and a fiber runs until it
+/// waits or yields. A fiber's stack has 256 KiB.
 pub const PANDA_THREADS_FIBERS: u32 = 1;
 
-/// What the program hands from thread to thread.
+/// A pointer that the program passes from thread to thread.
 struct Pointer(*mut c_void);
 
-// SAFETY: the header says that contexts and results are for other threads, too.
+// SAFETY: the header says that contexts and results may pass between threads.
 unsafe impl Send for Pointer {}
 
 impl Pointer {
-    /// (A method, so that a closure that uses it keeps all of this.)
+    /// (A method, so that a closure captures all of `self`.)
     fn get(&self) -> *mut c_void {
         self.0
     }
 }
 
-/// What unwinds a thread that ends early.
+/// The payload that unwinds a thread that ends early.
 struct Exit(Pointer);
 
-/// What a thread does to its end or to its exit.
+/// Runs a thread to its end or to its exit.
 fn whole(
     body: panda_body,
     context: *mut c_void,
@@ -53,7 +54,7 @@ fn whole(
     Ok(move || body().unwrap_or_else(|exit| exit.0))
 }
 
-/// What a body returns, or the exit that ended it.
+/// Returns the result of a body, or the exit that ended it.
 fn until_exit(
     body: panda_body,
     context: *mut c_void,
@@ -77,9 +78,11 @@ fn keep(result: Pointer, place: Option<&mut MaybeUninit<*mut c_void>>) {
     place.map(|place| place.write(result.get()));
 }
 
-/// Runs a program on threads of a kind: `main`, and those that it starts by panda_thread_create(), are threads of the system (PANDA_THREADS_SYSTEM) or fibers that share the caller's processor
-/// (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended, so not at all where those that are left wait for each other: an upcall or another thread might still wake
-/// them. What `main` returns goes to `result`, which may be NULL.
+/// Runs a program: `main`, and the threads that it starts by panda_thread_create(). They are
+/// threads of the system (PANDA_THREADS_SYSTEM), or fibers that share the caller's processor
+/// (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended. If the remaining
+/// fibers wait for each other it does not return, because an upcall or another thread might still
+/// wake them. The result of `main` goes to `result`, which may be NULL.
 ///
 /// Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -103,8 +106,9 @@ pub unsafe extern "C" fn panda_run(
     })
 }
 
-/// Runs a program on fibers that share so many processors. A fiber may go on on another thread of the system after each wait: it keeps nothing over a wait that belongs to one, such as the address of a
-/// thread-local variable (errno is one) or a lock of pthread's.
+/// Runs a program on fibers that share this many processors. After each wait a fiber may continue
+/// on another thread of the system. So it must not keep anything of a thread over a wait, such as
+/// the address of a thread-local variable (errno is one) or a pthread lock.
 ///
 /// Errors: as panda_run().
 #[unsafe(no_mangle)]
@@ -118,14 +122,16 @@ pub unsafe extern "C" fn panda_run_on(
         let is_none = || Failure::argument("processors", "is 0");
         let processors = NonZeroUsize::new(processors as usize).ok_or_else(is_none)?;
         let main = whole(main, context, "main")?;
-        // SAFETY: the caller's promise; what is thread-local here is reached in functions of its own.
+        // SAFETY: the caller's promise; thread-local variables here are used only inside functions
+        // of their own.
         keep(unsafe { thread::run_on(processors, main) }?, result);
         Ok(())
     })
 }
 
-/// Starts a thread: a fiber if the caller is one, else a thread of the system. `name` is for debuggers and may be NULL; of `priority`, see panda_thread_set_priority(). The handle is the caller's,
-/// to be given back by panda_thread_join() or panda_thread_detach().
+/// Starts a thread: a fiber if the caller is one, else a thread of the system. `name` is for
+/// debuggers and may be NULL. For `priority`, see panda_thread_set_priority(). The caller passes
+/// the handle to panda_thread_join() or panda_thread_detach().
 ///
 /// Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -153,9 +159,10 @@ pub unsafe extern "C" fn panda_thread_create(
     })
 }
 
-/// Waits until a thread has ended, takes its result to `result`, which may be NULL, and gives the handle back.
+/// Waits until a thread has ended, writes its result to `result`, which may be NULL, and frees the
+/// handle.
 ///
-/// Errors: PANDA_IN_UPCALL, and the handle is as it was; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_IN_UPCALL, and the handle stays valid; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_thread_join(
     thread: *mut panda_thread,
@@ -164,7 +171,7 @@ pub unsafe extern "C" fn panda_thread_join(
     entry("panda_thread_join", || {
         must_not_wait()?;
         let thread = given((!thread.is_null()).then_some(thread), "thread")?;
-        // SAFETY: a handle that the library gave and that is given back once.
+        // SAFETY: the handle comes from the library and is freed once.
         let ended = unsafe { Box::from_raw(thread) }.handle.join();
         let ended = ended.map_err(|panic| Failure::Panicked(said(&*panic).into()));
         keep(ended?, result);
@@ -172,13 +179,13 @@ pub unsafe extern "C" fn panda_thread_join(
     })
 }
 
-/// Gives the handle back and lets the thread go on by itself. NULL is none.
+/// Frees the handle, and the thread continues by itself. NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_thread_detach(thread: Option<Box<panda_thread>>) {
     freed("panda_thread_detach", thread);
 }
 
-/// Whether a thread has ended, so that to join it does not wait.
+/// Returns whether a thread has ended, so that joining it does not wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_thread_is_over(thread: Option<&panda_thread>) -> bool {
     value("panda_thread_is_over", false, || {
@@ -186,8 +193,10 @@ pub extern "C" fn panda_thread_is_over(thread: Option<&panda_thread>) -> bool {
     })
 }
 
-/// Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall or another function that the library was
-/// given, it ends the process. It unwinds the stack as pthread_exit() does: destructors of C++ run.
+/// Ends the calling thread early, with a result. It may be called only in bodies for panda_run() or
+/// panda_thread_create(), and in functions that they call. In an upcall, or another function that
+/// the library got, it ends the process. It unwinds the stack as pthread_exit() does: destructors
+/// of C++ run.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn panda_thread_exit(result: *mut c_void) -> ! {
     resume_unwind(Box::new(Exit(Pointer(result))))
@@ -214,7 +223,8 @@ pub extern "C" fn panda_thread_sleep(time_ns: u64) -> panda_status {
     })
 }
 
-/// A number of 64 bits for the calling thread, fiber or not: its own for as long as it lives, and not found by a stranger's bad luck (threads have the same with a probability of n² / 2⁶⁵).
+/// Returns a 64-bit number for the calling thread, fiber or not. It does not change while the
+/// thread lives. Among n threads, two have the same number with a probability of n² / 2⁶⁵.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_thread_self() -> u64 {
     value("panda_thread_self", 0, || {
@@ -223,8 +233,9 @@ pub extern "C" fn panda_thread_self() -> u64 {
     })
 }
 
-/// Sets the caller's priority; whether it took hold. 0 is usual, greater runs first. Among fibers of one processor it is exact; of threads of the system it is a hint, the nice value of the opposite
-/// sign within -20 and 19, and to raise it takes a privilege.
+/// Sets the caller's priority. Returns whether it took effect. 0 is the default, and greater values
+/// run first. Among fibers of one processor it is exact. For threads of the system it is a hint:
+/// the nice value of the opposite sign, within -20 and 19. To raise it takes a privilege.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_thread_set_priority(priority: i32) -> bool {
     value("panda_thread_set_priority", false, || {
@@ -232,8 +243,10 @@ pub extern "C" fn panda_thread_set_priority(priority: i32) -> bool {
     })
 }
 
-/// Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile; among threads of the system it is just called. What it returns goes to `result`, which
-/// may be NULL. For a fiber it runs on a thread of the system's; panda_thread_exit() in it ends the caller all the same.
+/// Runs a call that blocks in the system, such as a read, so that other fibers of the processor
+/// continue meanwhile. Among threads of the system it is simply called. Its return value goes to
+/// `result`, which may be NULL. For a fiber it runs on a thread of the system. panda_thread_exit()
+/// in it still ends the caller.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -250,7 +263,7 @@ pub unsafe extern "C-unwind" fn panda_blocking(
         }
         Ok(())
     });
-    // Out here, where nothing of the interface's catches it.
+    // Out here, where no frame of the interface catches it.
     if let Some(Exit(result)) = exit {
         panda_thread_exit(result.get());
     }

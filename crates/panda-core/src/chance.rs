@@ -1,17 +1,18 @@
-//! Random numbers that are the same for the same seed, for ever: SplitMix64 (Steele, Lea and Flood, 2014).
+//! Random numbers that are the same for the same seed, in every version: SplitMix64 (Steele, Lea
+//! and Flood, 2014).
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The stream of a seed.
+    /// Makes the stream of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -20,17 +21,17 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.draw() % end
     }
 
-    /// A number from `low` to `high`.
+    /// Returns a number from `low` to `high`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// True so many times in a thousand.
+    /// Returns true that many times in a thousand.
     pub fn happens(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }

@@ -1,35 +1,38 @@
-//! What a platform reports of frames and peers.
+//! A platform's reports of frames and peers.
 
 use crate::message::Message;
 
-/// A process's number in its session, from 0. Processes that are spawned later get the next numbers.
+/// A process's number in its session, from 0. Processes that are spawned later get the next
+/// numbers.
 pub type Rank = u32;
 
-/// What the receiving end of a platform reports.
+/// A report of a platform's receiving end.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A frame of a process of this session. Frames of strangers are dropped by the platform; frames of a session's own process may still hold anything.
+    /// A frame of a process of this session. The platform drops frames of strangers. Frames of a
+    /// session's own process may still hold anything.
     Frame {
         /// The sender.
         from: Rank,
-        /// What it sent, without the platform's own headers.
+        /// The frame without the platform's own headers.
         frame: Message,
     },
-    /// A frame that a process of this session multicast to several, of which this one may be one.
+    /// A frame that a process of this session multicast to several. This process may be one of
+    /// them.
     Multicast {
         /// The sender.
         from: Rank,
-        /// What it sent.
+        /// The frame.
         frame: Message,
     },
-    /// A peer gets what this process multicasts.
+    /// A peer hears this process's multicasts.
     Hears {
         /// The peer.
         rank: Rank,
     },
-    /// A peer cannot be reached any more. Nothing comes from it after this unless it joins again.
+    /// A peer cannot be reached any more. No event comes from it afterwards unless it joins again.
     Lost {
-        /// Who.
+        /// The peer.
         rank: Rank,
         /// How that is known.
         loss: Loss,
@@ -48,28 +51,29 @@ pub enum Event {
     },
 }
 
-/// How a platform knows that a peer is lost.
+/// The platform's knowledge of a peer's loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// The process is known to have ended (its connection was closed by its system, its process number is gone): it will never act again. Otherwise it may only be
-    /// cut off or stopped.
+    /// Whether the process has certainly ended and never acts again. Its system closed its
+    /// connection, or its process number is gone. Otherwise it may only be cut off or stopped.
     pub is_certain: bool,
-    /// The process has said that it ends its session. Then its end is certain, too.
+    /// Whether the process has said that it ends its session. Then its end is certain, too.
     pub has_left: bool,
-    /// In words, to follow the peer's name: "closed its connection".
+    /// Reason, in words that follow the peer's name: "closed its connection".
     pub reason: String,
 }
 
-/// Whether more should be sent to a peer now.
+/// The willingness of a peer to take more now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Yes.
+    /// More may be sent.
     Free,
-    /// The peer is slow: the frame is kept, but a thread that may wait should wait for [`Event::Room`].
+    /// The peer is slow: the frame is kept, but a thread that may wait should wait for
+    /// [`Event::Room`].
     Congested,
 }
 
-/// How far bytes to and from a peer are. It is compared with what was said before of the same peer.
+/// Progress of bytes to and from a peer. It is compared with an earlier value for the same peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Transfer {
     /// Bytes that have come from it, of whole frames or not.

@@ -1,9 +1,9 @@
-//! The protocols of the portability layer, without I/O: messages, reliable links, ordered groups and
-//! collectives as state machines.
+//! The protocols of the portability layer, without I/O. Messages, reliable links, ordered groups
+//! and collectives are state machines.
 //!
-//! Nothing here knows a platform, a session, a thread or a clock. [`protocol::Stack`] is all
-//! protocols as one process has them; a driver feeds it the time and what happened, and performs
-//! the [actions](protocol::Action) that it asks for. The crate `antiphon-panda` drives it over real
+//! Nothing here knows a platform, a session, a thread or a clock. [`protocol::Stack`] holds all
+//! protocols of one process. A driver feeds it the time and events, and performs the
+//! [actions](protocol::Action) that it asks for. The crate `antiphon-panda` drives it over real
 //! platforms, the simulator in virtual time.
 
 mod chance;

@@ -1,7 +1,8 @@
 //! Messages: a stack of headers in front of a payload that is never copied.
 //!
-//! A message is a list of pieces. Each layer on the way down pushes its header at the front, each on the way up pops it; the payload stays where it is.
-//! Headers grow downwards in a small buffer inside the message, so that pushing one allocates nothing:
+//! A message is a list of pieces. Each layer on the way down pushes its header at the front, each
+//! on the way up pops it; the payload stays where it is. Headers grow downwards in a small buffer
+//! inside the message, so that pushing one allocates nothing:
 //!
 //! ```text
 //!   head   [ .......|H3|H2|H1 ]   pieces [ payload ][ more payload ]
@@ -13,10 +14,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smallvec::SmallVec;
 
-/// Bytes of headers that a message holds without allocating. With all else that is known of a message that came to a port it is 128 bytes, which are moved by a few
-/// instructions; more are by a call.
+/// Bytes of headers that a message holds without allocating. With its sender, tag and port, a
+/// message is then 128 bytes, which a few instructions move. More bytes would be moved by a call.
 const HEAD: usize = 56;
-/// Bytes that a [`Header`] has room for.
+/// Bytes for which a [`Header`] has room.
 const HEADER: usize = 24;
 
 /// A message, or a frame of one: headers and payload as a list of pieces.
@@ -36,10 +37,11 @@ pub struct Header {
 }
 
 impl Header {
-    /// The first `length` bytes of two numbers, least significant byte first.
+    /// Makes a header of the first `length` bytes of two numbers, least significant byte first.
     ///
     /// # Panics
-    /// They have not as many.
+    ///
+    /// The numbers have fewer bytes.
     #[inline]
     #[must_use]
     pub fn new(low: u128, high: u64, length: usize) -> Self {
@@ -50,7 +52,8 @@ impl Header {
         Self { bytes, length }
     }
 
-    /// Its bytes, and what follows them where they lie: copied as a whole it takes a few instructions, as its length is known.
+    /// Returns the whole buffer, beyond its length. Its size is constant, so a copy takes a few
+    /// instructions.
     #[inline]
     pub fn with_rest(&self) -> &[u8; HEADER] {
         &self.bytes
@@ -69,7 +72,7 @@ impl std::ops::Deref for Header {
 /// A message that does not hold what its receiver expects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Shorter than its headers say.
+    /// The message is shorter than its headers say.
     #[error("the message ends after {have} bytes where a header of {want} bytes was expected")]
     Short {
         /// Bytes that the header has.
@@ -77,20 +80,20 @@ pub enum DecodeError {
         /// Bytes that are left.
         have: usize,
     },
-    /// Not a value of the type that was asked for.
+    /// The bytes are no value of the wanted type.
     #[error(
         "the message holds no {wanted}: {reason}. Sender and receiver must use one type for one port"
     )]
     Value {
-        /// The type that was asked for.
+        /// The wanted type.
         wanted: &'static str,
-        /// What the decoder found.
+        /// Error of the decoder.
         reason: String,
     },
 }
 
 impl Message {
-    /// An empty message.
+    /// Makes an empty message.
     #[inline]
     #[must_use]
     pub fn new() -> Self {
@@ -102,7 +105,7 @@ impl Message {
         }
     }
 
-    /// A message with a copy of these bytes; a short one without allocating.
+    /// Makes a message with a copy of these bytes; a short one without allocating.
     #[inline]
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Self {
@@ -114,20 +117,22 @@ impl Message {
         message
     }
 
-    /// A message whose payload is a value, in postcard's form.
+    /// Makes a message whose payload is a value, in postcard's form.
     ///
     /// # Errors
-    /// [`DecodeError::Value`] where the value's own `Serialize` refuses.
+    ///
+    /// [`DecodeError::Value`]: the value's own `Serialize` refuses.
     pub fn of<V: Serialize>(value: &V) -> Result<Self, DecodeError> {
         postcard::to_stdvec(value)
             .map(Self::from)
             .map_err(|e| refused::<V>(&e))
     }
 
-    /// The payload as a value. The message must hold exactly one.
+    /// Decodes the payload, which must be exactly one value.
     ///
     /// # Errors
-    /// [`DecodeError::Value`] where the bytes are no such value.
+    ///
+    /// [`DecodeError::Value`]: the bytes are no such value.
     pub fn value<V: DeserializeOwned>(&self) -> Result<V, DecodeError> {
         match self.front(self.len()) {
             Some(bytes) => value_in(bytes),
@@ -135,14 +140,15 @@ impl Message {
         }
     }
 
-    /// The first `count` bytes, if they lie in one piece.
+    /// Returns the first `count` bytes, if they are in one piece.
     #[inline]
     pub fn front(&self, count: usize) -> Option<&[u8]> {
         let first = self.slices().next().unwrap_or_default();
         first.get(..count)
     }
 
-    /// What begins it: the first piece as it lies, if that is at least as long as `space` or all there is, and else a copy in it.
+    /// Returns the beginning of the message. It is the first piece if that is the whole message or
+    /// at least as long as `space`; otherwise a copy in `space`.
     #[inline]
     pub fn front_in<'a>(&'a self, space: &'a mut [u8]) -> &'a [u8] {
         let first = self.slices().next().unwrap_or_default();
@@ -152,7 +158,7 @@ impl Message {
         }
     }
 
-    /// Copies as much of its beginning as there is room for, and returns that.
+    /// Copies as much of the beginning as there is room for, and returns that.
     fn copy_front<'a>(&self, space: &'a mut [u8]) -> &'a [u8] {
         let mut filled = 0;
         for piece in self.slices() {
@@ -166,21 +172,21 @@ impl Message {
         &space[..filled]
     }
 
-    /// Bytes in all.
+    /// Returns the number of bytes.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         HEAD - usize::from(self.start) + self.behind
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether it is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts a header before all else.
+    /// Pushes a header to the front.
     #[inline]
     pub fn push(&mut self, header: &[u8]) {
         let end = usize::from(self.start);
@@ -215,9 +221,10 @@ impl Message {
         Ok(header)
     }
 
-    /// The `N` bytes at the front, which stay there.
+    /// Returns the first `N` bytes, which stay there.
     ///
     /// # Errors
+    ///
     /// [`DecodeError::Short`].
     #[inline]
     pub fn look<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
@@ -227,9 +234,11 @@ impl Message {
         }
     }
 
-    /// Takes as many bytes off the front as there is room for in `header`: for who knows their number only when the program runs.
+    /// Pops as many bytes as fit into `header`, for callers that know their number only at run
+    /// time.
     ///
     /// # Errors
+    ///
     /// [`DecodeError::Short`], and the message is as it was.
     #[inline]
     pub fn pop_into(&mut self, header: &mut [u8]) -> Result<(), DecodeError> {
@@ -252,7 +261,7 @@ impl Message {
         Ok(())
     }
 
-    /// The same where headers do not hold them all.
+    /// Does the same as [`look`](Self::look) if the bytes reach beyond the headers.
     fn look_further<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
         if self.len() < N {
             return Err(DecodeError::Short {
@@ -265,9 +274,10 @@ impl Message {
         Ok(header)
     }
 
-    /// Cuts the first `at` bytes off and returns them; nothing is copied but headers.
+    /// Cuts the first `at` bytes off and returns them. Only headers are copied.
     ///
     /// # Errors
+    ///
     /// [`DecodeError::Short`], and the message is as it was.
     pub fn split_to(&mut self, at: usize) -> Result<Self, DecodeError> {
         if self.len() < at {
@@ -310,7 +320,7 @@ impl Message {
         }
     }
 
-    /// The bytes in order, as the pieces that they lie in: what a vectored write takes.
+    /// Returns the pieces in order, as a vectored write takes them.
     #[inline]
     pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
         let head = &self.head[usize::from(self.start)..];
@@ -319,7 +329,8 @@ impl Message {
             .filter(|slice| !slice.is_empty())
     }
 
-    /// Copies all bytes to the front of `space` and returns them there; nothing if there is no room.
+    /// Copies all bytes to the front of `space` and returns them there; returns `None` if there is
+    /// no room.
     #[inline]
     pub fn copy_into<'a>(&self, space: &'a mut [u8]) -> Option<&'a [u8]> {
         let whole = space.get_mut(..self.len())?;
@@ -331,7 +342,7 @@ impl Message {
         Some(whole)
     }
 
-    /// What is left after the first `count` bytes, as pieces.
+    /// Returns the pieces behind the first `count` bytes.
     #[inline]
     pub fn rest(mut self, count: usize) -> impl Iterator<Item = Bytes> {
         self.advance(count.min(self.len()));
@@ -339,7 +350,7 @@ impl Message {
         self.pieces.into_iter()
     }
 
-    /// All bytes in one piece; copied only if they are not in one already.
+    /// Returns all bytes in one piece, which is a copy only if they are in several.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         if usize::from(self.start) == HEAD && self.pieces.len() <= 1 {
@@ -351,7 +362,7 @@ impl Message {
         whole.freeze()
     }
 
-    /// Takes `count` bytes off the front, which are there.
+    /// Removes the first `count` bytes, which must be there.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         let of_head = count.min(HEAD - usize::from(self.start));
@@ -374,7 +385,7 @@ impl Message {
         }
     }
 
-    /// Makes the headers a piece of their own.
+    /// Makes a separate piece of the headers.
     fn spill(&mut self) {
         let head = &self.head[usize::from(self.start)..];
         if !head.is_empty() {
@@ -385,7 +396,7 @@ impl Message {
     }
 }
 
-/// Bytes as a value; they must hold exactly one.
+/// Decodes bytes, which must hold exactly one value.
 pub fn value_in<V: DeserializeOwned>(bytes: &[u8]) -> Result<V, DecodeError> {
     let (value, rest) = postcard::take_from_bytes(bytes).map_err(|e| refused::<V>(&e))?;
     match rest.len() {
@@ -407,7 +418,7 @@ fn refused<V>(error: &postcard::Error) -> DecodeError {
 impl Clone for Message {
     #[inline]
     fn clone(&self) -> Self {
-        // Mostly there is one, or none: for a list of any length more would be done.
+        // Mostly there is one piece, or none; a general copy would take longer.
         let pieces = match self.pieces.as_slice() {
             [] => SmallVec::new(),
             [one] => SmallVec::from_buf([one.clone()]),

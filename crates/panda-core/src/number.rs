@@ -1,4 +1,5 @@
-//! Numbers of which programs have arrays, what is made of them, and their form between processes: least significant byte first, as almost all machines have them.
+//! Numbers in arrays of programs, their reductions, and their form between processes. That form is
+//! little-endian, as on almost all machines.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,30 +8,31 @@ use bytes::Bytes;
 
 use crate::message::Message;
 
-/// What becomes of the numbers that the processes of a communicator have at the same place of their arrays.
+/// A reduction of the numbers at the same place of all processes' arrays.
 ///
-/// Sums and products of integers wrap around. One of floating-point numbers is not a number where what it is made of has one, and then always the same one, [`f64::NAN`] or [`f32::NAN`]; of equal zeros
-/// [`Least`](Self::Least) and [`Greatest`](Self::Greatest) take that of the earlier process.
+/// Sums and products of integers wrap around. If an operand is not a number, neither is the result,
+/// which is always [`f64::NAN`] or [`f32::NAN`]. Of equal zeros, [`Least`](Self::Least) and
+/// [`Greatest`](Self::Greatest) take the earlier process's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// All added.
+    /// The sum.
     Sum,
-    /// All multiplied.
+    /// The product.
     Product,
-    /// The least of them.
+    /// The least number.
     Least,
-    /// The greatest of them.
+    /// The greatest number.
     Greatest,
-    /// The bits that all have; of integers alone, as the next two.
+    /// The bits that are set in all; for integers only, as the next two.
     And,
-    /// The bits that one or more have.
+    /// The bits that are set in one or more.
     Or,
-    /// The bits that an odd number of them have.
+    /// The bits that are set in an odd number of them.
     Xor,
 }
 
 impl Reduction {
-    /// All of them.
+    /// All reductions.
     pub const ALL: [Self; 7] = [
         Self::Sum,
         Self::Product,
@@ -41,12 +43,12 @@ impl Reduction {
         Self::Xor,
     ];
 
-    /// Between processes.
+    /// Returns its code between processes.
     pub fn code(self) -> u8 {
         self as u8 + 1
     }
 
-    /// In words.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -61,10 +63,10 @@ impl Reduction {
     }
 }
 
-/// A function of the program's, between processes: one cannot be told from another.
+/// Code of a function of the program. Processes cannot tell two such functions apart.
 pub const FUNCTION: u8 = u8::MAX;
 
-/// What a code between processes stands for, in words.
+/// Returns the name of the reduction with a code.
 pub fn name_of_reduction(code: u8) -> &'static str {
     let known = Reduction::ALL.into_iter().find(|it| it.code() == code);
     match known {
@@ -74,24 +76,26 @@ pub fn name_of_reduction(code: u8) -> &'static str {
     }
 }
 
-/// Combines numbers with others as they go between processes; the last says whether those come first.
+/// A function that combines numbers with others in their wire form. The last argument says whether
+/// the others come first.
 pub type Named<T> = fn(&mut [T], &[u8], bool);
 
-/// A number of which arrays may be: integers of 8 to 64 bits and floating-point numbers of 32 and 64. No other type can be one.
+/// A number type for arrays: integers of 8 to 64 bits and floating-point numbers of 32 and 64 bits.
+/// The trait is sealed.
 pub trait Number: sealed::Element {}
 
 mod sealed {
     use super::{Named, Reduction};
 
     pub trait Element: bytemuck::Pod + Send + Sync + std::fmt::Debug + PartialEq {
-        /// The type between processes.
+        /// Code of the type between processes.
         const CODE: u8;
-        /// Its name.
+        /// Name of the type.
         const NAME: &'static str;
-        /// The same bytes in the order that they have between processes; and back.
+        /// Converts to little-endian, and back.
         #[must_use]
         fn little_endian(self) -> Self;
-        /// What does this, where it can be done with such numbers.
+        /// Returns the function of a reduction, if it is defined for these numbers.
         #[must_use]
         fn named(by: Reduction) -> Option<Named<Self>>;
     }
@@ -137,7 +141,8 @@ macro_rules! integers {
     )*};
 }
 
-/// The bits of what is not a number differ by machine and by the order of operands; so all get the same.
+/// The bits of a NaN differ by machine and by the order of operands. So all results get the same
+/// one.
 macro_rules! one_nan {
     ($type:ident, $value:expr) => {{
         let value: $type = $value;
@@ -170,7 +175,7 @@ macro_rules! floats {
 integers!(i8 1 i16 2 i32 3 i64 4 u8 5 u16 6 u32 7 u64 8);
 floats!(f32 9 f64 10);
 
-/// A type that a code between processes stands for.
+/// Returns the name of the type with a code.
 pub fn name_of_type(code: u8) -> &'static str {
     const NAMES: [&str; 10] = [
         "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
@@ -181,7 +186,7 @@ pub fn name_of_type(code: u8) -> &'static str {
         .unwrap_or("an unknown type")
 }
 
-/// Numbers as they go between processes: where the machine has them so, they are not converted, only copied.
+/// Returns numbers in their wire form. On a little-endian machine they are only copied.
 pub fn to_wire<T: Number>(numbers: &[T]) -> Bytes {
     Bytes::copy_from_slice(bytemuck::cast_slice(&on_wire(numbers)))
 }
@@ -193,7 +198,7 @@ fn on_wire<T: Number>(numbers: &[T]) -> Cow<'_, [T]> {
     }
 }
 
-/// Numbers that came, which are as many bytes as there is room for.
+/// Reads numbers from their wire form; the message has as many bytes as `into`.
 pub fn from_wire<T: Number>(came: &Message, into: &mut [T]) {
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(into);
     let _ = came.look_into(bytes);
@@ -202,7 +207,7 @@ pub fn from_wire<T: Number>(came: &Message, into: &mut [T]) {
     }
 }
 
-/// Combines numbers with those that came, wherever the pieces are cut that these lie in.
+/// Combines numbers with received ones, wherever the message's pieces are cut.
 pub fn combine_wire<T: Number>(
     named: Named<T>,
     into: &mut [T],
@@ -218,7 +223,7 @@ pub fn combine_wire<T: Number>(
     });
 }
 
-/// Runs of whole numbers in a message, one after another.
+/// Calls `act` with runs of whole numbers in a message, in order.
 fn in_whole_numbers(came: &Message, size: usize, mut act: impl FnMut(&[u8])) {
     let (mut cut, mut have) = ([0; 8], 0);
     for mut piece in came.slices() {

@@ -1,6 +1,8 @@
-//! What it takes to simulate whole programs, a line of JSON each: `cargo bench -p antiphon-panda --bench sim_programs -- [SECONDS]`.
+//! What it takes to simulate whole programs, a line of JSON each: `cargo bench -p antiphon-panda
+//! --bench sim_programs -- [SECONDS]`.
 //!
-//! `runs_a_second` and `frames_a_second` go by the clock of the machine, `virtual_ms` by that of the network, for one run.
+//! `runs_a_second` and `frames_a_second` go by the clock of the machine, `virtual_ms` by that of
+//! the network, for one run.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,8 @@
-//! Cost against members in the simulator, as JSON, a line for each operation: `cargo bench -p antiphon-panda --bench sim_scale -- [MEMBERS…]`.
+//! Cost against members in the simulator, as JSON, a line for each operation: `cargo bench -p
+//! antiphon-panda --bench sim_scale -- [MEMBERS…]`.
 //!
-//! Fields: `network`, `members`, `operation`, `messages`, `bytes`, `busiest` (messages of the busiest process), `virtual_us`, `real_ms`; each for one operation.
+//! Fields: `network`, `members`, `operation`, `messages`, `bytes`, `busiest` (messages of the
+//! busiest process), `virtual_us`, `real_ms`; each for one operation.
 
 use antiphon_panda_sim::{Kind, scale};
 
@@ -23,7 +25,8 @@ fn main() {
     }
 }
 
-/// Numbers of members where none are said. What goes to all at once has each process keep a link to each other: 1.5 GB of 1024, and more than 24 of 4096.
+/// Numbers of members where none are said. What goes to all at once has each process keep a link to
+/// each other: 1.5 GB of 1024, and more than 24 of 4096.
 fn usual(kind: Kind) -> &'static [u32] {
     match kind {
         Kind::Multicast => &[4, 16, 64, 256, 1024],

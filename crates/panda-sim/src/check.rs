@@ -1,4 +1,4 @@
-//! What must hold in every history.
+//! The checks that every history must pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,17 @@ use antiphon_panda_core::protocol::Time;
 mod communicators;
 mod ports;
 
-/// A message's name: its sender's life, membership and number.
+/// The name of a message: its sender's life, membership and number.
 type Id = (u32, u32, u32);
 
-/// A view's number, its messages with their places, and whether the member went on from it to the very next.
+/// A view's number, its messages with their places, and whether the member went on from it to the
+/// very next.
 type InView = (u64, Vec<(u64, Id)>, bool);
 
-/// What is wrong with a history, if anything.
+/// Checks a history.
 ///
 /// # Errors
+///
 /// The first fault found, in words.
 pub fn check(history: &History, end: Time) -> Result<(), String> {
     if let Some((rank, why)) = history.refused.first() {
@@ -32,18 +34,26 @@ pub fn check(history: &History, end: Time) -> Result<(), String> {
     }
     order(history)?;
     own_messages(history)?;
+    reported_places(history)?;
+    copies(history)?;
     calls(history, end)?;
     ports::ports(history, end)?;
     communicators::communicators(history, end)
 }
 
-/// One number, one view; and a view's number grows.
+/// Checks that a view's number has one view and one place, and grows.
 fn views(history: &History) -> Result<(), String> {
-    let mut seen: BTreeMap<u64, &[u32]> = BTreeMap::new();
+    let mut seen: BTreeMap<u64, (&[u32], u64)> = BTreeMap::new();
     for (life, member) in memberships(history) {
         let mut last = 0;
-        for place in &member.places {
-            let Place::View { number, members } = place else {
+        for event in &member.places {
+            let Place::View {
+                number,
+                place,
+                members,
+                ..
+            } = event
+            else {
                 continue;
             };
             if *number <= last {
@@ -59,10 +69,10 @@ fn views(history: &History) -> Result<(), String> {
                     life.rank
                 ));
             }
-            let first = *seen.entry(*number).or_insert(members);
-            if first != members.as_slice() {
+            let (first, at) = *seen.entry(*number).or_insert((members, *place));
+            if first != members.as_slice() || at != *place {
                 return Err(format!(
-                    "view {number} is {first:?} to some and {members:?} to rank {}",
+                    "view {number} is {first:?} at place {at} to some, and {members:?} at place {place} to rank {}",
                     life.rank
                 ));
             }
@@ -71,21 +81,28 @@ fn views(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// Places without gaps, each message once, each sender's messages in its order; a view first.
+/// Checks that places have no gaps, each message comes once, each sender's messages are in its
+/// order, and a view comes first.
 fn orderly(which: usize, member: &Membership) -> Result<(), String> {
     let mut last: Option<u64> = None;
     let mut of_sender: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for (at, event) in member.places.iter().enumerate() {
-        let Place::Message { place, id } = event else {
+        let place = event.place();
+        let is_of_snapshot = at == 1 && matches!(member.places[0], Place::Snapshot { .. });
+        if is_of_snapshot && last.is_some_and(|last| place <= last) {
+            // This is the view that holds at the place of the snapshot.
+            continue;
+        }
+        if last.is_some_and(|last| place != last + 1) {
+            return Err(format!("life {which}: place {place} after {last:?}"));
+        }
+        last = Some(place);
+        let Place::Message { id, .. } = event else {
             continue;
         };
         if at == 0 {
             return Err(format!("life {which}: a message before the first view"));
         }
-        if last.is_some_and(|last| *place != last + 1) {
-            return Err(format!("life {which}: place {place} after {last:?}"));
-        }
-        last = Some(*place);
         let before = of_sender.insert((id.0, id.1), id.2);
         if before.is_some_and(|before| id.2 != before + 1) {
             return Err(format!(
@@ -96,7 +113,8 @@ fn orderly(which: usize, member: &Membership) -> Result<(), String> {
     Ok(())
 }
 
-/// In a view that two members both left for the next one, both delivered the same. In their last views one may be ahead, unless it went on.
+/// Checks the order of messages. In a view that two members both left for the next one, both
+/// delivered the same. In their last views one may be ahead, unless it went on.
 fn order(history: &History) -> Result<(), String> {
     let mut settled: BTreeMap<u64, (Vec<(u64, Id)>, u32)> = BTreeMap::new();
     for (life, member) in memberships(history) {
@@ -118,7 +136,7 @@ fn order(history: &History) -> Result<(), String> {
             }
         }
     }
-    // Who is still in its last view has delivered a beginning of what others have.
+    // A member that is still in its last view has delivered a beginning of the others' messages.
     let mut open: BTreeMap<u64, BTreeMap<u64, (Id, u32)>> = BTreeMap::new();
     for (life, member) in
         memberships(history).filter(|(life, member)| !life.is_over && member.ended.is_none())
@@ -151,17 +169,51 @@ fn differ(a: &[(u64, Id)], b: &[(u64, Id)]) -> String {
     format!("{:?} against {:?}", a.get(at), b.get(at))
 }
 
-/// The messages of each view, and whether the member went on from it to the very next.
+/// Checks that all copies are equal at the begin of each view, those that began with another's
+/// included.
+fn copies(history: &History) -> Result<(), String> {
+    if !history.has_state {
+        return Ok(());
+    }
+    let mut seen: BTreeMap<u64, (u64, Rank)> = BTreeMap::new();
+    for (life, member) in memberships(history) {
+        for event in &member.places {
+            let Place::View {
+                number,
+                copy: Some(copy),
+                ..
+            } = event
+            else {
+                continue;
+            };
+            let (first, rank) = *seen.entry(*number).or_insert((*copy, life.rank));
+            if first != *copy {
+                return Err(format!(
+                    "at the beginning of view {number} rank {} has another copy than rank {rank}",
+                    life.rank
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the messages of each view, and whether the member went on from it to the very next and
+/// was told of all of its messages.
 fn by_view(member: &Membership) -> Vec<InView> {
+    let is_installed = matches!(member.places.first(), Some(Place::Snapshot { .. }));
     let mut views: Vec<InView> = Vec::new();
     for event in &member.places {
         match event {
             Place::View { number, .. } => {
+                // Some messages of the first view may be in the snapshot.
+                let is_first = views.len() == 1;
                 if let Some(last) = views.last_mut() {
-                    last.2 = last.0 + 1 == *number;
+                    last.2 = last.0 + 1 == *number && !(is_first && is_installed);
                 }
                 views.push((*number, Vec::new(), false));
             }
+            Place::Snapshot { .. } => {}
             Place::Message { place, id } => {
                 if let Some(last) = views.last_mut() {
                     last.1.push((*place, *id));
@@ -172,16 +224,54 @@ fn by_view(member: &Membership) -> Vec<InView> {
     views
 }
 
-/// Who left in order has had all of its messages delivered.
+/// Checks that a member that left in order has had all of its messages delivered.
 fn own_messages(history: &History) -> Result<(), String> {
     for (which, life) in history.lives.iter().enumerate() {
         for (n, member) in life.memberships.iter().enumerate() {
-            if member.ended == Some(true) && delivered_own(which, n, member) != member.sent {
+            let (own, sent) = (delivered_own(which, n, member), member.sent.len());
+            if member.ended == Some(true) && own as usize != sent {
                 return Err(format!(
-                    "rank {} left with only {} of its {} messages delivered",
+                    "rank {} left with only {own} of its {sent} messages delivered",
                     life.rank,
-                    delivered_own(which, n, member),
-                    member.sent
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks reported places. A sender learns the place of its message's delivery. No thread finds a
+/// place delivered before the program was told of it.
+fn reported_places(history: &History) -> Result<(), String> {
+    for (which, life) in history.lives.iter().enumerate() {
+        for (n, member) in life.memberships.iter().enumerate() {
+            let own = member.places.iter().filter_map(|event| match event {
+                Place::Message { place, id } => {
+                    let is_own = id.0 as usize == which && id.1 as usize == n + 1;
+                    is_own.then_some((id.2, *place))
+                }
+                Place::View { .. } | Place::Snapshot { .. } => None,
+            });
+            let own: BTreeMap<u32, u64> = own.collect();
+            for (number, placed) in (1..).zip(&member.sent) {
+                let (reported, seen) = (placed.place(), own.get(&number).copied());
+                if reported != seen {
+                    return Err(format!(
+                        "rank {} was told place {reported:?} of its message {number}, which was delivered at {seen:?}",
+                        life.rank
+                    ));
+                }
+                if member.ended.is_some() && !placed.is_decided() {
+                    return Err(format!(
+                        "rank {} waits for the place of message {number} of a membership that has ended",
+                        life.rank
+                    ));
+                }
+            }
+            if let Some((found, place)) = member.early {
+                return Err(format!(
+                    "rank {}: a thread found place {found} delivered while place {place} was not",
+                    life.rank
                 ));
             }
         }
@@ -194,7 +284,7 @@ fn delivered_own(life: usize, membership: usize, member: &Membership) -> u32 {
     member.places.iter().filter(own).count() as u32
 }
 
-/// Calls are executed at most once, exactly once if they end well, and end in time.
+/// Checks that calls run at most once, exactly once if they end well, and end in time.
 fn calls(history: &History, end: Time) -> Result<(), String> {
     let mut executed: BTreeSet<(usize, u32)> = BTreeSet::new();
     for life in &history.lives {
@@ -229,43 +319,42 @@ fn calls(history: &History, end: Time) -> Result<(), String> {
     Ok(())
 }
 
-/// After healing, all that live and want it are in one view, and everything that they sent is delivered to all of them.
+/// Checks that after healing all living processes that want it are in one view, and all of their
+/// messages are delivered to all of them.
 ///
 /// # Errors
-/// Who is stuck, and how.
+///
+/// The stuck processes, and how.
 pub fn check_lively(history: &History) -> Result<(), String> {
     let active: Vec<(usize, &Life, &Membership)> = last_memberships(history)
         .filter(|(_, _, member)| member.ended.is_none())
         .collect();
     let mut ends = BTreeSet::new();
     let mut views = BTreeSet::new();
+    let mut copies = BTreeSet::new();
     for (which, life, member) in &active {
         let Some((number, members)) = member.view() else {
             return Err(format!("rank {} was never let in", life.rank));
         };
         views.insert((number, members.to_vec()));
         let own = delivered_own(*which, life.memberships.len() - 1, member);
-        if own != member.sent {
+        let sent = member.sent.len();
+        if own as usize != sent {
             return Err(format!(
-                "rank {} sent {} messages and {own} were delivered to it",
-                life.rank, member.sent
+                "rank {} sent {sent} messages and {own} were delivered to it",
+                life.rank
             ));
         }
-        ends.extend(member.places.iter().rev().find_map(|place| match place {
-            Place::Message { place, .. } => Some(*place),
-            Place::View { .. } => None,
-        }));
+        ends.extend(end_of(member));
+        copies.insert(member.copy);
     }
     if views.len() > 1 {
         return Err(format!("members are in different views: {views:?}"));
     }
     let last: Option<u64> = ends.iter().copied().max();
     for (_, life, member) in &active {
-        let own_last = member.places.iter().rev().find_map(|place| match place {
-            Place::Message { place, .. } => Some(*place),
-            Place::View { .. } => None,
-        });
-        let is_in_last = last.is_none() || own_last == last || own_last.is_none();
+        let own_last = end_of(member);
+        let is_in_last = last.is_none() || own_last == last;
         if !is_in_last {
             return Err(format!(
                 "rank {} delivered up to {own_last:?}, others up to {last:?}",
@@ -273,10 +362,18 @@ pub fn check_lively(history: &History) -> Result<(), String> {
             ));
         }
     }
+    if history.has_state && copies.len() > 1 {
+        return Err("all are told of all, and their copies differ".into());
+    }
     Ok(())
 }
 
-/// Whether a majority of the last view that anybody saw still lives, so that the group could go on.
+/// Returns the last place that a member has reached.
+fn end_of(member: &Membership) -> Option<u64> {
+    member.places.iter().map(Place::place).max()
+}
+
+/// Returns whether a majority of the last seen view still lives, so that the group could go on.
 #[must_use]
 pub fn can_go_on(history: &History) -> bool {
     let Some((number, members)) = latest_view(history) else {
@@ -294,7 +391,7 @@ pub fn can_go_on(history: &History) -> bool {
     members.iter().filter(|rank| living.contains(rank)).count() * 2 > members.len()
 }
 
-/// The last view that anybody saw.
+/// Returns the last view that any process saw.
 #[must_use]
 pub fn latest_view(history: &History) -> Option<(u64, &[Rank])> {
     memberships(history)

@@ -1,4 +1,4 @@
-//! Collective operations of a simulated run: who called what, and how it ended.
+//! Collective operations of a simulated run: their calls, and their outcomes.
 
 use std::sync::Arc;
 
@@ -6,40 +6,40 @@ use antiphon_panda_core::Rank;
 use antiphon_panda_core::protocol::Time;
 use antiphon_panda_core::protocol::requests::Failure;
 
-/// Some lives that call the same operations in the same order, on a list of their own.
+/// Lives that call the same operations in the same order, on a list of their own.
 #[derive(Debug)]
 pub struct Communicator {
     /// Their ranks, in the order of the list.
     pub ranks: Arc<[Rank]>,
     /// The lives.
     pub lives: Vec<usize>,
-    /// What they call, one after another, whatever comes of each.
+    /// Operations that they call in turn, whatever the outcome of each.
     pub tasks: Vec<Task>,
-    /// At each place, the operations that were begun.
+    /// Operations that each place has begun.
     pub turns: Vec<Vec<Turn>>,
 }
 
-/// An operation that all of a communicator call.
+/// An operation that all members of a communicator call.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
-    /// Which.
+    /// The operation.
     pub calls: Calls,
     /// The place of its root.
     pub root: usize,
-    /// Bytes of its values, beside the number in each.
+    /// Bytes of its values, besides the number in each.
     pub length: usize,
 }
 
-/// Which operation is called.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calls {
-    /// See the operations themselves.
+    /// A barrier.
     Barrier,
     /// The root's number.
     Broadcast,
-    /// Everybody's numbers, at the root.
+    /// All numbers, at the root.
     Gather,
-    /// To each a number of the root's.
+    /// One of the root's numbers to each member.
     Scatter,
     /// The sum, at the root.
     Reduce,
@@ -68,27 +68,27 @@ impl Calls {
 /// One place's part in an operation.
 #[derive(Debug)]
 pub struct Turn {
-    /// When it was begun.
+    /// Time of its begin.
     pub at: Time,
-    /// When and how it ended.
+    /// Time and outcome of its end.
     pub ended: Option<(Time, Done)>,
 }
 
-/// How a part ended.
+/// The outcome of a part.
 #[derive(Debug)]
 pub enum Done {
-    /// With these numbers; none for a value of another length than it should have.
+    /// Success with these numbers; `None` for a value of a wrong length.
     Well(Vec<Option<u64>>),
-    /// With a failure.
+    /// A failure.
     Failed(Failure),
 }
 
-/// The number that a place brings to the operation of a number.
+/// Returns the number that a place brings to an operation.
 pub(super) fn own(number: usize, place: usize) -> u64 {
     (number as u64 + 1) * 1_000_003 + (place as u64 + 1) * 7_919
 }
 
-/// The number that a root gives to a place.
+/// Returns the number that a root gives to a place.
 pub(super) fn given(number: usize, place: usize) -> u64 {
     own(number, place) ^ 0xffff_0000
 }

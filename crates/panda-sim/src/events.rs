@@ -1,11 +1,12 @@
-//! What is to come, in the order of time; of what comes at one time, in the order in which it was added.
+//! Events to come, in the order of time, and at one time in the order in which they were added.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use antiphon_panda_core::protocol::Time;
 
-/// Things to come. The heap holds times and numbers alone; what comes lies still until then, since messages are long.
+/// A queue of events. The heap holds only times and numbers; the events themselves do not move,
+/// since messages are long.
 pub struct Events<W> {
     queue: BinaryHeap<Reverse<(Time, u64, u32)>>,
     things: Vec<Option<W>>,
@@ -40,12 +41,12 @@ impl<W> Events<W> {
         self.queue.push(Reverse((at, self.added, slot)));
     }
 
-    /// Whether nothing is to come.
+    /// Returns whether no event is to come.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// The next thing that comes up to a moment.
+    /// Takes the next event up to a moment.
     pub fn next(&mut self, until: Time) -> Option<(Time, W)> {
         let &Reverse((at, _, slot)) = self.queue.peek().filter(|next| next.0.0 <= until)?;
         self.queue.pop();

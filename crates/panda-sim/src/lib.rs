@@ -1,7 +1,9 @@
 //! A simulated network in virtual time: every run follows from its seed.
 //!
-//! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
-//! [`Simulation`] runs whole programs so, each as a process of a session. Of the protocols alone [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
+//! The protocols run as they do on real platforms. The network loses, doubles, delays and reorders
+//! frames, and splits. Processes crash and start again. [`Simulation`] runs whole programs so, each
+//! as a process of a session. [`Scenario`] draws a whole history of the protocols alone from a
+//! seed, and [`check`](check::check) checks it.
 
 pub mod check;
 mod communicator;
@@ -24,7 +26,18 @@ pub use programs::{Clock, End, Failure, Fault, Halt, Outcome as Run, Programs, S
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};
 
-/// The programs in the documentation compile, and those of the simulator run.
+/// The documentation's programs: they compile, and those of the simulator run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/panda.md")]
+#[doc = include_str!("../../../docs/tutorial/panda.md")]
+#[doc = include_str!("../../../docs/guide/calls.md")]
+#[doc = include_str!("../../../docs/guide/clocks.md")]
+#[doc = include_str!("../../../docs/guide/collectives.md")]
+#[doc = include_str!("../../../docs/guide/fibers.md")]
+#[doc = include_str!("../../../docs/guide/group-state.md")]
+#[doc = include_str!("../../../docs/guide/language-runtime.md")]
+#[doc = include_str!("../../../docs/guide/lost-peer.md")]
+#[doc = include_str!("../../../docs/guide/messages.md")]
+#[doc = include_str!("../../../docs/guide/quiescence.md")]
+#[doc = include_str!("../../../docs/guide/simulate.md")]
+#[doc = include_str!("../../../docs/guide/spawn.md")]
 struct Documentation;

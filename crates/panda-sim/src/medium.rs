@@ -1,4 +1,5 @@
-//! What lies between simulated processes: the network, its clock, who is there, and what is under way to whom.
+//! The medium between simulated processes: the network, its clock, the living processes, and
+//! messages under way.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -12,27 +13,27 @@ use antiphon_panda_core::protocol::group::Order;
 use antiphon_panda_core::protocol::link::Links;
 use antiphon_panda_core::protocol::{Action, Stack, Time};
 
-/// When a simulation begins: there are times before it.
+/// Time at which a simulation begins; it is not zero, so that there are times before it.
 pub const START: Time = Duration::from_secs(1);
-/// Times that a process says over datagrams that it leaves: one of them may arrive.
+/// Number of times that a leaving process says so over datagrams: one of them may arrive.
 const LEAVES: usize = 3;
 
-/// How a process has ended, as others find.
+/// The end of a process, as others find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// It has ended its session, and says so.
     Left,
-    /// Its system says so for it.
+    /// It has crashed, and its system says so.
     Crashed,
 }
 
-/// What is under way to processes.
+/// A thing under way to processes.
 #[derive(Debug, Clone)]
 pub enum Travel {
     Frame {
         from: Rank,
         to: Rank,
-        /// Of a stream: the life that it is connected to.
+        /// Life to which it is connected, on a stream.
         life: Option<usize>,
         frame: Message,
     },
@@ -44,26 +45,26 @@ pub enum Travel {
         to: Rank,
         frame: Message,
     },
-    /// A process learns that another hears what it sends to all.
+    /// A process learns that another hears its frames for all.
     Hears { rank: Rank, by: Rank },
-    /// A process's life `told` learns that another has ended.
+    /// A process's life `reported` learns that another has ended.
     Gone {
         rank: Rank,
         by: Rank,
-        told: usize,
+        reported: usize,
         ending: Ending,
     },
-    /// A process's life `told` learns that another lives again.
+    /// A process's life `reported` learns that another lives again.
     Back {
         rank: Rank,
         life: usize,
         by: Rank,
-        told: usize,
+        reported: usize,
     },
 }
 
 impl Travel {
-    /// To whom it is under way; nobody in particular if it is for all.
+    /// Returns its destination; `None` if it is for all.
     pub fn to(&self) -> Option<Rank> {
         match self {
             Self::Frame { to, .. } | Self::Multicast { to, .. } => Some(*to),
@@ -72,7 +73,7 @@ impl Travel {
         }
     }
 
-    /// Bytes of the frame, if it is one.
+    /// Returns the bytes of the frame, if it is one.
     pub fn frame_bytes(&self) -> usize {
         match self {
             Self::Frame { frame, .. }
@@ -82,9 +83,10 @@ impl Travel {
         }
     }
 
-    /// Comes to a process's protocols.
+    /// Delivers it to a process's protocols.
     ///
     /// # Errors
+    ///
     /// They cannot read it.
     pub fn reach<L: Links, O: Order>(
         self,
@@ -115,7 +117,7 @@ impl Hash for Travel {
             | Self::Broadcast { from, frame }
             | Self::Multicast { from, frame, .. } => {
                 from.hash(state);
-                // In whichever pieces.
+                // The digest does not depend on the pieces.
                 frame.slices().for_each(|piece| state.write(piece));
             }
             Self::Hears { rank, .. } | Self::Gone { rank, .. } | Self::Back { rank, .. } => {
@@ -125,11 +127,11 @@ impl Hash for Travel {
     }
 }
 
-/// The space between processes. What else comes up in time is of type `W`.
+/// The space between processes. `W` is the type of all events in time.
 pub struct Medium<W> {
-    /// The time.
+    /// Present time.
     pub now: Time,
-    /// What happens at random.
+    /// Source of chance.
     pub chance: Chance,
     /// The network.
     pub network: Network,
@@ -137,17 +139,17 @@ pub struct Medium<W> {
     pub frames: u64,
     /// See [`frames`](Self::frames).
     pub bytes: u64,
-    /// Frames that each process sent.
+    /// Number of frames that each process sent.
     pub sent_by: Vec<u64>,
     events: Events<W>,
-    /// Which life each rank is in; none if it is dead.
+    /// Life of each rank; `None` if it is dead.
     lives: Vec<Option<usize>>,
-    /// Which life of a rank, the second, another is connected to, unless both are in their first.
+    /// Life of the second rank to which the first is connected, unless both are in their first.
     connected: HashMap<(Rank, Rank), usize>,
 }
 
 impl<W: From<Travel>> Medium<W> {
-    /// Between so many ranks, of which none lives yet.
+    /// Makes a medium between `size` ranks, of which none lives yet.
     pub fn new(size: u32, network: Network, chance: Chance) -> Self {
         Self {
             now: START,
@@ -162,7 +164,7 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// Something that comes up at a time.
+    /// Adds an event at a time.
     pub fn add(&mut self, at: Time, what: W) {
         self.events.add(at, what);
     }
@@ -171,19 +173,19 @@ impl<W: From<Travel>> Medium<W> {
         self.events.add(at, travel.into());
     }
 
-    /// What comes up next, up to a moment; it is that time then.
+    /// Takes the next event up to a moment, and moves the time there.
     pub fn next(&mut self, until: Time) -> Option<W> {
         let (at, what) = self.events.next(until)?;
         self.now = at;
         Some(what)
     }
 
-    /// Whether nothing is to come.
+    /// Returns whether no event is to come.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The ranks that live.
+    /// Returns the ranks that live.
     pub fn living(&self) -> Vec<Rank> {
         let lives = self.lives.iter().zip(0..);
         lives
@@ -191,24 +193,25 @@ impl<W: From<Travel>> Medium<W> {
             .collect()
     }
 
-    /// Whether a rank lives.
+    /// Returns whether a rank lives.
     pub fn lives(&self, rank: Rank) -> bool {
         self.lives[rank as usize].is_some()
     }
 
-    /// Which life a rank is in; none that there is if it is dead.
+    /// Returns the life of a rank; if it is dead, a life that does not exist.
     pub fn life_of(&self, rank: Rank) -> usize {
         self.lives[rank as usize].unwrap_or(usize::MAX)
     }
 
-    /// Which life of a rank another is connected to, on streams.
+    /// Returns the life of a rank to which another is connected, on streams.
     pub fn connected_to(&self, from: Rank, to: Rank) -> usize {
         let known = self.connected.get(&(from, to)).copied();
         // Founders' lives have the numbers of their ranks.
         known.unwrap_or(to as usize)
     }
 
-    /// A process lives. When the last of the others learns that of one that comes while they are there, where the platform tells them.
+    /// Starts a process. Returns when the last of the others learns of it, if it comes later and
+    /// the platform tells them.
     pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) -> Time {
         let room = self.lives.len().max(rank as usize + 1);
         self.lives.resize(room, None);
@@ -232,7 +235,7 @@ impl<W: From<Travel>> Medium<W> {
         known
     }
 
-    /// A process that is there tries to let another know, over datagrams.
+    /// Sends one process's knock to another, over datagrams.
     pub fn knock(&mut self, rank: Rank, by: Rank) {
         let (network, chance) = (&mut self.network, &mut self.chance);
         let words = network.carry(chance, self.now, rank, by, &Message::new());
@@ -241,7 +244,7 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// Who starts later on a bus knows, from its place in the order on, who is there.
+    /// Tells a later process on a bus which processes live, from its place in the order on.
     fn finds_living(&mut self, by: Rank, known: Time) {
         let is_bus = self.network.kind == Kind::Bus;
         let others = self.living().into_iter().filter(|rank| *rank != by);
@@ -250,7 +253,8 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// Who starts later finds nobody where a process has crashed, as a connection is refused there. On a bus that has its place in the order, as when the others know of it.
+    /// Tells a later process which processes have crashed, as a refused connection does. On a bus
+    /// that has a place in the order, as with the others.
     fn finds_dead(&mut self, by: Rank, known: Time) {
         let at = match self.network.kind {
             Kind::Bus => known,
@@ -263,31 +267,31 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// A process learns at a time that another lives.
+    /// Tells a process at a time that another lives.
     fn tell_life(&mut self, at: Time, (rank, by): (Rank, Rank)) {
-        let (life, told) = (self.life_of(rank), self.life_of(by));
+        let (life, reported) = (self.life_of(rank), self.life_of(by));
         let back = Travel::Back {
             rank,
             life,
             by,
-            told,
+            reported,
         };
         self.send(at, back);
     }
 
-    /// A process learns at a time that another has ended.
+    /// Tells a process at a time that another has ended.
     fn tell(&mut self, at: Time, (rank, by): (Rank, Rank), ending: Ending) {
-        let told = self.life_of(by);
+        let reported = self.life_of(by);
         let gone = Travel::Gone {
             rank,
             by,
-            told,
+            reported,
             ending,
         };
         self.send(at, gone);
     }
 
-    /// A process and the others find out, some time, who hears whom.
+    /// Lets a process and the others find out, at some time, which ones hear which.
     fn meet(&mut self, rank: Rank) {
         for by in self.living().into_iter().filter(|by| *by != rank) {
             self.ask_whether_hears(rank, by);
@@ -295,7 +299,8 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// A process asks, by what it sends to all, whether another hears it. What it learns may be out of date by then.
+    /// Lets a process ask, by a frame for all, whether another hears it. The answer may be out of
+    /// date when it comes.
     fn ask_whether_hears(&mut self, rank: Rank, by: Rank) {
         if !self.network.deaf.contains(&rank) {
             let late = Duration::from_micros(self.chance.below(100_000));
@@ -303,7 +308,8 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// A process is dead, as by kill -9: what was held for it and by it is gone. Those whose connections break find out.
+    /// Ends a process, as by kill -9. Frames held for it and by it are gone. Peers with broken
+    /// connections find out.
     pub fn crash(&mut self, rank: Rank) {
         self.network.forget(rank);
         if self.bury(rank) && !self.network.kind.is_lossy() {
@@ -311,7 +317,7 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// A process has ended, and says so: over datagrams, which may be lost, some times.
+    /// Ends a process that says so: over datagrams, which may be lost, several times.
     pub fn leave(&mut self, rank: Rank) {
         self.network.forget(rank);
         match self.bury(rank) {
@@ -323,31 +329,32 @@ impl<W: From<Travel>> Medium<W> {
 
     fn linger(&mut self, rank: Rank) {
         let word = Message::new();
-        // After what it has sent.
+        // The word leaves behind earlier frames.
         let departed = self.network.depart(self.now, rank, None, &word);
         for by in self.living() {
             let (network, chance) = (&mut self.network, &mut self.chance);
             let words = (0..LEAVES).map(|_| network.carry(chance, departed, rank, by, &word));
-            // What comes after the first to arrive is no news.
+            // Words after the first to arrive are no news.
             if let Some(at) = words.flatten().min() {
                 self.tell(at, (rank, by), Ending::Left);
             }
         }
     }
 
-    /// Whether it lived.
+    /// Marks a process dead, and returns whether it lived.
     fn bury(&mut self, rank: Rank) -> bool {
         self.lives[rank as usize].take().is_some()
     }
 
-    /// The connections of a process are closed.
+    /// Closes the connections of a process.
     fn tell_end(&mut self, rank: Rank, ending: Ending) {
         for (by, at) in self.notice(rank) {
             self.tell(at, (rank, by), ending);
         }
     }
 
-    /// When those that live notice that a process has come or ended: on a bus at once, where that stands in one order with what is sent to all.
+    /// Returns when living processes notice that a process has come or ended. On a bus all notice
+    /// at once, in one order with broadcasts.
     fn notice(&mut self, rank: Rank) -> Vec<(Rank, Time)> {
         let (living, now) = (self.living(), self.now);
         let (network, chance) = (&mut self.network, &mut self.chance);
@@ -367,7 +374,8 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// Whether what came up for one process finds it: the life that it is for, or any if it is for no one life.
+    /// Returns whether a message for one process finds it: in the life that it is for, or in any if
+    /// it is for none.
     pub fn finds(&mut self, travel: &Travel) -> bool {
         match travel {
             Travel::Frame { to, life, .. } => {
@@ -376,14 +384,14 @@ impl<W: From<Travel>> Medium<W> {
             }
             Travel::Multicast { to, .. } => self.lives[*to as usize].is_some(),
             Travel::Hears { by, .. } => self.lives[*by as usize].is_some(),
-            Travel::Gone { by, told, .. } => self.life_of(*by) == *told,
+            Travel::Gone { by, reported, .. } => self.life_of(*by) == *reported,
             Travel::Back {
                 rank,
                 life,
                 by,
-                told,
+                reported,
             } => {
-                let is_same = self.life_of(*by) == *told;
+                let is_same = self.life_of(*by) == *reported;
                 if is_same {
                     self.connected.insert((*by, *rank), *life);
                 }
@@ -393,7 +401,8 @@ impl<W: From<Travel>> Medium<W> {
         }
     }
 
-    /// Does what a process's protocols want of the network, and gives back what they want of the process itself.
+    /// Performs an action of a process's protocols on the network, and returns it if it is for the
+    /// process itself.
     pub fn perform(&mut self, rank: Rank, action: Action) -> Option<Action> {
         match action {
             Action::Send(to, frame) => self.carry(rank, to, frame),
@@ -419,7 +428,7 @@ impl<W: From<Travel>> Medium<W> {
         self.sent_by[from as usize] += 1;
     }
 
-    /// One frame, which each of those that hear it gets or lacks by itself.
+    /// Carries one frame, which each hearing process gets or misses by itself.
     fn carry_multicast(&mut self, from: Rank, frame: &Message) {
         self.count(from, frame);
         let departed = self.network.depart(self.now, from, None, frame);
@@ -459,12 +468,12 @@ impl<W: From<Travel>> Medium<W> {
     }
 }
 
-/// When a process's protocols are next given a tick.
+/// The time of the next tick of a process's protocols.
 #[derive(Debug, Default)]
 pub struct Timer(Option<Time>);
 
 impl Timer {
-    /// Follows what they wait for; when it has to ring besides, if that is sooner than before.
+    /// Follows the protocols' deadline. Returns a time to ring, if that is sooner than before.
     pub fn follow(&mut self, deadline: Option<Time>, now: Time) -> Option<Time> {
         let next = deadline.map(|at| at.max(now + Duration::from_micros(1)));
         let sooner = next.filter(|at| self.0.is_none_or(|set| *at < set));
@@ -472,7 +481,7 @@ impl Timer {
         sooner
     }
 
-    /// Whether what was to ring now is still meant.
+    /// Returns whether a ring is still meant now.
     pub fn rings(&mut self, now: Time) -> bool {
         let rings = self.0.is_some_and(|set| set <= now);
         if rings {

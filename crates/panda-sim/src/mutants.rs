@@ -1,5 +1,5 @@
-//! The simulator finds a protocol that is broken on purpose: for each fault put in, some seed's history is wrong, and is the same each
-//! time.
+//! Tests that the simulator finds protocols that are broken on purpose. For each injected fault,
+//! some seed's history is wrong, and is the same each time.
 
 use super::scenario::run_with;
 use super::{Kind, Scenario};
@@ -23,7 +23,7 @@ fn is_found_among(members: Option<u32>, mutant: Mutant, kind: Kind, seeds: u64) 
         .unwrap_or_else(|| panic!("{mutant:?} went unnoticed in {seeds} seeds of {kind:?}"));
     let fault = found.fault.as_deref().unwrap_or_default();
     println!("{mutant:?}: seed {seed}: {fault}");
-    // Who looks for the fault runs the seed again, and must see the same.
+    // A search for the fault runs the seed again, and must see the same.
     assert!(!found.story.is_empty());
     assert_eq!(run(seed), found, "seed {seed}, run again");
 }
@@ -51,6 +51,31 @@ fn a_member_that_takes_orders_after_it_promised_not_to() {
 #[test]
 fn a_coordinator_that_forgets_what_was_accepted() {
     is_found(Mutant::ForgetsAccepted, Kind::Datagrams, 4000);
+}
+
+#[test]
+fn members_that_leave_a_view_out_of_the_count_of_places() {
+    is_found(Mutant::MiscountsViews, Kind::Datagrams, 40);
+}
+
+#[test]
+fn a_place_that_counts_as_delivered_too_early() {
+    is_found(Mutant::CountsUndelivered, Kind::Datagrams, 40);
+}
+
+#[test]
+fn a_snapshot_that_is_taken_one_event_late() {
+    is_found(Mutant::SnapshotsLate, Kind::Datagrams, 400);
+}
+
+#[test]
+fn a_joiner_that_is_told_of_events_while_it_waits_for_a_snapshot() {
+    is_found(Mutant::DeliversWhileFetching, Kind::Datagrams, 400);
+}
+
+#[test]
+fn a_joiner_that_installs_a_snapshot_before_it_has_come_to_its_place() {
+    is_found(Mutant::InstallsTooEarly, Kind::Datagrams, 400);
 }
 
 #[test]
@@ -85,6 +110,6 @@ fn a_process_that_waits_for_what_was_lost_and_does_not_ask() {
 
 #[test]
 fn a_member_that_forgets_what_others_may_lack() {
-    // Few have nobody left who is behind.
+    // With few members, none may be left that is behind.
     is_found_among(Some(32), Mutant::ForgetsHistory, Kind::Streams, 400);
 }

@@ -1,4 +1,4 @@
-//! What the simulated network does to frames.
+//! The simulated network and its effects on frames.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU64;
@@ -9,27 +9,28 @@ use antiphon_panda_core::message::Message;
 use antiphon_panda_core::protocol::Time;
 use antiphon_panda_core::{Rank, Transfer};
 
-/// Which platform is simulated.
+/// The simulated platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Frames are lost, doubled and reordered; nobody is told of crashes.
+    /// Frames are lost, doubled and reordered; no process is told of crashes.
     Datagrams,
-    /// As datagrams, and a frame can go to all at once, which some of the processes do not hear.
+    /// Like datagrams, but a frame can go to all at once, and some processes do not hear that.
     Multicast,
-    /// Frames arrive once and in order, late where the network is split; a crash closes connections, which peers notice.
+    /// Frames arrive once and in order, or late if the network is split. A crash closes
+    /// connections, which peers notice.
     Streams,
-    /// As streams, and a broadcast has one order.
+    /// Like streams, and broadcasts have one order.
     Bus,
 }
 
 impl Kind {
-    /// Whether frames may be lost, and peers are not told of crashes.
+    /// Returns whether frames may be lost, and peers are not told of crashes.
     #[must_use]
     pub fn is_lossy(self) -> bool {
         matches!(self, Self::Datagrams | Self::Multicast)
     }
 
-    /// Bytes of the longest frame.
+    /// Returns the length of the longest frame in bytes.
     #[must_use]
     pub fn largest(self) -> usize {
         match self.is_lossy() {
@@ -48,38 +49,38 @@ pub struct Network {
     pub loss: u64,
     /// Frames that arrive twice, of a thousand.
     pub double: u64,
-    /// The least delay, in microseconds.
+    /// Least delay, in microseconds.
     pub delay_us: u64,
-    /// What is added to it at most.
+    /// Most additional delay, in microseconds.
     pub jitter_us: u64,
-    /// The part of the network that each rank is in; ranks of different parts do not reach each other.
+    /// Part of the network of each rank. Ranks of different parts do not reach each other.
     parts: HashMap<Rank, u8>,
-    /// When the last frame from one to another arrives.
+    /// Arrival time of the last frame from one rank to another.
     last: HashMap<(Rank, Rank), Time>,
     last_broadcast: Time,
     held: Vec<(Rank, Rank, Message)>,
     lost: u64,
-    /// Those that frames for all do not reach.
+    /// Ranks that do not hear frames for all.
     pub deaf: BTreeSet<Rank>,
-    /// Bytes a second that a process sends; none if a frame of any length takes no time to send.
+    /// Bytes a second that a process sends; `None` if a frame of any length takes no time to send.
     bandwidth: Option<NonZeroU64>,
-    /// When what each process has sent so far has left it.
+    /// Time when all frames of each process so far have left it.
     departed: HashMap<Rank, Time>,
-    /// What has left each process for another one, or for all, on streams.
+    /// Bytes from each process to another one, or to all, on streams.
     lines: HashMap<(Rank, Option<Rank>), Line>,
 }
 
-/// The bytes from a process to another one, where to send takes time.
+/// The bytes from a process to another one, if a send takes time.
 #[derive(Debug, Clone, Default)]
 struct Line {
-    /// Of frames that have left whole.
+    /// Bytes of frames that have completely left.
     gone: u64,
-    /// Frames that have not: when each begins to leave, when it has left, and its bytes.
+    /// Frames that have not: begin and end of each one's departure, and its bytes.
     under_way: VecDeque<(Time, Time, u64)>,
 }
 
 impl Line {
-    /// Bytes that have left by now, and those that have not.
+    /// Returns the bytes that have left by now, and those that have not.
     fn at(&mut self, now: Time) -> (u64, u64) {
         let have_left = self.under_way.iter().take_while(|(_, end, _)| *end <= now);
         let count = have_left.count();
@@ -94,7 +95,7 @@ impl Line {
 }
 
 impl Network {
-    /// A whole network.
+    /// Makes a network without splits.
     #[must_use]
     pub fn new(kind: Kind, loss: u64, double: u64, delay_us: u64, jitter_us: u64) -> Self {
         Self {
@@ -115,11 +116,15 @@ impl Network {
         }
     }
 
-    /// So many bytes a second leave each process: a frame takes longer the longer it is, and waits for those that the process sent before, to whomever. The delay comes on top of that. What
-    /// comes to a process from several meets no such limit, and what waits is never dropped. A process is not lost to another while bytes leave it for that one, or the other way round; while they leave it
-    /// for a third it may be.
+    /// Limits each process to so many bytes a second.
+    ///
+    /// A frame takes time by its length, and waits for the process's earlier frames to any
+    /// destination. The delay comes on top. Frames to one process from several meet no such limit,
+    /// and waiting frames are never dropped. A process is not lost to another while bytes leave
+    /// either for the other. While they leave for a third it may be.
     ///
     /// # Panics
+    ///
     /// `bytes_per_second` is 0.
     #[must_use]
     pub fn bandwidth(mut self, bytes_per_second: u64) -> Self {
@@ -128,7 +133,7 @@ impl Network {
         self
     }
 
-    /// When a frame to a process, or to several, has left its sender, whose turn it is after what was sent before.
+    /// Returns when a frame has left its sender, behind the sender's earlier frames.
     pub(super) fn depart(
         &mut self,
         now: Time,
@@ -153,7 +158,8 @@ impl Network {
         *departed
     }
 
-    /// How far bytes between a process and a peer are, as a platform knows it that carries streams. The system of a process takes what comes, whatever the process does.
+    /// Returns the progress of bytes between a process and a peer, as a platform with streams knows
+    /// it. A process's system takes what comes, whatever the process does.
     pub(super) fn transfer(&mut self, now: Time, own: Rank, peer: Rank) -> Transfer {
         let mut along = |from, to| {
             let lines = [Some(to), None].map(|to| {
@@ -171,17 +177,17 @@ impl Network {
         }
     }
 
-    /// Whether to send takes time.
+    /// Returns whether a send takes time.
     pub(super) fn has_bandwidth(&self) -> bool {
         self.bandwidth.is_some()
     }
 
-    /// Whether something has not left its sender.
+    /// Returns whether a frame has not left its sender.
     pub(super) fn is_sending(&self, now: Time) -> bool {
         self.departed.values().any(|departed| *departed > now)
     }
 
-    /// Whether frames from one to another wait until the network is whole.
+    /// Returns whether frames from one rank to another wait until the network is whole.
     pub(super) fn is_held(&self, from: Rank, to: Rank) -> bool {
         !self.kind.is_lossy() && self.part(from) != self.part(to)
     }
@@ -193,29 +199,29 @@ impl Network {
         }
     }
 
-    /// Puts a rank where another one is.
+    /// Puts a rank into another one's part.
     pub(super) fn put_beside(&mut self, rank: Rank, other: Rank) {
         let part = self.part(other);
         self.parts.insert(rank, part);
     }
 
-    /// Makes it whole; returns what streams held back meanwhile, in order.
+    /// Makes the network whole, and returns the frames that streams held back, in order.
     pub fn heal(&mut self) -> Vec<(Rank, Rank, Message)> {
         self.parts.clear();
         std::mem::take(&mut self.held)
     }
 
-    /// Parts that there are, besides the one that nobody was put into.
+    /// Returns the number of parts besides the default one.
     pub(super) fn parts(&self) -> u8 {
         self.parts.values().copied().max().unwrap_or(0)
     }
 
-    /// Frames that were lost.
+    /// Returns how many frames were lost.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Whether frames of a process wait for the network to be whole.
+    /// Returns whether frames of a process wait for the network to be whole.
     pub(crate) fn holds(&self, rank: Rank) -> bool {
         self.held.iter().any(|(from, ..)| *from == rank)
     }
@@ -224,7 +230,7 @@ impl Network {
         self.parts.get(&rank).copied().unwrap_or(0)
     }
 
-    /// When a frame that leaves its sender now arrives: never, once or twice.
+    /// Returns when a frame that leaves its sender now arrives: never, once or twice.
     pub fn carry(
         &mut self,
         chance: &mut Chance,
@@ -256,14 +262,15 @@ impl Network {
         (0..copies).map(|_| now + delay(chance)).collect()
     }
 
-    /// When a broadcast arrives, at all.
+    /// Returns when a broadcast arrives, at all processes.
     pub fn carry_to_all(&mut self, chance: &mut Chance, now: Time) -> Time {
         let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
         self.last_broadcast = self.last_broadcast.max(now + delay);
         self.last_broadcast
     }
 
-    /// When the beginning or the end of a process is noticed on a bus, at all: after all that came from it before.
+    /// Returns when all notice the begin or end of a process on a bus: after all its earlier
+    /// frames.
     pub fn notice_by_all(
         &mut self,
         chance: &mut Chance,
@@ -279,7 +286,7 @@ impl Network {
         at
     }
 
-    /// When the beginning or the end of a process is noticed: after all that came from it before.
+    /// Returns when a process notices the begin or end of another: after all its earlier frames.
     pub fn notice(&mut self, chance: &mut Chance, now: Time, who: Rank, by: Rank) -> Time {
         let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
         let at = (now + delay)
@@ -288,7 +295,7 @@ impl Network {
         at
     }
 
-    /// Forgets what was held for and by a process that crashed.
+    /// Forgets frames held for and by a crashed process.
     pub fn forget(&mut self, rank: Rank) {
         self.held
             .retain(|(from, to, _)| *from != rank && *to != rank);

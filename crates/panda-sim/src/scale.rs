@@ -1,4 +1,5 @@
-//! What the protocols cost against the number of members: messages counted, time by the simulated network's clock.
+//! Costs of the protocols by the number of members: messages counted, and time by the simulated
+//! network's clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,14 +14,15 @@ use antiphon_panda_core::protocol::collective::Operation;
 use antiphon_panda_core::protocol::group::{Order, Sequencer};
 use antiphon_panda_core::protocol::link::{Links, Retransmit, Through};
 
-/// What one operation cost in a group of so many members.
+/// The cost of one operation in a group of so many members.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cost {
-    /// The simulated platform: `streams` (links add nothing), `datagrams` (links acknowledge) or `multicast` (and what is for several goes once).
+    /// Simulated platform: `streams` (links add nothing), `datagrams` (links acknowledge) or
+    /// `multicast` (a frame for several goes once).
     pub network: &'static str,
     /// Members of the group.
     pub members: u32,
-    /// What was done; its costs are those of one.
+    /// Operation; the costs are those of one.
     pub operation: &'static str,
     /// Frames that all processes together sent.
     pub messages: f64,
@@ -28,27 +30,29 @@ pub struct Cost {
     pub bytes: f64,
     /// Frames that the busiest process sent.
     pub busiest: f64,
-    /// How long it took by the network's clock, in microseconds.
+    /// Duration by the network's clock, in microseconds.
     pub virtual_us: f64,
-    /// How long the simulation took, in milliseconds.
+    /// Duration of the simulation, in milliseconds.
     pub real_ms: f64,
 }
 
-/// The delay of every frame: nothing is lost, and what is counted is the protocols'.
+/// Delay of every frame. Nothing is lost, so the counts are the protocols'.
 const DELAY_US: u64 = 50;
-/// Nothing takes longer by the network's clock.
+/// Bound on the network's time, which nothing exceeds.
 const LIMIT: Duration = Duration::from_secs(120);
-/// After which no report and no acknowledgement is to come.
+/// Time after which no report and no acknowledgement is to come.
 const AFTERMATH: Duration = Duration::from_secs(10);
-/// Messages of 100 bytes: alone, one after another; and at once, so many by each of so many members.
+/// Messages of 100 bytes: alone, one after another; and at once, so many by each of so many
+/// members.
 const ALONE: u32 = 10;
 const AT_ONCE: (u32, u32) = (16, 64);
 const LENGTH: usize = 100 - 12;
 
-/// Measures a group of so many members on a simulated network of a kind that needs a sequencer.
+/// Measures a group of so many members on a simulated network whose kind needs a sequencer.
 ///
 /// # Panics
-/// The protocols do not come to an end in two minutes of the network's time: a fault.
+///
+/// The protocols do not finish in two minutes of the network's time, which is a fault.
 #[must_use]
 pub fn costs(kind: Kind, members: u32) -> Vec<Cost> {
     match kind {
@@ -65,13 +69,14 @@ struct Scale<L: Links, O> {
     network: &'static str,
     members: u32,
     costs: Vec<Cost>,
-    /// Whether nobody asks for signs of life.
+    /// Whether no process asks for signs of life.
     is_quiet: bool,
 }
 
 impl<L: Links, O: Order> Scale<L, O> {
     fn run(network: &'static str, kind: Kind, members: u32) -> Vec<Cost> {
-        // One process more than members, who joins later. Nobody asks for signs of life while messages are counted.
+        // There is one process more than members, which joins later. No process asks for signs of
+        // life while messages are counted.
         let world = |silence| {
             let medium = Network::new(kind, 0, 0, DELAY_US, 0);
             World::with_silence(members + 1, medium, Chance::new(1), silence)
@@ -148,7 +153,7 @@ impl<L: Links, O: Order> Scale<L, O> {
         });
     }
 
-    /// What costs time or signs of life because peers may be lost.
+    /// Measures operations that take time or signs of life because peers may be lost.
     fn live(&mut self) {
         let members = self.members;
         assert!(
@@ -167,7 +172,7 @@ impl<L: Links, O: Order> Scale<L, O> {
         });
     }
 
-    /// Counts what something costs that is done so many times.
+    /// Counts the cost of an operation that runs so many times.
     fn measure(
         &mut self,
         operation: &'static str,
@@ -190,7 +195,7 @@ impl<L: Links, O: Order> Scale<L, O> {
         );
         let took = world.medium.now - before.2;
         if self.is_quiet {
-            // What follows from it belongs to it: reports of what was delivered, acknowledgements.
+            // Reports of deliveries and acknowledgements belong to it.
             world.run_until(world.medium.now + AFTERMATH);
         }
         let sent = world
@@ -215,7 +220,8 @@ impl<L: Links, O: Order> Scale<L, O> {
 }
 
 impl<L: Links, O: Order> World<L, O> {
-    /// Whether all that live among the first so many ranks are in one view of so many members.
+    /// Returns whether all living ones among the first `ranks` ranks are in one view of so many
+    /// members.
     fn are_in(&self, ranks: u32, members: u32) -> bool {
         (0..ranks).all(|rank| {
             self.view_size(rank)

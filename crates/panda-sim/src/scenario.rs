@@ -1,4 +1,5 @@
-//! A whole history drawn from a seed: processes join, send, call, leave; the network splits and heals; processes crash and start again.
+//! A scenario: a whole history drawn from a seed. Processes join, send, call and leave. The network
+//! splits and heals. Processes crash and start again.
 
 use std::time::Duration;
 
@@ -15,29 +16,29 @@ use talk::Talk;
 mod others;
 mod talk;
 
-/// What is drawn, and from which seed.
+/// The kind and the seed of a history.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
     /// The platform that is simulated.
     pub kind: Kind,
     /// The seed.
     pub seed: u64,
-    /// How many processes; by the seed, two to six, if nothing is said.
+    /// Number of processes; by the seed, two to six, if it is `None`.
     pub members: Option<u32>,
-    /// Whether to print views, losses, and in the end what each process holds.
+    /// Whether to print views, losses, and in the end each process's state.
     pub tells: bool,
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What is wrong, if anything.
+    /// The fault found, if any.
     pub fault: Option<String>,
-    /// What each process saw, a line a life, if something is wrong.
+    /// Events of each process, a line for each life, if there is a fault.
     pub story: String,
     /// Frames that were carried.
     pub frames: u64,
-    /// Whether the group had lost the majority that it needs, so that only safety could be checked.
+    /// Whether the group had lost its necessary majority, so that only safety could be checked.
     pub was_hopeless: bool,
     /// Messages delivered, over all processes.
     pub delivered: usize,
@@ -49,7 +50,7 @@ pub fn run(scenario: Scenario) -> Outcome {
     run_with(scenario, Fault::default())
 }
 
-/// Runs one with a fault in the protocols.
+/// Runs a scenario with a fault in the protocols.
 pub(super) fn run_with(scenario: Scenario, fault: Fault) -> Outcome {
     match scenario.kind {
         Kind::Datagrams | Kind::Multicast => play::<Retransmit, Sequencer>(scenario, fault),
@@ -58,8 +59,13 @@ pub(super) fn run_with(scenario: Scenario, fault: Fault) -> Outcome {
     }
 }
 
-/// More than so many are a crowd: of them about so many send and call at a time.
+/// Number of processes beyond which they are a crowd, of which about so many send and call at a
+/// time.
 const CROWD: u32 = 8;
+
+/// Number of seeds of which one history keeps a state in the group, with so many additional bytes.
+const STATE_IN: u64 = 4;
+const BALLAST: [usize; 4] = [0, 100, 20_000, 150_000];
 
 struct Weather {
     rounds: u64,
@@ -119,6 +125,8 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario, fault: Fault) 
     }
     let mut world: World<L, O> = World::with_fault(size, network, chance, SILENCE, fault);
     world.tells = scenario.tells;
+    world.history.has_state = scenario.seed.is_multiple_of(STATE_IN);
+    world.ballast = BALLAST[(scenario.seed / STATE_IN) as usize % BALLAST.len()];
     let mut talk = Talk::new(scenario.seed);
     let mut others = Others::new(scenario.seed, size, scenario.kind);
     for _ in 0..weather.rounds {
@@ -178,7 +186,7 @@ fn round<L: Links, O: Order>(
         if world.is_outside(rank) && world.medium.chance.happens(300) {
             world.join(rank);
         }
-        // Among many some send, not all.
+        // Among many processes only some send.
         let is_sender = size <= CROWD
             || world
                 .medium
@@ -221,14 +229,14 @@ fn round<L: Links, O: Order>(
         world.medium.network.split(1, &part);
     }
     if kind == Kind::Multicast && world.medium.chance.happens(20) {
-        // Somebody hears no more, or again.
+        // A process becomes deaf, or hears again.
         let rank = world.medium.chance.below(u64::from(size)) as Rank;
         let deaf = &mut world.medium.network.deaf;
         if !deaf.remove(&rank) {
             deaf.insert(rank);
         }
     }
-    // From less than a delay to more than a silence.
+    // The pause is from less than a delay to more than a silence.
     let pause = match world.medium.chance.below(10) {
         0 => world.medium.chance.between(100_000, 900_000),
         1..=4 => world.medium.chance.between(1_000, 40_000),
@@ -237,7 +245,7 @@ fn round<L: Links, O: Order>(
     world.run_until(world.medium.now + Duration::from_micros(pause));
 }
 
-/// The network is whole again; all that live join, send once more, and wait.
+/// Heals the network; all living processes join, send once more, and wait.
 fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Option<Talk>) {
     world.medium.heal();
     for _ in 0..40 {
@@ -254,7 +262,8 @@ fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Optio
     if let Some(mut talk) = talk {
         talk.at_last(world, size);
     }
-    // Where many frames are lost one of many may be taken for lost in calm, too, and just before the end.
+    // With many lost frames, one of many processes may be taken for lost even in calm, and just
+    // before the end.
     for _ in 0..10 {
         let view = latest_view(&world.history).map(|(number, _)| number);
         world.run_until(world.medium.now + Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! Processes over a simulated network that do as a scenario has them.
+//! Processes over a simulated network, driven by a scenario.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -25,40 +25,43 @@ mod run;
 use communicator::Slot;
 pub use ports::Letter;
 
-/// The group that everybody joins.
+/// The group that all processes join.
 pub const GROUP: u64 = 7;
-/// The service that everybody serves.
+/// The service that all processes serve.
 const SERVICE: u64 = 8;
-/// The port at which everybody receives.
+/// The port at which all processes receive.
 const PORT: u64 = 9;
 /// Silence after which a peer is taken for lost.
 pub const SILENCE: Duration = Duration::from_millis(400);
-/// How long a call may take at most: both the deadline and silence end it.
+/// Longest time of a call: both the deadline and silence end it.
 pub const CALL_LIMIT: Duration = Duration::from_millis(1500);
-/// How long a synchronous send without a deadline may take: behind what its link has to send again, or until silence ends it.
+/// Longest time of a synchronous send without a deadline: behind its link's repeated frames, or
+/// until silence ends it.
 pub const RECEIPT_LIMIT: Duration = Duration::from_secs(5);
-/// How long a collective operation may take after all have begun it.
+/// Longest time of a collective operation after all have begun it.
 pub const COLLECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A simulated session.
 pub struct World<L: Links, O> {
-    /// What lies between the processes.
+    /// Medium between the processes.
     pub medium: Medium<What>,
-    /// What programs saw.
+    /// Events that programs saw.
     pub history: History,
     /// Messages of the group that were handed over, at all processes.
     pub delivered: u64,
-    /// What collective operations came to, each with the process.
+    /// Results of collective operations, each with its process.
     pub collected: Vec<(Rank, Result<Vec<Bytes>, Failure>)>,
     /// Whether views and losses are printed.
     pub tells: bool,
+    /// Bytes of a snapshot besides the copy.
+    pub ballast: usize,
     size: u32,
     silence: Duration,
     nodes: Vec<Option<Node<L, O>>>,
     fault: Fault,
-    /// Collective operations under way that communicators follow, by the life and its number for it.
+    /// Running collective operations of communicators, by the life and its number for it.
     slots: HashMap<(usize, RequestId), Slot>,
-    /// The arrays of those that have them.
+    /// Arrays of operations that have them.
     arrays: HashMap<(usize, RequestId), Arc<numbers::Held>>,
     todo: VecDeque<(Rank, usize, Action)>,
     is_busy: bool,
@@ -70,7 +73,7 @@ struct Node<L: Links, O> {
     timer: Timer,
 }
 
-/// What is to come.
+/// An event to come.
 pub enum What {
     Travel(Travel),
     Timer {
@@ -88,19 +91,20 @@ impl From<Travel> for What {
 }
 
 impl<L: Links, O: Order> World<L, O> {
-    /// A session of `size` processes.
+    /// Makes a session of `size` processes.
     #[must_use]
     pub fn new(size: u32, network: Network, chance: Chance) -> Self {
         Self::with_silence(size, network, chance, SILENCE)
     }
 
-    /// The same, with another silence after which a peer is taken for lost.
+    /// Does the same as [`new`](Self::new), with another silence after which a peer is taken for
+    /// lost.
     #[must_use]
     pub fn with_silence(size: u32, network: Network, chance: Chance, silence: Duration) -> Self {
         Self::with_fault(size, network, chance, silence, Fault::default())
     }
 
-    /// The same, with a fault in each process's protocols.
+    /// Does the same, with a fault in each process's protocols.
     #[must_use]
     pub(super) fn with_fault(
         size: u32,
@@ -115,6 +119,7 @@ impl<L: Links, O: Order> World<L, O> {
             delivered: 0,
             collected: Vec::new(),
             tells: false,
+            ballast: 0,
             size,
             silence,
             nodes: (0..size).map(|_| None).collect(),
@@ -130,7 +135,7 @@ impl<L: Links, O: Order> World<L, O> {
         world
     }
 
-    /// The ranks that live.
+    /// Returns the ranks that live.
     pub fn living(&self) -> Vec<Rank> {
         self.medium.living()
     }
@@ -174,7 +179,8 @@ impl<L: Links, O: Order> World<L, O> {
         self.medium.crash(rank);
     }
 
-    /// Whether a majority of the last view that was decided still lives. A view may be decided and its members crash before any of them was told.
+    /// Returns whether a majority of the last decided view still lives. A view may be decided and
+    /// its members crash before any was told.
     pub fn has_majority(&mut self) -> bool {
         let now = self.medium.now;
         let views = self.nodes.iter_mut().flatten().filter_map(|node| {
@@ -190,7 +196,7 @@ impl<L: Links, O: Order> World<L, O> {
         living * 2 > view.members.len()
     }
 
-    /// What a process's group protocol holds, for those who look for a fault.
+    /// Formats the state of a process's group protocol, for a search for faults.
     pub fn inside(&mut self, rank: Rank) -> String
     where
         O: std::fmt::Debug,
@@ -218,7 +224,8 @@ impl<L: Links, O: Order> World<L, O> {
         self.life(rank)?.memberships.last_mut()
     }
 
-    /// Members of the view that a process is in; none if it is dead, no members before its first view.
+    /// Returns the number of members of a process's view: `None` if it is dead, 0 before its first
+    /// view.
     pub fn view_size(&self, rank: Rank) -> Option<usize> {
         let node = self.nodes[rank as usize].as_ref()?;
         let member = self.history.lives[node.life].memberships.last();
@@ -226,7 +233,7 @@ impl<L: Links, O: Order> World<L, O> {
         Some(size.map_or(0, |(_, members)| members.len()))
     }
 
-    /// Whether the last membership of a process has ended, or it never began one.
+    /// Returns whether the last membership of a process has ended, or it never began one.
     pub fn is_outside(&mut self, rank: Rank) -> bool {
         self.membership(rank)
             .is_none_or(|member| member.ended.is_some())

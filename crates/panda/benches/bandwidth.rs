@@ -1,7 +1,9 @@
-//! Long messages over `udp` beside bare datagrams of the same lengths, in turns: 1 MiB a message, both ends in this process on threads of their own.
+//! Long messages over `udp` beside bare datagrams of the same lengths, in turns: 1 MiB a message,
+//! both ends in this process on threads of their own.
 //!
-//! Bare sockets keep as many datagrams under way as the receiver's buffer takes, which costs an acknowledgement now and then and nothing else.
-//! `ROUNDS` says how many turns each gets (9), `MIB` how many messages a turn (64).
+//! Bare sockets keep as many datagrams under way as the receiver's buffer takes, which costs an
+//! acknowledgement now and then and nothing else. `ROUNDS` says how many turns each gets (9), `MIB`
+//! how many messages a turn (64).
 
 // The suite `layer` measures the same between processes.
 #[path = "../../layer/src/bare/window.rs"]
@@ -37,7 +39,7 @@ impl Bare {
         Self { from, to }
     }
 
-    /// Carries so many messages of a MiB; how long that took.
+    /// Sends `count` messages of a MiB, and returns how long that took.
     fn carry(&self, count: usize) -> Duration {
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -72,7 +74,7 @@ fn session() -> [Session; 2] {
     joining.map(|one| one.join().expect("no panic"))
 }
 
-/// Carries so many messages of a MiB; how long that took.
+/// Sends `count` messages of a MiB, and returns how long that took.
 fn carry(sessions: &[Session; 2], count: usize) -> Duration {
     let bytes = bytes_of_a_mib();
     thread::scope(|scope| {

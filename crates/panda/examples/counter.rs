@@ -1,4 +1,5 @@
-//! A replicated counter: every process adds to it, all copies go through the same values in the same order.
+//! A replicated counter. Every process adds to it, and all copies take the same values in the same
+//! order.
 //!
 //! ```text
 //! cargo build --release -p antiphon-panda --examples
@@ -14,14 +15,14 @@ use antiphon_panda::{GroupEvent, Message, Session};
 struct Copy {
     value: u64,
     additions: u64,
-    /// Depends on the order, unlike the value.
+    /// This value depends on the order of additions, unlike `value`.
     trace: u64,
-    /// Why no more additions come of all.
+    /// Why no more additions of all processes come.
     ended: Option<String>,
 }
 
 impl Copy {
-    /// What the group sees, in the one order.
+    /// Applies an event of the group. All members see the same order.
     fn follow(&mut self, event: GroupEvent) {
         match event {
             GroupEvent::Message { from, payload, .. } => {

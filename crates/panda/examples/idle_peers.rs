@@ -1,8 +1,10 @@
-//! What an idle peer costs in memory: `cargo run --release -p antiphon-panda --example idle_peers -- PLATFORM PEERS`.
+//! The memory of an idle peer:
+//! `cargo run --release -p antiphon-panda --example idle_peers -- PLATFORM PEERS`.
 //!
-//! Processes of one session all greet each other, send rank 0 a long message each, and then do nothing. Shown is the memory of rank 0 beside that of one with a single
-//! peer: the proportional set size of what is not the program itself; a page that two processes share counts
-//! half. What the kernel keeps for sockets is not in it.
+//! All processes of a session greet each other, send rank 0 a long message each, and then do
+//! nothing. The example prints the memory of rank 0, and that of a rank 0 with a single peer. It is
+//! the proportional set size without the program's own pages. A page that two processes share
+//! counts half. Socket memory of the kernel is not included.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -22,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Two sessions: one with a single peer, one with many.
+/// Compares two sessions: one with a single peer, and one with many.
 fn compare(platform: &str, peers: u32) -> Result<(), Box<dyn std::error::Error>> {
     if !PLATFORMS.contains(&platform) {
         return Err(format!(
@@ -37,7 +39,7 @@ fn compare(platform: &str, peers: u32) -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// The proportional set size of rank 0 when all are idle.
+/// Returns the proportional set size of rank 0 when all are idle.
 fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> {
     let size = peers + 1;
     let secret = Secret::fresh()?;
@@ -57,7 +59,7 @@ fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> 
         BufReader::new(output).read_line(&mut String::new())?;
     }
     let smaps = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", members[0].id()))?;
-    // Not the pages of the program, which more processes only share.
+    // The program's own pages do not count: more processes only share them.
     let kib = |name: &str| {
         let line = smaps.lines().find(|line| line.starts_with(name));
         line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
@@ -91,7 +93,8 @@ fn member() -> Result<(), Error> {
     for _ in &others {
         port.receive(None, Some(0))?;
     }
-    // One after another, so that what all of them hold at once does not hide what each holds for good.
+    // The peers send one after another. Otherwise the memory that all need at once would hide the
+    // memory that each keeps.
     if session.rank() == 0 {
         for &peer in &others {
             port.send(peer, 1, Message::new())?;
@@ -104,7 +107,7 @@ fn member() -> Result<(), Error> {
     session.everyone()?.barrier()?;
     println!("idle");
     let _ = std::io::stdout().flush();
-    // Until the one who measures is done.
+    // Waits until the measuring process is done.
     let _ = std::io::stdin().read_line(&mut String::new());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The run-time of a small language; `docs/panda.md` shows and explains it.
+//! The run-time of a small language; `docs/guide/language-runtime.md` shows and explains it.
 
 use antiphon_panda::{Error, Group, GroupEvent, Message, Rank, Reply, Session};
 use std::collections::HashMap;
@@ -29,7 +29,8 @@ impl Copies {
         self.answer();
     }
 
-    /// Continues what waits: a guard that holds is answered. The caller of one that is dropped gets an error.
+    /// Continues what waits: a guard that holds is answered. The caller of one that is dropped gets
+    /// an error.
     fn answer(&mut self) {
         let holds = |guard: &mut Guard| self.values.get(&guard.0).unwrap_or(&0) >= &guard.1;
         for (.., reply) in self.guards.extract_if(.., holds) {

@@ -1,4 +1,4 @@
-//! Two processes send a message to and fro, by message passing and by RPC.
+//! Two processes send a message back and forth, by message passing and by RPC.
 //!
 //! ```text
 //! cargo build --release -p antiphon-panda --examples

@@ -1,4 +1,5 @@
-//! A program over `tcp` and `local` alone: `tests/it/examples.rs` looks into its executable for what such a program must not contain.
+//! A program over `tcp` and `local` alone. `tests/it/examples.rs` checks that its executable
+//! contains no code of other platforms.
 
 use antiphon_panda::platform::{Local, Platform, Tcp};
 use antiphon_panda::session::SILENCE;

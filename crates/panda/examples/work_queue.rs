@@ -1,4 +1,5 @@
-//! A work queue: process 0 hands out jobs by RPC; all of them, it too, ask for one after another and return results.
+//! A work queue. Process 0 hands out jobs by RPC. All processes, also process 0, ask for one job
+//! after another and return results.
 //!
 //! ```text
 //! cargo build --release -p antiphon-panda --examples
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use antiphon_panda::{Error, Message, Session};
 
-/// A number and how many steps its Collatz sequence takes.
+/// A number, and the length of its Collatz sequence.
 type Sequence = (u64, u64);
 
 fn steps(mut number: u64) -> u64 {
@@ -25,7 +26,7 @@ fn steps(mut number: u64) -> u64 {
     count
 }
 
-/// What has come back.
+/// The results so far.
 #[derive(Default)]
 struct Results {
     count: u64,
@@ -37,7 +38,7 @@ fn serve(session: &Session, jobs: u64) -> Result<Arc<Mutex<Results>>, Error> {
     let results = Arc::<Mutex<Results>>::default();
     let (own, mut next) = (results.clone(), 0);
     session.serve("job", move |call| {
-        // The result of the last job comes with the question for the next.
+        // The result of the last job comes with the request for the next.
         if let Ok(Some(result)) = call.payload.value::<Option<Sequence>>() {
             let mut results = own.lock().expect("no upcall panics");
             results.count += 1;
@@ -76,7 +77,8 @@ pub(crate) fn main() -> Result<(), Error> {
     {
         done = Some((job, steps(job)));
     }
-    // Who came here has returned all its results. One that is lost with a job ends the others with an error that names it.
+    // A process that gets here has returned all its results. If a process is lost with a job, the
+    // others end with an error that names it.
     all.barrier()?;
     if let Some(results) = results {
         let Results { count, longest } = &*results.lock().expect("no upcall panics");

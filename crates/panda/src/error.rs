@@ -1,4 +1,4 @@
-//! What can go wrong, in words that name the peer.
+//! Errors of a session, in words that name the peer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use crate::platform::{JoinError, Rank};
 use crate::starter::Signal;
 use antiphon_panda_core::number::Reduction;
 
-/// Why an operation failed. Its `Debug` is what it says to people, since that is what a `main` that returns it prints.
+/// Reason why an operation failed. Its `Debug` prints the message for people, because a `main` that
+/// returns the error prints that.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// A peer is lost. What it was asked may or may not have been done.
+    /// A peer is lost. The requested action may or may not have been done.
     #[error("{peer} is lost: it {why}")]
     Lost {
         /// Its rank.
@@ -22,17 +23,17 @@ pub enum Error {
         /// How that is known.
         why: String,
     },
-    /// No answer in the time that the caller gave. What was asked may still be done.
+    /// No answer came in the time that the caller gave. The requested action may still be done.
     #[error("{peer} did not answer within {after:?}")]
     TimedOut {
-        /// Its rank; none if anybody would have done.
+        /// Its rank; `None` if any process would have done.
         rank: Option<Rank>,
         /// Its name.
         peer: String,
         /// The time that the caller gave.
         after: Duration,
     },
-    /// What was called is not registered there.
+    /// The called service is not registered there.
     #[error(
         "{peer} has no service {service:?}: register it there before the first call, for instance before a barrier"
     )]
@@ -58,7 +59,16 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// A process is in a group once.
+    /// No member of the group gave the state for which this process joined. The process is not in
+    /// the group.
+    #[error("no member of group {group:?} gives its state: {why}. Join it as its members do")]
+    NoState {
+        /// The group.
+        group: String,
+        /// Why, of each member that was asked.
+        why: String,
+    },
+    /// This process is in the group already, or joins it. A process is in a group once.
     #[error(
         "this process is in group {0:?}, or joins it already: use that membership, or leave first"
     )]
@@ -69,15 +79,15 @@ pub enum Error {
     /// A name cannot be told from another one that this process uses.
     #[error(transparent)]
     SameNumber(#[from] SameNumber),
-    /// No such rank.
+    /// There is no such rank.
     #[error("there is no rank {rank} in a session of {size}")]
     NoSuchRank {
-        /// What was asked for.
+        /// The rank that was given.
         rank: Rank,
-        /// How many there are.
+        /// Number of ranks that there are.
         size: u32,
     },
-    /// This process is not in the list of a collective operation, or the root is not.
+    /// This process, or the root, is not in the list of a collective operation.
     #[error("rank {0} does not take part in this collective operation")]
     NotInCommunicator(Rank),
     /// A process is twice in the list of a collective operation.
@@ -95,20 +105,21 @@ pub enum Error {
         /// What it did.
         why: String,
     },
-    /// What a process combines the values of a collective operation with panicked, or made more of them than goes in a message.
+    /// The program's function of a collective operation panicked, or its result is too long for a
+    /// message.
     #[error("{peer} could not combine values: the closure {why}")]
     Panicked {
         /// Its rank.
         rank: Rank,
         /// Its name.
         peer: String,
-        /// Where it was given, and what it said.
+        /// Its place in the program, and the text of the panic.
         why: String,
     },
-    /// Numbers of this type cannot be reduced so. Nothing was sent.
+    /// Numbers of this type do not have this reduction. Nothing was sent.
     #[error("there is no reduction \"{}\" of numbers of type {of}: bits are of integers", by.name())]
     NoSuchReduction {
-        /// What was asked for.
+        /// The reduction that was asked for.
         by: Reduction,
         /// The name of the type.
         of: &'static str,
@@ -118,17 +129,17 @@ pub enum Error {
         "a message of {length} bytes is too long: over {platform} one has at most {longest}. Send it in parts"
     )]
     TooLong {
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
-        /// Bytes of the longest one.
+        /// Length in bytes of the longest message.
         longest: usize,
         /// The platform's name.
         platform: &'static str,
     },
-    /// An upcall waited.
+    /// An upcall tried to wait.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),
-    /// A port has an upcall, which takes all its messages: none can be found there.
+    /// The port has an upcall, which takes all its messages: none can be found there.
     #[error(
         "port {0:?} has an upcall, which takes its messages: have the upcall keep them, or receive at another port"
     )]
@@ -160,7 +171,7 @@ pub enum Error {
         "this process's session is over: keep the Session while its ports, groups and communicators are used"
     )]
     Over,
-    /// A message is not what was expected.
+    /// A message does not decode as the expected type.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The session could not be joined.
@@ -168,7 +179,7 @@ pub enum Error {
     Join(#[from] JoinError),
 }
 
-/// What names are given to.
+/// The kind of thing that a name names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Named {
     /// Ports.
@@ -189,7 +200,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// Two names of one process that go between processes as the same number.
+/// Two names of one process that have the same number between processes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what} {name:?} cannot be told from {what} {other:?}, which this process uses as well: both names are the same number between processes, so change one of them"
@@ -199,7 +210,7 @@ pub struct SameNumber {
     pub what: Named,
     /// The name that was refused.
     pub name: Arc<str>,
-    /// The one that was there.
+    /// The earlier name.
     pub other: Arc<str>,
 }
 

@@ -1,7 +1,8 @@
-//! What a simulator replaces: a process's clock, its threads, and the engine of its session.
+//! Hooks for a simulator, which replaces a process's clock, its threads, and the engine of its
+//! session.
 //!
-//! The crate `antiphon-panda-sim` implements [`Runtime`] and [`Engine`]; production code knows it by
-//! these alone. Nothing here is part of the interface.
+//! The crate `antiphon-panda-sim` implements [`Runtime`] and [`Engine`]; production code knows it
+//! by these alone. Nothing here is part of the interface.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -26,12 +27,13 @@ pub use crate::thread::start::caught;
 /// Bytes of a fiber's stack.
 pub const STACK_BYTES: usize = crate::thread::STACK_BYTES;
 
-/// What the fibers of a simulated process run on.
+/// The run-time on which the fibers of a simulated process run.
 pub trait Runtime: Send + Sync {
     /// Returns the simulated time.
     fn now(&self) -> Instant;
 
-    /// Blocks the calling fiber until `woken` is ready, or until a time at most. `what` is for reports.
+    /// Blocks the calling fiber until `woken` is ready, or until a time at most. `what` is for
+    /// reports.
     fn park(
         &self,
         what: WaitsFor,
@@ -59,22 +61,22 @@ pub trait Runtime: Send + Sync {
     fn session(&self) -> WeakSession;
 }
 
-/// Finds what the calling fiber runs on; `None` if it belongs to no simulated process.
+/// Finds the run-time of the calling fiber; `None` if the fiber belongs to no simulated process.
 pub type Find = fn() -> Option<Arc<dyn Runtime>>;
 
 thread_local! {
-    /// How fibers of this OS thread find what they run on; `None` outside of simulations.
+    /// Finder of the run-time for fibers of this OS thread; `None` outside of simulations.
     static FIND: Cell<Option<Find>> = const { Cell::new(None) };
 }
 
-/// Has the fibers of this OS thread run on what `find` returns, until it is dropped.
+/// An installed finder: until it is dropped, fibers of this OS thread run on its run-time.
 #[derive(Debug)]
 pub struct Installed {
     before: Option<Find>,
 }
 
 impl Installed {
-    /// Begins now.
+    /// Installs the finder now.
     #[must_use]
     pub fn new(find: Find) -> Self {
         let before = FIND.replace(Some(find));
@@ -88,8 +90,9 @@ impl Drop for Installed {
     }
 }
 
-/// Returns what the caller runs on; `None` outside of simulations.
-// Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+/// Returns the caller's run-time; `None` outside of simulations.
+// Not inlined: a fiber that moves to another OS thread would otherwise keep that thread-local's old
+// address.
 #[inline(never)]
 pub fn runtime() -> Option<Arc<dyn Runtime>> {
     FIND.get().and_then(|find| find())

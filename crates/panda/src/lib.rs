@@ -1,4 +1,5 @@
-//! The portability layer: threads, message passing, RPC, totally ordered groups and collectives, over platforms that differ in what they guarantee.
+//! The portability layer: threads, message passing, RPC, totally ordered groups and collectives,
+//! over platforms that differ in what they guarantee.
 //!
 //! Two layers, after Rühl et al., *Experience with a Portability Layer for Implementing Parallel
 //! Programming Systems* (1996), section 3.2. The system layer ([`platform`]) carries frames; the
@@ -21,7 +22,7 @@ pub use protocol::clock::ClockOffset;
 pub use protocol::group::GroupEvent;
 pub use protocol::termination::{Event as QuiescenceEvent, Verdict};
 pub use session::{
-    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Quiescence, Reply, Session,
-    SpawnOptions, WeakSession,
+    Arrived, Call, Communicator, Group, Multicast, Port, Probed, Quiescence, Replica, Reply,
+    Session, SpawnOptions, WeakSession,
 };
 pub use starter::Signal;

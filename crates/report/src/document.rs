@@ -1,7 +1,9 @@
-//! The neutral document: what every exporter reads. It knows nothing of HTML, sheets or terminals.
+//! The neutral document, input of every exporter. It knows nothing of HTML, sheets or terminals.
 
+mod headline;
 mod plot;
 
+pub use headline::{Bar, Headline, Headlines, Measured, Picture, Place, Told};
 pub use plot::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series};
 
 use antiphon_measure::Interval;
@@ -10,24 +12,27 @@ use serde::Serialize;
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Document {
-    /// What was measured, in a few words.
+    /// Title in a few words.
     pub title: String,
-    /// One line below the title.
+    /// Line below the title.
     pub subtitle: String,
+    /// What was found: for each suite the sentences that the document opens with.
+    pub headlines: Vec<Headlines>,
     /// The summary: one sentence each.
     pub summary: Vec<Note>,
     /// Conditions of the run: machine, compilers, date, load.
     pub facts: Vec<Fact>,
-    /// Who is compared: names of colours.
+    /// Compared subjects: names of colours.
     pub subjects: Vec<String>,
     /// The body.
     pub sections: Vec<Section>,
-    /// The sections, by their ids, that begin a part which those after them belong to, where a document is of several runs.
+    /// Ids of the sections that begin a part, if a document is of several runs. Later sections
+    /// belong to that part.
     pub heads: Vec<String>,
 }
 
 impl Document {
-    /// The sections in parts, each with the section that begins it, if any does.
+    /// Returns the sections in parts, each with the section that begins it, if there is one.
     pub fn parts(&self) -> impl Iterator<Item = (Option<&Section>, &[Section])> {
         let begins = |section: &Section| self.heads.contains(&section.id);
         self.sections
@@ -39,7 +44,7 @@ impl Document {
     }
 }
 
-/// A label and what it says.
+/// A label and its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     /// Label.
@@ -49,7 +54,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// A fact from its label and text.
+    /// Creates a fact from its label and text.
     pub fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
         Fact {
             label: label.into(),
@@ -58,14 +63,14 @@ impl Fact {
     }
 }
 
-/// A part of the body with a title of its own.
+/// A part of the body with a separate title.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Section {
     /// Unique within the document; `[a-z0-9-]+`.
     pub id: String,
     /// Title.
     pub title: String,
-    /// What is in it.
+    /// Content of the section.
     pub blocks: Vec<Block>,
 }
 
@@ -94,7 +99,7 @@ pub enum Block {
     },
 }
 
-/// How much a note matters.
+/// Importance of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
@@ -109,32 +114,33 @@ pub enum Weight {
 /// One sentence about a figure or the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// How much it matters.
+    /// Importance of the note.
     pub weight: Weight,
-    /// What it is about; may be empty.
+    /// Topic; may be empty.
     pub about: String,
     /// The sentence.
     pub text: String,
-    /// What the reader can do; may be empty.
-    pub mend: String,
+    /// Advice to the reader; may be empty.
+    #[serde(rename = "mend")]
+    pub help: String,
     /// Verbatim output of the subject; may be empty.
     pub quote: String,
 }
 
 impl Note {
-    /// A note without advice or quotation.
+    /// Creates a note without advice or quotation.
     pub fn new(weight: Weight, about: impl Into<String>, text: impl Into<String>) -> Self {
         Note {
             weight,
             about: about.into(),
             text: text.into(),
-            mend: String::new(),
+            help: String::new(),
             quote: String::new(),
         }
     }
 }
 
-/// What a number counts, in base units.
+/// Unit of a number, in base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -150,7 +156,7 @@ pub enum Unit {
     Ratio,
     /// A part of one; written in per cent.
     Share,
-    /// So many a second.
+    /// Number a second.
     PerSecond,
     /// Bytes a second, written in powers of ten as bandwidths are.
     BytesPerSecond,
@@ -163,7 +169,7 @@ pub struct Table {
     pub title: String,
     /// Small print below it; may be empty.
     pub caption: String,
-    /// What stands above the row labels.
+    /// Text above the row labels.
     pub corner: String,
     /// Columns after the row label.
     pub columns: Vec<Column>,
@@ -185,7 +191,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// One with a title alone.
+    /// Creates a column with only a title.
     pub fn titled(title: impl Into<String>) -> Column {
         Column {
             title: title.into(),
@@ -201,7 +207,7 @@ pub struct Row {
     pub label: String,
     /// Second line of the label: subject, policy and placement; may be empty.
     pub place: String,
-    /// What kind of row it is.
+    /// Kind of the row.
     pub kind: RowKind,
     /// Index into the document's subjects, for its colour.
     pub subject: Option<usize>,
@@ -209,19 +215,19 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// What kind of row it is.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
     /// Measured in this run.
     Measured,
-    /// From a publication.
+    /// Row of published figures.
     Published,
     /// Computed from other rows.
     Derived,
 }
 
-/// A cell. Numbers are in base units; how they are written is the exporter's affair (see [`crate::number`]).
+/// A cell. Numbers are in base units; the exporter decides their form (see [`crate::number`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "cell", rename_all = "snake_case")]
 pub enum Cell {
@@ -239,7 +245,7 @@ pub enum Cell {
         /// Its unit.
         unit: Unit,
     },
-    /// A number that the figure is not above; how far below it is, nothing tells.
+    /// An upper bound of the figure; the distance below it is unknown.
     AtMost {
         /// The number.
         value: f64,
@@ -259,7 +265,7 @@ pub enum Cell {
     },
     /// A figure as a publication prints it, or in other digits than such numbers are written in.
     Printed {
-        /// As printed, with its unit.
+        /// Text as printed, with its unit.
         text: String,
         /// The figure, or the smallest of its range, in the base unit.
         low: f64,
@@ -270,23 +276,25 @@ pub enum Cell {
     },
     /// A figure should be here, and is not.
     Missing {
-        /// Why.
+        /// Cause.
         reason: String,
     },
-    /// The subject does not have the operation, such as where its language lacks the feature: no figure is due.
+    /// The subject does not have the operation, because its language lacks the feature, for
+    /// example. No figure is due.
     Lacking {
-        /// Why.
+        /// Cause.
         reason: String,
     },
 }
 
 impl Cell {
-    /// A text cell.
+    /// Creates a text cell.
     pub fn text(text: impl Into<String>) -> Self {
         Cell::Text { text: text.into() }
     }
 
-    /// No figure: because the subject lists the operation as one that it does not have, or because something failed.
+    /// Creates a cell without a figure: the subject lists the operation as missing, or something
+    /// failed.
     pub fn absent(reason: &str, listed: bool) -> Self {
         let reason = reason.into();
         match listed {
@@ -295,7 +303,7 @@ impl Cell {
         }
     }
 
-    /// A plain number in ns.
+    /// Creates a plain number in ns.
     pub fn ns(value: f64) -> Self {
         Cell::Number {
             value,
@@ -303,7 +311,7 @@ impl Cell {
         }
     }
 
-    /// A plain count.
+    /// Creates a plain count.
     pub fn count(value: f64) -> Self {
         Cell::Number {
             value,
@@ -312,7 +320,7 @@ impl Cell {
     }
 }
 
-/// How far a figure may be believed.
+/// Reliability of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
@@ -338,12 +346,12 @@ pub struct Figure {
     pub high: f64,
     /// Unit of the three.
     pub unit: Unit,
-    /// How far it may be believed.
+    /// Reliability of the figure.
     pub standing: Standing,
     /// Context switches per operation; `None` where they are not known.
     pub switches: Option<f64>,
-    /// Instructions per operation beyond the control's, 0 where they cannot be told from none; `None` where they were not counted, or
-    /// are no second opinion.
+    /// Instructions per operation beyond the control's, 0 if they are indistinguishable from none.
+    /// `None` if they were not counted, or are no second measure.
     pub instructions: Option<f64>,
     /// Findings as short words.
     pub marks: Vec<Mark>,
@@ -352,12 +360,12 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Both limits; `None` where one is not known.
+    /// Returns both limits; `None` if one is not known.
     pub fn limits(&self) -> Option<(f64, f64)> {
         (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
     }
 
-    /// A figure that is told from zero, without evidence.
+    /// Creates a figure distinguishable from zero, without evidence.
     pub fn resolved(of: Interval, unit: Unit) -> Self {
         Figure {
             value: of.value,
@@ -376,7 +384,7 @@ impl Figure {
 /// A finding in a word, for a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
-    /// How much it matters.
+    /// Importance of the mark.
     pub weight: Weight,
     /// One or two words.
     pub word: String,

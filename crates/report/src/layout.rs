@@ -1,21 +1,22 @@
-//! What a suite says of how its results are shown: groups, row labels, trends and published tables.
+//! Arrangement of results by a suite: groups, row labels, trends and published tables.
 //!
-//! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
+//! A run carries the original text of its suite. An old run therefore keeps its arrangement after
+//! the suite has changed.
 
 use antiphon_lab::suite::{
-    self, Argument, Compare, Curve, Instance, Models, Profile, Published, RowKind, Savings,
-    Servers, Suite,
+    self, Argument, Compare, Curve, Headline, Instance, Models, Profile, Published, RowKind,
+    Savings, Servers, Suite,
 };
 use antiphon_lab::{Faults, RunRecord};
 
-/// How the results of one suite are arranged.
+/// Arrangement of one suite's results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
     /// The suite's title.
     pub title: String,
-    /// What it measures.
+    /// Description of the suite.
     pub text: String,
-    /// Beside which other subject costs are told.
+    /// Base of the costs.
     pub compare: Compare,
     /// Groups in order.
     pub groups: Vec<Group>,
@@ -29,10 +30,12 @@ pub struct Layout {
     pub profiles: Vec<Profile>,
     /// Costs against a number, in order.
     pub curves: Vec<Curve>,
-    /// What is claimed of servers, in order.
+    /// Claims about servers, in order.
     pub servers: Vec<Servers>,
-    /// What is claimed of subjects, in order.
+    /// Claims about subjects, in order.
     pub findings: Vec<Servers>,
+    /// Sentences that the report opens with.
+    pub headlines: Vec<Headline>,
 }
 
 /// A group of rows.
@@ -42,7 +45,7 @@ pub struct Group {
     pub id: String,
     /// Title.
     pub title: String,
-    /// What it measures.
+    /// Description of the group.
     pub text: String,
     /// Tests with their labels, in order.
     pub rows: Vec<LabelledTest>,
@@ -54,21 +57,21 @@ pub struct Group {
     pub lines: Vec<Sweep>,
 }
 
-/// A test and what to call it.
+/// A test and its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledTest {
     /// Name in the protocol.
     pub test: String,
-    /// Its argument, where the label tells it.
+    /// Its argument, if the label has it.
     pub arg: Option<u64>,
     /// Label.
     pub label: String,
 }
 
-/// Tests that differ by one number, and what is asked of them.
+/// Tests that differ by one number, and the question about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
-    /// What is asked of it.
+    /// Question about it.
     pub asks: Asks,
     /// Label with `n` for the number.
     pub label: String,
@@ -85,17 +88,17 @@ pub struct Sweep {
     pub points: Vec<(f64, String)>,
 }
 
-/// What a trend is read for.
+/// Question about a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// Whether a parameter is passed by copy or by reference.
+    /// Passing of a parameter, by copy or by reference.
     Passing,
-    /// Where an allocator changes level.
+    /// Sizes at which an allocator changes level.
     Steps,
 }
 
 impl Layout {
-    /// The arrangement in a suite's text, as a run keeps it.
+    /// Reads the arrangement from a suite's text, as a run keeps it.
     ///
     /// # Errors
     /// The text is not a suite.
@@ -106,7 +109,7 @@ impl Layout {
         )?))
     }
 
-    /// The arrangement of a run's suite; none where that cannot be read, and why: whoever shows the run says so.
+    /// Returns the arrangement of a run's suite, or none with the reason, which the caller shows.
     pub(crate) fn of_run(run: &RunRecord) -> (Self, Option<String>) {
         match Self::from_suite_text(&run.suite_toml) {
             Ok(layout) => (layout, None),
@@ -114,7 +117,7 @@ impl Layout {
         }
     }
 
-    /// The arrangement of a suite.
+    /// Returns the arrangement of a suite.
     pub fn of(suite: &Suite) -> Self {
         Layout {
             title: suite.title.clone(),
@@ -128,6 +131,7 @@ impl Layout {
             curves: suite.curves.clone(),
             servers: suite.servers.clone(),
             findings: suite.findings.clone(),
+            headlines: suite.headlines.clone(),
         }
     }
 }
@@ -179,7 +183,7 @@ fn join(lines: &mut Vec<Sweep>, sweep: Sweep) {
     }
 }
 
-/// The row's tests that differ in the placeholder `by` alone, together.
+/// Groups the row's tests that differ in the placeholder `by` alone.
 fn sweeps(row: &suite::Row, instances: &[Instance], by: &str) -> Vec<Sweep> {
     let mut sweeps: Vec<Sweep> = Vec::new();
     for instance in instances {
@@ -213,7 +217,8 @@ fn sweeps(row: &suite::Row, instances: &[Instance], by: &str) -> Vec<Sweep> {
     sweeps
 }
 
-/// The label with its values, whose words are joined by underscores or dots in names of tests and by spaces here.
+/// Returns the label with its values. Their words are joined by underscores or dots in names of
+/// tests, and by spaces here.
 fn label(template: &str, values: &[(String, String)]) -> String {
     let spaced: Vec<(String, String)> = values
         .iter()

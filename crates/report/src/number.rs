@@ -1,8 +1,8 @@
-//! How numbers are written: units chosen by size, digits chosen by the width of the interval.
+//! Written form of numbers: units chosen by size, digits chosen by the width of the interval.
 //!
-//! All times come in as nanoseconds. A value never shows a digit that its interval does not support: the half width is
-//! written with two significant digits and the value to the same place, be it decimals or tens, hundreds and thousands. An interval that lies unevenly about its value
-//! is written by its two limits.
+//! All times come in as nanoseconds. A value never shows a digit that its interval does not
+//! support. The half width has two significant digits, and the value ends at the same place, be it
+//! decimals or tens, hundreds and thousands. An uneven interval is written by its two limits.
 
 mod digits;
 mod scale;
@@ -19,7 +19,7 @@ use written::{place_of, place_of_bound};
 /// Narrow no-break space, between thousands and before units.
 const THIN: char = '\u{202f}';
 
-/// A value to three significant digits with its unit.
+/// Formats a value to three significant digits with its unit.
 pub fn quantity(unit: Unit, value: f64) -> String {
     let scale = scale_for(unit, value);
     let mut text = significant(value / scale.factor, 3);
@@ -27,7 +27,8 @@ pub fn quantity(unit: Unit, value: f64) -> String {
     text
 }
 
-/// A value to one significant digit, two from ten on and when it begins with 1, with its unit: for bounds.
+/// Formats a bound to one significant digit with its unit; to two from ten on and if it begins with
+/// 1.
 pub fn rough(unit: Unit, value: f64) -> String {
     let scale = scale_for(unit, value);
     let scaled = value / scale.factor;
@@ -36,7 +37,8 @@ pub fn rough(unit: Unit, value: f64) -> String {
     text
 }
 
-/// A whole number of base units where it is one (buffer sizes, counts), otherwise as [`quantity`].
+/// Formats a whole number of base units exactly (buffer sizes, counts), other values as
+/// [`quantity`].
 pub fn exact(unit: Unit, value: f64) -> String {
     let scale = scale_for(unit, value);
     let scaled = value / scale.factor;
@@ -48,7 +50,21 @@ pub fn exact(unit: Unit, value: f64) -> String {
     text
 }
 
-/// Smallest and largest to three significant digits in one unit; a single value where they do not differ as written.
+/// Formats how many times one figure is another: to two digits, three of factors near 1.
+pub fn factor(value: f64) -> String {
+    let digits = if (0.5..1.5).contains(&value) { 3 } else { 2 };
+    significant(value, digits)
+}
+
+/// Formats the limits of a factor, such as `18.2 to 19.7`.
+pub fn factors(low: f64, high: f64) -> String {
+    // One digit of the half width: a reader compares factors, and does not add them.
+    let place = last_place(((high - low) / 2.0).max(1e-4), 1);
+    format!("{} to {}", rounded(low, place), rounded(high, place))
+}
+
+/// Formats smallest and largest to three significant digits in one unit; a single value if both
+/// look the same.
 pub fn range(unit: Unit, low: f64, high: f64) -> String {
     let Some(scale) = common_scale(unit, &[low, high]) else {
         return format!("{} – {}", quantity(unit, low), quantity(unit, high));
@@ -66,7 +82,7 @@ pub fn range(unit: Unit, low: f64, high: f64) -> String {
     text
 }
 
-/// Both limits of an interval, in brackets.
+/// Formats both limits of an interval, in brackets.
 pub fn limits(unit: Unit, low: f64, high: f64) -> String {
     if !(low.is_finite() && high.is_finite()) {
         return "no limits".into();

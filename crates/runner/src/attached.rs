@@ -1,4 +1,5 @@
-//! A child in our place: it has our standard streams, our process group and our terminal, and the signals that we get.
+//! A child in our place: it has our standard streams, our process group and our terminal, and
+//! receives our signals.
 
 use crate::{End, Error, Program, start};
 use libc::{c_int, siginfo_t, sigset_t};
@@ -8,7 +9,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus, Stdio};
 use std::ptr::null_mut;
 
-/// What a person or a system sends to end a program; the child gets what we get.
+/// Signals with which a person or a system ends a program; the child receives those that we
+/// receive.
 const PASSED_ON: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
 
 pub(crate) fn run(program: &Program) -> Result<End, Error> {
@@ -69,7 +71,8 @@ struct Signals {
 
 impl Signals {
     fn held() -> io::Result<Signals> {
-        // SAFETY: the sets are written by the system's functions before they are read; zeroes are valid ones.
+        // SAFETY: the sets are written by the system's functions before they are read; zeroes are
+        // valid ones.
         unsafe {
             let (mut set, mut before): (sigset_t, sigset_t) = (zeroed(), zeroed());
             libc::sigemptyset(&mut set);
@@ -81,7 +84,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the child's end and passes on what ends programs.
+    /// Waits for the child's end and passes on signals that end programs.
     fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = child.try_wait()? {
@@ -91,7 +94,7 @@ impl Signals {
             let mut info: siginfo_t = unsafe { zeroed() };
             // SAFETY: set and information are valid for the call.
             let number = unsafe { libc::sigwaitinfo(&self.set, &mut info) };
-            // What the terminal sends, it sends to the child as well.
+            // The terminal sends its signals to the child as well.
             let is_terminals = info.si_code == libc::SI_KERNEL;
             if PASSED_ON.contains(&number) && !is_terminals {
                 // SAFETY: the child is not waited for yet, so the number is still its own.
@@ -103,8 +106,8 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // What the terminal sent meanwhile was meant for the child.
-        // SAFETY: taking signals that are pending and restoring this thread's mask touch no memory of ours.
+        // Pending signals of the terminal were meant for the child. SAFETY: taking signals that are
+        // pending and restoring this thread's mask touch no memory of ours.
         unsafe {
             let now: libc::timespec = zeroed();
             while libc::sigtimedwait(&self.set, null_mut(), &now) > 0 {}

@@ -1,16 +1,16 @@
-//! How a child ended and what it used.
+//! End of a child, and its resource use.
 
 use crate::Error;
 use nix::sys::signal::Signal;
 use std::fmt;
 use std::time::Duration;
 
-/// How a child ended.
+/// End of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this exit code.
+    /// It ended by itself, with this exit code.
     Exited(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signalled(i32),
     /// It was killed when its time was over.
     TimedOut {
@@ -29,7 +29,7 @@ impl fmt::Display for End {
     }
 }
 
-/// A signal's name and number, such as `SIGSEGV (11)`.
+/// Returns a signal's name and number, such as `SIGSEGV (11)`.
 pub fn signal_name(number: i32) -> String {
     match Signal::try_from(number) {
         Ok(signal) => format!("{} ({number})", signal.as_str()),
@@ -37,7 +37,7 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// What a child and all the processes that it started used, from its start to the end of the last of them.
+/// Resource use of a child and all its descendants, from its start to the end of the last of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Time from just before the program was loaded to its end.
@@ -46,12 +46,16 @@ pub struct Usage {
     pub user: Duration,
     /// Processor time in the system.
     pub system: Duration,
-    /// Largest resident memory of any one process, bytes. The system counts the moment before the program was loaded too, when
-    /// it was still a copy of this process: a figure that is not clearly above `peak_rss_floor_bytes` only says "at most this". The
-    /// copy grows by some pages after that was read (132 KiB on x86-64), and nothing tells the program's own peak: what the system keeps
-    /// of each address space is gone when the end can be seen.
+    /// Largest resident memory of any one process, bytes.
+    ///
+    /// The system also counts the moment before the program was loaded, when the child was a copy
+    /// of this process. A figure near `peak_rss_floor_bytes` is therefore only an upper bound. The
+    /// copy grows by some pages after the floor was read (132 KiB on x86-64). The program's own
+    /// peak is unknown, because the system's account of each address space is gone when the end
+    /// becomes visible.
     pub peak_rss_bytes: u64,
-    /// Resident memory of the copy of this process that became the child, shortly before its program was loaded, bytes.
+    /// Resident memory, in bytes, of the copy of this process that became the child, shortly before
+    /// its program was loaded.
     pub peak_rss_floor_bytes: u64,
     /// Page faults served without reading from a device.
     pub minor_faults: u64,
@@ -64,7 +68,7 @@ pub struct Usage {
 }
 
 impl End {
-    /// The end as an error, where another was expected.
+    /// Turns an unexpected end into an error.
     pub fn into_error(self, program: String, last_words: String) -> Error {
         match self {
             Self::Exited(code) => Error::Exited {

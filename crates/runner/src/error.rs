@@ -1,44 +1,45 @@
-//! What can go wrong with a child, each with its last words.
+//! Errors of a child, each with its last output.
 
 use crate::end::signal_name;
+use crate::shortage::limit_of;
 use std::io;
 use std::time::Duration;
 
-/// Why a child was not started, or did not do what was expected of it.
+/// Reason why a child was not started, or did not behave as expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such program. What to install is for the caller to say.
+    /// There is no such program. The caller knows which package to install.
     #[error("there is no program `{program}` {}", looked_in(.program))]
     Missing {
         /// The program that was asked for.
         program: String,
     },
-    /// The system did not permit what was asked for the child.
-    #[error("`{program}` was not started: {what}: {source}; {mend}")]
+    /// The system did not permit a condition of the child.
+    #[error("`{program}` was not started: {what}: {source}; {help}")]
     NotPermitted {
         /// The program.
         program: String,
-        /// What was asked for, such as `SCHED_FIFO at priority 50`.
+        /// Refused condition, such as `SCHED_FIFO at priority 50`.
         what: String,
-        /// What the user can do.
-        mend: String,
-        /// What the system said.
+        /// Advice to the user.
+        help: String,
+        /// Error of the system.
         source: io::Error,
     },
     /// It could not be started for another reason.
-    #[error("`{program}` was not started: {source}")]
+    #[error("`{program}` was not started: {source}{}", limit_of(.source))]
     NotStarted {
         /// The program.
         program: String,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// What was asked for cannot be, whatever the system.
+    /// The request is impossible on any system.
     #[error("`{program}` was not started: {why}")]
     BadRequest {
         /// The program.
         program: String,
-        /// What is wrong with the request, and what would be right.
+        /// Fault of the request, and its correct form.
         why: String,
     },
     /// It took too long and was killed.
@@ -48,7 +49,7 @@ pub enum Error {
         program: String,
         /// The time that it had.
         limit: Duration,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// It was ended early, as the caller asked.
@@ -64,7 +65,7 @@ pub enum Error {
         program: String,
         /// The signal's number.
         signal: i32,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// It ended by itself: with a code that is not 0, or with 0 while more was expected of it.
@@ -74,7 +75,7 @@ pub enum Error {
         program: String,
         /// Its exit code.
         code: i32,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// It closed its standard output or input and lives on.
@@ -84,7 +85,7 @@ pub enum Error {
         program: String,
         /// `output` or `input`.
         stream: &'static str,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// A line that is no text.
@@ -92,9 +93,9 @@ pub enum Error {
     NotUtf8 {
         /// The program.
         program: String,
-        /// The line, with `\u{fffd}` in place of what could not be read.
+        /// The line, with `\u{fffd}` in place of unreadable bytes.
         line: String,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// A line without an end.
@@ -104,25 +105,26 @@ pub enum Error {
         program: String,
         /// The longest line allowed, bytes.
         max_bytes: usize,
-        /// How the line begins.
+        /// Beginning of the line.
         head: String,
-        /// The last of what it wrote to standard error.
+        /// Its last text on standard error.
         last_words: String,
     },
     /// The system failed at something that does not usually fail.
-    #[error("{doing} of `{program}`: {source}")]
+    #[error("{doing} of `{program}`: {source}{}", limit_of(.source))]
     Io {
         /// The program.
         program: String,
-        /// What was being done.
+        /// Failed action.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// The last of what the program wrote to standard error; empty if it wrote nothing or never started.
+    /// Returns the program's last text on standard error; empty if it wrote nothing or never
+    /// started.
     pub fn last_words(&self) -> &str {
         match self {
             Self::Missing { .. }
@@ -141,7 +143,7 @@ impl Error {
     }
 }
 
-/// What a system has too little of, in its own words, and what gives it more.
+/// Shortages of a system, in its own words, and their remedies.
 const LACKS: [(&str, &str); 3] = [
     (
         "Too many open files",
@@ -154,10 +156,10 @@ const LACKS: [(&str, &str); 3] = [
     ("Cannot allocate memory", "end other programs"),
 ];
 
-/// What the user can do where what was said is that the system has too little of something; `None` where it is not.
-pub fn mend_of_lack(said: &str) -> Option<&'static str> {
+/// Returns the remedy if a message tells of a shortage; `None` otherwise.
+pub fn help_for_lack(said: &str) -> Option<&'static str> {
     let lack = LACKS.iter().find(|(lack, _)| said.contains(lack));
-    lack.map(|(_, mend)| *mend)
+    lack.map(|(_, help)| *help)
 }
 
 fn looked_in(program: &str) -> &'static str {
@@ -168,10 +170,10 @@ fn looked_in(program: &str) -> &'static str {
     }
 }
 
-/// Between what happened and the last words.
+/// Text between the error and the last output.
 const SAID: &str = "; its last words:\n";
 
-/// The last words as they end an error's text; nothing if there are none.
+/// Formats the last output for the end of an error's text; empty without any.
 pub fn said(last_words: &str) -> String {
     match last_words.trim() {
         "" => String::new(),
@@ -179,7 +181,7 @@ pub fn said(last_words: &str) -> String {
     }
 }
 
-/// An error's text without the last words that end it by [`said`].
+/// Returns an error's text without the last output that [`said`] appended.
 pub fn before_last_words(text: &str) -> &str {
     text.split_once(SAID).map_or(text, |(before, _)| before)
 }

@@ -5,12 +5,13 @@ use crate::pump::Pump;
 use crate::{End, Error, Program, Usage, start};
 use std::os::fd::OwnedFd;
 
-/// A running child whose output is handed on by [`to_end`](Self::to_end). Dropping it kills the child and all that it started.
+/// A running child whose output [`to_end`](Self::to_end) passes on. A drop kills the child and all
+/// its descendants.
 pub struct Forwarding {
     pump: Pump,
 }
 
-/// Which of a child's outputs.
+/// One of a child's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -33,12 +34,12 @@ pub(crate) fn start(program: &Program) -> Result<Forwarding, Error> {
 }
 
 impl Forwarding {
-    /// The child's process number, which is also that of its process group.
+    /// Returns the child's process number, which is also that of its process group.
     pub fn id(&self) -> u32 {
         self.pump.id()
     }
 
-    /// A handle to signal it by.
+    /// Returns a handle for signals to the child.
     ///
     /// # Errors
     /// No file descriptor is left.
@@ -53,7 +54,8 @@ impl Forwarding {
         Ok(Signaller { socket })
     }
 
-    /// Hands its output on until it ends. While `output` does not return, the child waits once its pipe is full.
+    /// Passes its output on until it ends. While `output` does not return, the child waits as soon
+    /// as its pipe is full.
     ///
     /// # Errors
     /// The system failed at waiting.
@@ -62,7 +64,7 @@ impl Forwarding {
             self.pump.turn(usize::MAX)?;
             self.hand_on(&mut output);
         }
-        // What it wrote last, and what something that escaped may write within a moment.
+        // The rest includes its last output, and that of escaped processes within a moment.
         while self.pump.take_rest(usize::MAX)? {
             self.hand_on(&mut output);
         }

@@ -1,18 +1,21 @@
-//! The keeper: a small process between us and each child, which outlives us just long enough to clean up.
+//! The keeper: a small process between us and each child, which outlives us just long enough to
+//! clean up.
 //!
 //! ```text
 //!   this process ──fork──▶ keeper ──fork──▶ child ──▶ what the child starts
 //!        └──── socket ───────┘
 //! ```
 //!
-//! The keeper waits for three things at once: an order from us, the end of the child, the child's deadline. When the socket
-//! closes, because we let go of it or because we died in whatever way, it kills everything. It is the child's parent and a
-//! *subreaper*: a grandchild whose parent ends becomes the keeper's own, even one that left the process group, so nothing escapes.
-//! If somebody kills the keeper itself, the system kills the child (`PR_SET_PDEATHSIG`).
+//! The keeper waits for three things at once: an order from us, the end of the child, the child's
+//! deadline. When the socket closes, on purpose or by any death of ours, it kills everything. It is
+//! the child's parent and a *subreaper*: a grandchild whose parent ends becomes the keeper's own.
+//! This holds even outside the process group, so nothing escapes. If the keeper itself is killed,
+//! the system kills the child (`PR_SET_PDEATHSIG`).
 //!
-//! Over a FIFO child the keeper runs one priority higher, on any processor, so that it gets through to a child that spins
-//! when nothing else on the machine does. Once the child has ended it is ordinary, and before that a real-time keeper takes leave of nobody else: who waits in
-//! real time for a process that ends in real time may keep it from ending (`leave_real_time` says how).
+//! Over a FIFO child the keeper runs one priority higher, on any processor. It thus reaches a
+//! spinning child when nothing else on the machine does. It becomes ordinary after the end of the
+//! child. Before that, a real-time keeper reaps no other process: a real-time wait for a process
+//! that ends in real time may block that end (`leave_real_time` explains it).
 
 mod after_fork;
 mod descendants;
@@ -28,7 +31,7 @@ use nix::sys::socket::{
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Two connected sockets that keep the bounds of messages: ours and the keeper's.
+/// Creates two connected sockets that keep message boundaries: ours and the keeper's.
 pub(crate) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(
         AddressFamily::Unix,
@@ -47,7 +50,8 @@ pub(crate) fn order(socket: &OwnedFd, order: Order) {
     );
 }
 
-/// The next report that has come in: `WouldBlock` when there is none yet, `UnexpectedEof` when the keeper is gone.
+/// Returns the next report: `WouldBlock` when there is none yet, `UnexpectedEof` when the keeper is
+/// gone.
 pub(crate) fn report(socket: &OwnedFd) -> io::Result<Report> {
     let mut report = Report::default();
     loop {
@@ -59,14 +63,15 @@ pub(crate) fn report(socket: &OwnedFd) -> io::Result<Report> {
         return match received {
             Ok(size) if size == size_of::<Report>() => Ok(report),
             Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            // The keeper ended and left an order unread. The system says so once, before it gives what the keeper had sent.
+            // The keeper ended and left an order unread. The system says so once, before it returns
+            // the keeper's reports.
             Err(Errno::ECONNRESET) => continue,
             Err(errno) => Err(errno.into()),
         };
     }
 }
 
-/// Tells the keeper that nobody will give it orders any more: it kills everything and ends.
+/// Tells the keeper that no more orders will come: it kills everything and ends.
 pub(crate) fn let_go(socket: &OwnedFd) {
     let _ = shutdown(socket.as_raw_fd(), Shutdown::Write);
 }

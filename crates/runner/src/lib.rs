@@ -1,6 +1,8 @@
-//! Child processes: start, pin, limit, time out, account for, and clean up after, even when we are killed.
+//! Child processes: start, pin, limit, time out, account for, and clean up after, even when we are
+//! killed.
 //!
-//! A [`Program`] says what to start and under which conditions. [`Program::run`] runs it to its end:
+//! A [`Program`] says what to start and under which conditions. [`Program::run`] runs it to its
+//! end:
 //!
 //! ```
 //! use antiphon_runner::Program;
@@ -29,7 +31,8 @@
 //! # Ok::<(), antiphon_runner::Error>(())
 //! ```
 //!
-//! Nothing that a child started survives it, its deadline, or us: see the `keeper` module's comment for how. Linux only.
+//! No descendant of a child survives it, its deadline, or us; the `keeper` module's comment
+//! explains this. Linux only.
 
 mod attached;
 mod end;
@@ -43,17 +46,19 @@ mod process;
 mod program;
 mod pump;
 mod run;
+mod shortage;
 mod start;
 mod stat;
 mod tail;
 
 pub use end::{End, Usage, signal_name};
-pub use error::{Error, before_last_words, mend_of_lack, said};
+pub use error::{Error, before_last_words, help_for_lack, said};
 pub use forward::{Forwarding, Signaller, Stream};
 pub use limits::Limits;
 pub use policy::Policy;
-pub use port::free_port;
+pub use port::{free_port, holds_port};
 pub use process::Process;
 pub use program::Program;
 pub use run::Output;
+pub use shortage::limit_of;
 pub use stat::ProcessStat;

@@ -2,15 +2,16 @@
 
 use crate::start;
 
-/// How the system schedules a child's threads, unless they change it themselves.
+/// Scheduling policy of a child's threads, unless they change it themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// `SCHED_OTHER`: ordinary time sharing.
     #[default]
     Other,
-    /// `SCHED_FIFO`: the child runs until it blocks or something more urgent is ready.
+    /// `SCHED_FIFO`: the child runs until it blocks or a more urgent thread is ready.
     ///
-    /// The priority is 1 … 98: the one above it belongs to the keeper, which must get through to a child that spins.
+    /// The priority is 1 … 98: the one above it belongs to the keeper, which must get through to
+    /// a child that spins.
     Fifo {
         /// Real-time priority, 1 … 98.
         priority: i32,
@@ -20,7 +21,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy's word in a result's identity: `other`, `fifo` or `idle`.
+    /// Returns the policy's word in a result's identity: `other`, `fifo` or `idle`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Other => "other",
@@ -29,10 +30,10 @@ impl Policy {
         }
     }
 
-    /// Whether this process may start children under the policy.
+    /// Checks that this process may start children under the policy.
     ///
     /// # Errors
-    /// A sentence that says why not and what to do about it.
+    /// A sentence with the reason and the remedy.
     pub fn permitted(self) -> Result<(), String> {
         match self {
             Self::Other | Self::Idle => Ok(()),

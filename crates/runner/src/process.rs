@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 /// A running child whose standard input and output are read and written in lines.
 ///
-/// All waiting is bounded by the deadline, if one is set: the keeper kills the child when it passes, and whatever call waits
-/// returns [`Error::TimedOut`]. Memory is bounded too: the longest line, and the last of standard error.
-/// Dropping it kills the child and all that it started.
+/// A deadline, if one is set, bounds all waiting: the keeper kills the child when it passes, and
+/// the waiting call returns [`Error::TimedOut`]. Memory is bounded too: the longest line, and the
+/// end of standard error. A drop kills the child and all its descendants.
 pub struct Process {
     pump: Pump,
     line_max: usize,
-    /// Where the next line begins in what was received, and up to where there is no line end.
+    /// Beginning of the next line in the received bytes, and end of the part without a line end.
     taken: usize,
     searched: usize,
 }
@@ -30,17 +30,19 @@ pub(crate) fn spawn(program: &Program) -> Result<Process, Error> {
 }
 
 impl Process {
-    /// The child's process number, which is also that of its process group.
+    /// Returns the child's process number, which is also that of its process group.
     pub fn id(&self) -> u32 {
         self.pump.id()
     }
 
-    /// Gives the child this long from now; it is killed (SIGKILL, at once) when that is over. `None` is for ever.
+    /// Gives the child this long from now; it is killed (SIGKILL, at once) when that is over.
+    /// `None` is for ever.
     pub fn set_deadline(&mut self, limit: Option<Duration>) {
         self.pump.set_deadline(limit, Duration::ZERO);
     }
 
-    /// Writes a line; the line end is added. `Ok` says that the pipe took it, not that the child will read it.
+    /// Writes a line and its line end. `Ok` says that the pipe took it, not that the child will
+    /// read it.
     ///
     /// # Errors
     /// The child ended, closed its standard input, or did not read before the deadline.
@@ -51,7 +53,7 @@ impl Process {
         self.pump.write(line.as_bytes());
         self.pump.write(b"\n");
         while !self.pump.all_written() {
-            // Output is taken in meanwhile, so that a child that waits for us to read before it reads gets on.
+            // Output is read meanwhile, because the child may wait for us to read before it reads.
             self.pump.turn(self.room())?;
             if self.pump.has_ended() || !self.pump.stdin_open() {
                 return Err(self.gone("input"));
@@ -60,19 +62,21 @@ impl Process {
         Ok(())
     }
 
-    /// The next line of standard output, without its line end (LF or CR LF). The last one may lack it.
+    /// Reads the next line of standard output, without its line end (LF or CR LF). The last one may
+    /// lack it.
     ///
     /// # Errors
-    /// The child ended or closed its standard output ([`Error::Exited`] also with code 0), the deadline passed, the line is too
-    /// long (the rest of it is lost) or not UTF-8 (the next call goes on after it).
+    /// The child ended or closed its standard output ([`Error::Exited`] also with code 0), or the
+    /// deadline passed. The line may also be too long (the rest of it is lost), or not UTF-8 (the
+    /// next call goes on after it).
     pub fn read_line(&mut self) -> Result<String, Error> {
         self.next_line(None)
     }
 
-    /// The same, but kills the child once `stop` is set and no whole line has come.
+    /// Reads the next line, but kills the child if `stop` is set before a whole line has come.
     ///
     /// # Errors
-    /// Those, and that it was killed for that ([`Error::Interrupted`]).
+    /// Those of [`read_line`](Self::read_line), and [`Error::Interrupted`] after such a kill.
     pub fn read_line_unless(&mut self, stop: &AtomicBool) -> Result<String, Error> {
         self.next_line(Some(stop))
     }
@@ -117,10 +121,10 @@ impl Process {
         self.wait_for_end(limit, None)
     }
 
-    /// The same, but kills it once `stop` is set.
+    /// Waits for the child's end, but kills it once `stop` is set.
     ///
     /// # Errors
-    /// The system failed at waiting, or it was killed for that ([`Error::Interrupted`]).
+    /// The system failed at waiting, or the child was killed for `stop` ([`Error::Interrupted`]).
     pub fn wait_unless(
         &mut self,
         limit: Duration,
@@ -146,12 +150,12 @@ impl Process {
         Ok((self.end(), self.pump.usage()))
     }
 
-    /// The last of what the child wrote to standard error so far.
+    /// Returns the end of the child's standard error so far.
     pub fn last_words(&self) -> String {
         self.pump.stderr_tail.text()
     }
 
-    /// Takes in what happens next. A request to stop is looked for now and then: setting a flag wakes nobody who waits.
+    /// Handles the next event. A stop flag is polled, because setting it wakes no waiting thread.
     fn turn(&mut self, room: usize, stop: Option<&AtomicBool>) -> Result<(), Error> {
         let Some(stop) = stop else {
             return self.pump.turn(room);
@@ -240,7 +244,8 @@ impl Process {
         }
     }
 
-    /// Why nothing more can be read or written: how the child ended, waited for shortly.
+    /// Returns the reason why nothing more can be read or written: the child's end, after a short
+    /// wait for it.
     fn gone(&mut self, stream: &'static str) -> Error {
         let until = Instant::now() + Duration::from_secs(1);
         while !self.pump.has_ended() {

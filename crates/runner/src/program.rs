@@ -1,4 +1,4 @@
-//! What to start, and under which conditions.
+//! Program to start, with its conditions.
 
 use crate::{
     End, Error, Forwarding, Limits, Output, Policy, Process, attached, forward, process, run,
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Where a child's standard input comes from.
+/// Source of a child's standard input.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Input {
     /// A pipe that this process writes to.
@@ -26,16 +26,17 @@ pub(crate) enum Input {
 
 /// A program to start: like [`std::process::Command`], with the conditions it runs under.
 ///
-/// Every child leads its own process group, watched by a small keeper process that kills all that the child started when the
-/// child ends, when its time is over, and when this process ends in whatever way.
+/// Every child leads its own process group, watched by a small keeper process. The keeper kills all
+/// the child's descendants when the child ends, when its time is over, and at any end of this
+/// process.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) program: OsString,
-    /// What it is called in messages, where that is not its own name.
+    /// Name in messages, if it differs from its own.
     pub(crate) shown: Option<String>,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: Option<PathBuf>,
-    /// What is set, and without a value what is left out.
+    /// Variables to set, and those to remove, which have no value.
     pub(crate) env: Vec<(OsString, Option<OsString>)>,
     pub(crate) clear_env: bool,
     pub(crate) affinity: Vec<usize>,
@@ -52,7 +53,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program by its path, or by its name if it is in a directory of `PATH`.
+    /// Creates a program by its path, or by its name if it is in a directory of `PATH`.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -75,7 +76,8 @@ impl Program {
         }
     }
 
-    /// What messages call it: the program that matters, where this one only starts it, as `setpriv` does.
+    /// Sets the name in messages: that of the actual program, if this one only starts it, as
+    /// `setpriv` does.
     pub fn shown_as(mut self, name: impl Into<String>) -> Self {
         self.shown = Some(name.into());
         self
@@ -94,8 +96,8 @@ impl Program {
         self
     }
 
-    /// The directory that it starts in; by default this process's own. A relative path of the program itself is looked up from
-    /// this process's directory all the same.
+    /// Sets the directory that it starts in; by default this process's own. A relative path of the
+    /// program itself still counts from this process's directory.
     pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
         self.cwd = Some(directory.as_ref().to_owned());
         self
@@ -129,7 +131,7 @@ impl Program {
         self
     }
 
-    /// The processors that it may run on; none means those of this process.
+    /// Sets the processors that it may run on; none means those of this process.
     pub fn affinity(mut self, processors: impl IntoIterator<Item = usize>) -> Self {
         self.affinity = processors.into_iter().collect();
         self
@@ -141,51 +143,58 @@ impl Program {
         self
     }
 
-    /// It comes before the other work of the machine, where that is permitted: with the most urgent `nice`, as its session has, which Linux shares the
-    /// processors among first where it has autogroups. Where it is not permitted it runs like any other.
+    /// Gives it priority over other work of the machine, if that is permitted; otherwise it runs
+    /// like any other.
+    ///
+    /// It gets the most urgent `nice`, and its session as well: with autogroups Linux first shares
+    /// the processors among sessions.
     pub fn comes_first(mut self) -> Self {
         self.comes_first = true;
         self
     }
 
-    /// What it may use.
+    /// Sets its resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long it may take from start to end; then SIGTERM goes to its process group and, after the grace, SIGKILL to everything.
-    /// For [`spawn`](Self::spawn) this is the first deadline, which [`Process::set_deadline`] replaces.
+    /// Sets its time from start to end. Then SIGTERM goes to its process group and, after the
+    /// grace, SIGKILL to everything.
+    ///
+    /// For [`spawn`](Self::spawn) this is the first deadline, which [`Process::set_deadline`]
+    /// replaces.
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self
     }
 
-    /// The time between SIGTERM and SIGKILL (2 s by default; zero means SIGKILL at once).
+    /// Sets the time between SIGTERM and SIGKILL (2 s by default; zero means SIGKILL at once).
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// What [`run`](Self::run) gives it on standard input; nothing by default.
+    /// Sets the standard input that [`run`](Self::run) gives it; nothing by default.
     pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.input = bytes.into();
         self
     }
 
-    /// How much of the beginning of standard output [`run`](Self::run) keeps (64 MiB by default); the rest is counted.
+    /// Sets the kept part from the beginning of standard output for [`run`](Self::run) (64 MiB by
+    /// default); the rest is counted.
     pub fn stdout_max(mut self, bytes: usize) -> Self {
         self.stdout_max = bytes;
         self
     }
 
-    /// How much of the end of standard error is kept (64 KiB by default).
+    /// Sets the kept part at the end of standard error (64 KiB by default).
     pub fn stderr_max(mut self, bytes: usize) -> Self {
         self.stderr_max = bytes;
         self
     }
 
-    /// The longest line that [`Process::read_line`] takes (64 KiB by default).
+    /// Sets the longest line that [`Process::read_line`] takes (64 KiB by default).
     pub fn line_max(mut self, bytes: usize) -> Self {
         self.line_max = bytes;
         self
@@ -194,13 +203,15 @@ impl Program {
     /// Runs it to its end.
     ///
     /// # Errors
-    /// It could not be started. How it ended is in the output: see [`Output::success`].
+    /// It could not be started. Its end is in the output: see [`Output::success`].
     pub fn run(&self) -> Result<Output, Error> {
         run::run(self, None)
     }
 
-    /// The same, but ends it early once `stop` is set: SIGTERM to its process group, so that it can tidy up, and after the grace SIGKILL to
-    /// everything that it started.
+    /// Runs it to its end, or ends it early once `stop` is set.
+    ///
+    /// SIGTERM goes to its process group, so that it can tidy up, and after the grace SIGKILL to
+    /// all its descendants.
     ///
     /// # Errors
     /// It could not be started, or was ended early ([`Error::Interrupted`]).
@@ -216,9 +227,12 @@ impl Program {
         process::spawn(self)
     }
 
-    /// Runs it in our place to its end: with our standard streams, in our process group, so that the terminal's Ctrl-C reaches it; SIGTERM, SIGHUP
-    /// and what else asks a program to end is passed on to it. If we are killed, so is it. There is no keeper: what the program itself leaves
-    /// running goes on, and of the conditions only arguments, environment and directory hold.
+    /// Runs it in our place to its end, with our standard streams.
+    ///
+    /// It is in our process group, so that the terminal's Ctrl-C reaches it. SIGTERM, SIGHUP and
+    /// other requests to end are passed on to it. If we are killed, so is it. There is no keeper:
+    /// processes that the program leaves go on. Of the conditions only arguments, environment and
+    /// directory hold.
     ///
     /// # Errors
     /// It could not be started.
@@ -226,7 +240,8 @@ impl Program {
         attached::run(self)
     }
 
-    /// Starts it to hand its output on as it comes. It reads this process's own standard input if `reads_input`, else nothing.
+    /// Starts it to pass its output on. It reads this process's own standard input if
+    /// `reads_input`, else nothing.
     ///
     /// # Errors
     /// It could not be started.
@@ -239,7 +254,7 @@ impl Program {
         forward::start(&self)
     }
 
-    /// The same, reading something that is open, such as a pipe that somebody else writes to.
+    /// Starts it to pass its output on, with an open input, such as a pipe from another process.
     ///
     /// # Errors
     /// It could not be started.
@@ -248,12 +263,12 @@ impl Program {
         forward::start(&self)
     }
 
-    /// The program's name, for messages.
+    /// Returns the program's name for messages.
     pub(crate) fn name(&self) -> String {
         self.shown.clone().unwrap_or_else(|| self.own_name())
     }
 
-    /// What is looked for and loaded, whatever messages call it.
+    /// Returns the name to look for and load, independent of messages.
     pub(crate) fn own_name(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }

@@ -1,4 +1,5 @@
-//! One child's streams and keeper, waited for together by the calling thread: no threads of our own beside a measurement.
+//! One child's streams and keeper. The calling thread waits for all of them, without further
+//! threads beside a measurement.
 
 use crate::keeper::{self, Kind, Order, OrderKind, Report, now_ns};
 use crate::start::{Started, in_ns};
@@ -11,10 +12,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
 
-/// How long after a deadline we wait for the keeper to do its work before we see to it ourselves.
+/// Time of the keeper after a deadline, before we kill the child ourselves.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long after a child's end its pipes are read, should somebody else hold them open.
+/// Reading time of a child's pipes after its end, for other processes that hold them open.
 const REST: Duration = Duration::from_secs(1);
 
 const CHUNK: usize = 64 << 10;
@@ -27,19 +28,19 @@ pub(crate) struct Pump {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// What is still to be written to standard input.
+    /// Bytes still to be written to standard input.
     unwritten: Vec<u8>,
-    /// What was read from standard output and not yet taken.
+    /// Bytes read from standard output and not yet taken.
     pub received: Vec<u8>,
     pub stderr_tail: Tail,
-    /// What was read from standard error and not yet taken, for those who take it.
+    /// Bytes read from standard error and not yet taken, if a caller takes them.
     pub stderr_received: Option<Vec<u8>>,
     ended: Option<Report>,
-    /// What is still read since it ended.
+    /// Rest to read after its end.
     rest: Rest,
     /// The deadline in force, with the grace.
     deadline: Option<Instant>,
-    /// How long the last deadline was when it was set.
+    /// Length of the last deadline when it was set.
     limit: Duration,
     chunk: Box<[u8; CHUNK]>,
 }
@@ -83,7 +84,7 @@ impl Pump {
         Ok(())
     }
 
-    /// The number of the child's process and process group.
+    /// Returns the number of the child's process and process group.
     pub fn id(&self) -> u32 {
         self.first.value.unsigned_abs()
     }
@@ -146,19 +147,22 @@ impl Pump {
         self.ended.is_some()
     }
 
-    /// Waits until something happens and takes it in. Reads standard output only while `received` is shorter than `room`.
+    /// Waits for the next event and handles it. It reads standard output only while `received` is
+    /// shorter than `room`.
     pub fn turn(&mut self, room: usize) -> Result<(), Error> {
         let patience = self.deadline.map(|at| at + KEEPER_PATIENCE);
         self.turn_until(room, patience).map(|_| ())
     }
 
-    /// Like [`turn`](Self::turn), but at most until a moment. False when it came to that.
+    /// Works like [`turn`](Self::turn), but at most until a moment. Returns false if that came
+    /// first.
     pub fn turn_until(&mut self, room: usize, until: Option<Instant>) -> Result<bool, Error> {
         let ready = self
             .wait(room, until)
             .map_err(|source| self.io_error("waiting for the output", source))?;
         if ready.nothing() {
-            // Either the caller's moment, or the keeper did not act on a deadline: somebody stopped it.
+            // Either the caller's moment came, or the keeper missed a deadline because it was
+            // stopped.
             let overdue = |at| Instant::now() >= at + KEEPER_PATIENCE;
             if self.deadline.is_some_and(overdue) {
                 self.kill_without_keeper();
@@ -270,7 +274,8 @@ impl Pump {
         }
     }
 
-    /// The keeper is gone or does not act. The system has killed the child with it, or we do now.
+    /// Kills the child without the keeper, which is gone or does not act. The system may have
+    /// killed the child with it.
     fn kill_without_keeper(&mut self) {
         if self.ended.is_some() {
             return;
@@ -301,7 +306,7 @@ impl Pump {
         };
     }
 
-    /// How many pieces we read hold all that the pipes do.
+    /// Returns the number of our reads that empty full pipes.
     fn pieces_in_pipes(&self) -> usize {
         let streams = [
             self.stdout.as_ref().map(AsFd::as_fd),
@@ -314,8 +319,10 @@ impl Pump {
         sizes.max().unwrap_or_default().div_ceil(CHUNK).max(1)
     }
 
-    /// Takes in a piece of what is left in the pipes of a child that has ended. Mostly nobody writes any more, so this comes to an end at once;
-    /// who holds them besides the child and goes on writing is heard for a moment. False when no more is to be had.
+    /// Reads a piece of the rest in the pipes of an ended child. Returns false when no more is due.
+    ///
+    /// Mostly no writer is left, so this ends at once. Another process that holds the pipes and
+    /// goes on writing is heard for a moment.
     pub fn take_rest(&mut self, room: usize) -> Result<bool, Error> {
         let reads_output = self.stdout.is_some() && self.received.len() < room;
         let is_over = self.rest.is_over();
@@ -332,7 +339,7 @@ impl Pump {
         Ok(())
     }
 
-    /// How it ended, once it has.
+    /// Returns its end, if it has ended.
     pub fn end(&self) -> Option<End> {
         let report = self.ended?;
         if report.timed_out != 0 {
@@ -345,7 +352,7 @@ impl Pump {
         })
     }
 
-    /// What it used, once it has ended.
+    /// Returns its resource use, if it has ended.
     pub fn usage(&self) -> Usage {
         let Some(report) = self.ended else {
             return Usage::default();
@@ -373,7 +380,8 @@ impl Pump {
 }
 
 impl Drop for Pump {
-    /// The keeper sees its socket close, kills everything and ends; it is our child, so we take leave of it.
+    /// Lets the keeper go, which sees its socket close, kills everything and ends. It is our child,
+    /// so we reap it.
     fn drop(&mut self) {
         let Some(socket) = self.socket.take() else {
             return;
@@ -387,7 +395,7 @@ impl Drop for Pump {
                 Ok(1..) if keeper::report(&socket).is_ok() => {}
                 Err(nix::errno::Errno::EINTR) => {}
                 Ok(1..) => break,
-                // Somebody stopped it. With it dies the child.
+                // The keeper was stopped. The child dies with it.
                 Ok(_) | Err(_) => {
                     let _ = self.keeper.kill();
                     break;
@@ -398,11 +406,12 @@ impl Drop for Pump {
     }
 }
 
-/// How much is read of the pipes of a child that has ended. However late we come, that is all that it left in them.
+/// Rest of an ended child's pipes. However late we read, everything that it left in them is
+/// included.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     until: Option<Instant>,
-    /// So many are read at least, if they are there.
+    /// Least number of pieces to read, if they exist.
     pieces: usize,
 }
 
@@ -412,7 +421,7 @@ impl Rest {
     }
 }
 
-/// Which of the four have something for us.
+/// Sources that are ready.
 struct Ready {
     stdin: bool,
     stdout: bool,
@@ -426,7 +435,7 @@ impl Ready {
     }
 }
 
-/// Not an end, only "not now".
+/// Checks for an error that means "not now" rather than an end.
 fn passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -434,7 +443,7 @@ fn passing(error: &io::Error) -> bool {
     )
 }
 
-/// A moment that far ahead, or as far as moments go.
+/// Returns a moment that far ahead, or the farthest possible one.
 fn later(after: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
     Instant::now() + after.min(FAR)

@@ -5,28 +5,28 @@ use crate::{End, Error, Program, Usage, start};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a request to stop is looked for while nothing else happens.
+/// Pause between two checks of a stop flag without other events.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// What a program that was run to its end left.
+/// Output of a program that ran to its end.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The program's name, for messages.
     pub program: String,
-    /// How it ended.
+    /// End of the program.
     pub end: End,
     /// The beginning of standard output, as much as was asked for.
     pub stdout: Vec<u8>,
-    /// How many bytes of standard output came after that.
+    /// Number of dropped bytes of standard output after that.
     pub stdout_dropped_bytes: u64,
     /// The last of standard error.
     pub stderr: String,
-    /// What it used.
+    /// Resource use.
     pub usage: Usage,
 }
 
 impl Output {
-    /// The same, if it ended with exit code 0.
+    /// Returns the output if it ended with exit code 0.
     ///
     /// # Errors
     /// It ended in another way: [`Error::Exited`], [`Error::Signalled`] or [`Error::TimedOut`].
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// Standard output as text.
+    /// Returns standard output as text.
     ///
     /// # Errors
     /// [`Error::NotUtf8`], with the first line that is not.

@@ -2,6 +2,7 @@
 
 use crate::keeper::{self, Conditions, Kind, Report, Step};
 use crate::program::Input;
+use crate::shortage::limit_of;
 use crate::{Error, Policy, Program};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,7 +17,7 @@ pub(crate) struct Started {
     pub keeper: Child,
     /// Our end of the socket to the keeper; letting go of it kills the child.
     pub socket: OwnedFd,
-    /// What the child told before its program was loaded.
+    /// Report of the child before its program was loaded.
     pub first: Report,
     pub stdin: Option<ChildStdin>,
     pub stdout: ChildStdout,
@@ -36,8 +37,8 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
     if let Input::From(input) = &program.stdin {
         command.stdin(input.try_clone().map_err(io_error)?);
     }
-    // SAFETY: the closure only makes system calls (the invariant of `keeper::after_fork`); it owns a copy of plain numbers, and the
-    // descriptor in it stays open until `spawn` has returned.
+    // SAFETY: the closure only makes system calls (the invariant of `keeper::after_fork`); it owns
+    // a copy of plain numbers, and the descriptor in it stays open until `spawn` has returned.
     unsafe {
         command.pre_exec(move || keeper::become_keeper(&conditions));
     }
@@ -73,7 +74,7 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
             Err(Error::NotPermitted {
                 program: program.own_name(),
                 what: "loading it".into(),
-                mend: "make the file executable (chmod +x)".into(),
+                help: "make the file executable (chmod +x)".into(),
                 source,
             })
         }
@@ -88,7 +89,7 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
     }
 }
 
-/// What can be told without asking the system.
+/// Checks everything that needs no request to the system.
 fn check(program: &Program) -> Result<(), Error> {
     let bad = |why: String| {
         Err(Error::BadRequest {
@@ -115,7 +116,7 @@ fn check_fifo(priority: i32) -> Result<(), String> {
 }
 
 pub(crate) fn command(program: &Program) -> Command {
-    // A relative path means ours, whatever directory the child starts in.
+    // A relative path counts from our directory, not from the child's.
     let path = std::path::Path::new(&program.program);
     let mut command = if program.own_name().contains('/') {
         Command::new(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
@@ -205,11 +206,11 @@ fn affinity(program: &Program) -> Result<Option<libc::cpu_set_t>, Error> {
 }
 
 fn setup_failed(program: &Program, report: &Report, source: io::Error) -> Error {
-    let (what, mend) = match Step::of(report) {
+    let (what, help) = match Step::of(report) {
         Some(Step::Priority | Step::KeeperPriority) => match program.policy {
             Policy::Fifo { priority } => (
                 format!("SCHED_FIFO at priority {priority} is not permitted"),
-                fifo_mend(priority),
+                fifo_help(priority),
             ),
             Policy::Other | Policy::Idle => (
                 "SCHED_IDLE is not permitted".into(),
@@ -226,18 +227,21 @@ fn setup_failed(program: &Program, report: &Report, source: io::Error) -> Error 
         ),
         Some(Step::Keeper | Step::Group) | None => (
             "its keeper could not be started".into(),
-            "see whether too many processes run (`ulimit -u`)".into(),
+            match limit_of(&source).strip_prefix(": ") {
+                Some(limit) => limit.to_owned(),
+                None => "see whether too many processes run (`ulimit -u`)".into(),
+            },
         ),
     };
     Error::NotPermitted {
         program: program.name(),
         what,
-        mend,
+        help,
         source,
     }
 }
 
-fn fifo_mend(priority: i32) -> String {
+fn fifo_help(priority: i32) -> String {
     format!(
         "it needs CAP_SYS_NICE or RLIMIT_RTPRIO of at least {} (one more, for the keeper): run as root, or put `@USER - rtprio 99` into \
          /etc/security/limits.conf and log in again",
@@ -245,7 +249,7 @@ fn fifo_mend(priority: i32) -> String {
     )
 }
 
-/// Whether FIFO children can be started: tried on a thread that ends at once.
+/// Checks that FIFO children can be started, by a trial on a thread that ends at once.
 pub(crate) fn try_fifo(priority: i32) -> Result<(), String> {
     check_fifo(priority)?;
     try_fifo_on(Builder::new(), priority)
@@ -269,13 +273,13 @@ fn try_fifo_on(thread: Builder, priority: i32) -> Result<(), String> {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!(
             "SCHED_FIFO at priority {priority} is not permitted ({error}): {}",
-            fifo_mend(priority)
+            fifo_help(priority)
         )),
         Err(_) => Err("the thread that tried it ended".into()),
     }
 }
 
-/// A duration in ns, as far as 64 bits go.
+/// Returns a duration in ns, as far as 64 bits go.
 pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -287,7 +291,10 @@ mod tests {
     #[test]
     fn a_thread_that_the_system_refuses_is_told() {
         // No address space holds such a stack.
-        let told = try_fifo_on(Builder::new().stack_size(1 << 60), 1).unwrap_err();
-        assert!(told.starts_with("no thread could be started"), "{told}");
+        let reported = try_fifo_on(Builder::new().stack_size(1 << 60), 1).unwrap_err();
+        assert!(
+            reported.starts_with("no thread could be started"),
+            "{reported}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What the kernel says of a process, or of a thread, in `/proc/N/stat`.
+//! The kernel's record of a process or thread in `/proc/N/stat`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,22 +6,25 @@ use std::io::{self, Read};
 /// Longer than such a line.
 const LONGEST: usize = 4096;
 
-/// In front of the first word behind the name.
+/// Number of the first word behind the name.
 const BEFORE_STATE: usize = 3;
 
-/// One line of `/proc/N/stat`. Its second word is the name, in parentheses, which may hold anything: words are counted from its end.
+/// One line of `/proc/N/stat`. Its second word is the name in parentheses, with any characters, so
+/// words count from its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// From the third word on.
+    /// Text from the third word on.
     behind_name: String,
 }
 
 impl ProcessStat {
-    /// The line of a process or a thread, by one read: the kernel tells no length of it, and whoever asks for it piece by piece asks five times.
+    /// Reads the line of a process or a thread at once. The kernel tells no length of it, and a
+    /// usual read in pieces needs five calls.
     ///
     /// # Errors
-    /// There is none of that number, which the system says in two ways ([`says_that_it_ended`](Self::says_that_it_ended)), or it cannot be
-    /// read for want of something, such as a descriptor.
+    /// There is none of that number, for which the system has two errors
+    /// ([`says_that_it_ended`](Self::says_that_it_ended)). The read may also fail for want of a
+    /// resource, such as a descriptor.
     pub fn of(number: u32) -> io::Result<Self> {
         let mut bytes = [0; LONGEST];
         let length = File::open(format!("/proc/{number}/stat"))?.read(&mut bytes)?;
@@ -37,39 +40,41 @@ impl ProcessStat {
         })
     }
 
-    /// Whether an error at reading it says that the process or thread is not there any more.
+    /// Checks whether a read error means that the process or thread has ended.
     pub fn says_that_it_ended(error: &io::Error) -> bool {
         // The second is of one that ended while it was read.
         error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
     }
 
-    /// A word by its number in proc(5), where the name is the second; `None` before the third.
+    /// Returns a word by its number in proc(5), where the name is the second; `None` before the
+    /// third.
     pub fn word(&self, number: usize) -> Option<&str> {
         let at = number.checked_sub(BEFORE_STATE)?;
         self.behind_name.split_whitespace().nth(at)
     }
 
-    /// The same as a number; `None` if it is none.
+    /// Returns a word as a number; `None` if it is none.
     pub fn number(&self, number: usize) -> Option<u64> {
         self.word(number)?.parse().ok()
     }
 
-    /// The letter of its state, such as `S` of one that sleeps.
+    /// Returns the letter of its state, such as `S` for a sleeping one.
     pub fn state(&self) -> Option<char> {
         self.word(3)?.chars().next()
     }
 
-    /// Whether it has ended and lies there until its parent has seen it.
+    /// Checks whether it has ended and awaits its parent.
     pub fn has_ended(&self) -> bool {
         matches!(self.state(), Some('Z' | 'X'))
     }
 
-    /// The process that it is a child of.
+    /// Returns its parent process.
     pub fn parent(&self) -> Option<u32> {
         self.word(4)?.parse().ok()
     }
 
-    /// When it began, in ticks since the machine was started: with it a number, which is used again, is one process's.
+    /// Returns its start, in ticks since boot. Together with its number, which is reused, this
+    /// identifies a process.
     pub fn began_ticks(&self) -> Option<u64> {
         self.number(22)
     }

@@ -27,7 +27,7 @@ impl Tail {
         self.dropped += (excess + chunk.len() - kept.len()) as u64;
     }
 
-    /// The text, from the first whole line on if something was dropped before it.
+    /// Returns the text, from the first whole line on if earlier text was dropped.
     pub(crate) fn text(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let bytes = [front, back].concat();

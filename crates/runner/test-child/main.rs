@@ -123,7 +123,8 @@ fn open_files() {
     println!("{}", files.len());
 }
 
-/// Starts a child of its own that leaves the process group, and one that stays; says their numbers; waits or goes away.
+/// Starts one child that leaves the process group and one that stays, prints their numbers, then
+/// waits or ends.
 fn family(abandon: bool) -> Result<(), Box<dyn Error>> {
     let me = std::env::current_exe()?;
     let stays = Command::new(&me).arg("hang").spawn()?;
@@ -170,7 +171,8 @@ fn threads() {
     hang();
 }
 
-/// At every other line starts a crowd through the runner and passes on its numbers, and at the next one ends it.
+/// Starts a crowd through the runner at every other line and prints its numbers; ends it at the
+/// next line.
 fn crowds() -> Result<(), Box<dyn Error>> {
     let mut lines = io::stdin().lock().lines();
     while let Some(line) = lines.next() {

@@ -1,17 +1,20 @@
-//! The account that servers run as. Both refuse root, so for root they run as `nobody`, by `setpriv`.
+//! Account that servers run as. Both servers refuse root, so root runs them as `nobody`, by
+//! `setpriv`.
 
 use crate::ServiceError;
 use antiphon_runner::Program;
 use nix::unistd::{Gid, Uid, User};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
-/// Who runs a server.
+/// The account of a server's process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Account {
     /// This process's own user.
     Ours,
-    /// Another, since this process is root.
+    /// Another user, because this process is root.
     Other { user: Uid, group: Gid },
 }
 
@@ -29,7 +32,7 @@ impl Account {
         }
     }
 
-    /// Makes a folder or file the account's.
+    /// Gives a folder to the account.
     pub(crate) fn give(self, path: &Path) -> Result<(), ServiceError> {
         let Account::Other { user, group } = self else {
             return Ok(());
@@ -42,8 +45,20 @@ impl Account {
         )
     }
 
-    /// A program that runs as the account, in `folder`, with nothing of our environment but `PATH`. Should its keeper be killed, it
-    /// ends as well: the system forgets that wish when a process changes its user, so it is made anew.
+    /// Gives an open file to the account.
+    pub(crate) fn give_file(self, file: &File) -> io::Result<()> {
+        match self {
+            Account::Ours => Ok(()),
+            Account::Other { user, group } => {
+                std::os::unix::fs::fchown(file, Some(user.as_raw()), Some(group.as_raw()))
+            }
+        }
+    }
+
+    /// Returns a program that runs as the account, in `folder`, with no environment but `PATH`.
+    ///
+    /// It ends if its keeper is killed. The system drops that request when a process changes its
+    /// user, so it is made again.
     pub(crate) fn program(self, program: impl AsRef<OsStr>, folder: &Path) -> Program {
         let shown = Path::new(program.as_ref()).file_name();
         let shown = shown.unwrap_or(program.as_ref()).to_string_lossy();

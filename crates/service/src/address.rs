@@ -1,4 +1,4 @@
-//! What a program is told so that it finds its database.
+//! Address by which a program finds its database.
 
 use crate::Kind;
 use std::path::PathBuf;
@@ -8,24 +8,24 @@ use std::path::PathBuf;
 pub struct Address {
     pub(crate) kind: Kind,
     pub(crate) access: Access,
-    /// The beginning of the names of its tables, which no other program is given.
+    /// The beginning of its table names, which no other program gets.
     pub(crate) table: String,
 }
 
-/// How a database is reached.
+/// The way to reach a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// By its file.
+    /// Its file.
     File(PathBuf),
-    /// By the loopback interface, which all drivers speak, so that all are measured over the same.
+    /// The loopback interface. All drivers support it, so all use the same path.
     Port { port: u16, password: String },
 }
 
-/// The user that a server knows.
+/// The user name in each server.
 pub(crate) const USER: &str = "antiphon";
 
 impl Address {
-    /// PostgreSQL comes with a database, MariaDB is given one.
+    /// Returns the name of the database. PostgreSQL has one from the start, and MariaDB gets one.
     fn database(&self) -> &'static str {
         match self.kind {
             Kind::Postgresql => "postgres",
@@ -33,9 +33,11 @@ impl Address {
         }
     }
 
-    /// The environment variables that tell it (docs/subjects.md): `ANTIPHON_SQL_DATABASE` and `ANTIPHON_SQL_TABLE`; `ANTIPHON_SQL_FILE`
-    /// for SQLite; `ANTIPHON_SQL_HOST`, `_PORT`, `_USER`, `_PASSWORD` and `_NAME` for servers; and what drivers read by themselves
-    /// ([`Kind::client_environment`]).
+    /// Returns the environment variables of the address (docs/reference/subjects.md).
+    ///
+    /// They are `ANTIPHON_SQL_DATABASE` and `ANTIPHON_SQL_TABLE`, and `ANTIPHON_SQL_FILE` for
+    /// SQLite. For servers they are `ANTIPHON_SQL_HOST`, `_PORT`, `_USER`, `_PASSWORD` and `_NAME`,
+    /// and the variables that drivers read by themselves ([`Kind::client_environment`]).
     pub fn environment(&self) -> Vec<(String, String)> {
         let mut environment = vec![
             ("DATABASE", self.kind.name().to_owned()),

@@ -1,45 +1,45 @@
-//! What can go wrong with a service, and what to do about it.
+//! Errors of a service, with advice.
 
-use antiphon_runner::{before_last_words, mend_of_lack, said};
+use antiphon_runner::{before_last_words, help_for_lack, said};
 use std::io;
 use std::path::PathBuf;
 
-/// Why a service could not be had.
+/// Why a service is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// Its programs are not on this machine.
-    #[error("{title} is not installed: there is no `{program}`; {mend}")]
+    #[error("{title} is not installed: there is no `{program}`; {help}")]
     Missing {
         /// The database's name, for people.
         title: &'static str,
         /// The first program that is missing.
         program: &'static str,
         /// The command that installs it.
-        mend: String,
+        help: String,
     },
     /// A folder or file could not be made.
     #[error("{}: {source}; make room or give access, or set TMPDIR to another folder", path.display())]
     File {
         /// The folder or file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// The folder of services is somebody else's.
+    /// The folder of services belongs to another user.
     #[error("{} is not this user's alone; remove it, or set TMPDIR to another folder", path.display())]
     NotOurs {
         /// The folder.
         path: PathBuf,
     },
-    /// The system refuses a lock, without which nobody could tell whose folder is whose.
+    /// The system refuses a lock, without which the owner of a folder is unknown.
     #[error("{} cannot be locked: {source}; set TMPDIR to a folder on a disk of this machine", path.display())]
     NoLock {
         /// The lock file, which is not left behind.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// There is no account to run servers as, which root needs.
+    /// Root needs an account for servers, and there is none.
     #[error("there is no user `nobody`, as which servers run for root; start as another user")]
     NoAccount,
     /// A command that prepares a server failed.
@@ -47,7 +47,7 @@ pub enum ServiceError {
     NotSetUp {
         /// The database's name, for people.
         title: &'static str,
-        /// Which command, how it ended, and its last words.
+        /// The failed command, its end and its last output.
         source: Box<antiphon_runner::Error>,
     },
     /// The server ended before it answered.
@@ -63,7 +63,7 @@ pub enum ServiceError {
     Lost {
         /// The database's name, for people.
         title: &'static str,
-        /// How it ended, such as `was ended by SIGKILL`.
+        /// End of the server, such as `was ended by SIGKILL`.
         end: String,
         /// The end of its log.
         last_words: String,
@@ -73,14 +73,14 @@ pub enum ServiceError {
     Silent {
         /// The database's name, for people.
         title: &'static str,
-        /// How long it had.
+        /// Time limit.
         seconds: u64,
-        /// What the client said last.
+        /// Last output of the client.
         why: String,
         /// The end of its log.
         last_words: String,
     },
-    /// The server runs under another setting than it was given.
+    /// The server runs with another setting than the requested one.
     #[error(
         "{title} has {name}={found} in place of {wanted}; costs would not compare. Install the database as the distribution has it"
     )]
@@ -89,17 +89,17 @@ pub enum ServiceError {
         title: &'static str,
         /// The setting.
         name: String,
-        /// What was asked for.
+        /// Wanted value.
         wanted: String,
-        /// What the server says.
+        /// Value of the server.
         found: String,
     },
-    /// It could not be stopped, or what it left not be removed.
+    /// It could not be stopped, or its remains could not be removed.
     #[error("{title} could not be stopped: {source}")]
     NotStopped {
         /// The database's name, for people.
         title: &'static str,
-        /// How it ended instead, or why that is not known.
+        /// Actual end, or the reason why it is unknown.
         source: Box<antiphon_runner::Error>,
     },
     /// The system gave no random numbers for a password.
@@ -110,7 +110,7 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// The last of what its server, or the program that prepares it, said; empty if nothing.
+    /// Returns the last output of its server or the program that prepares it; empty without any.
     pub fn last_words(&self) -> &str {
         match self {
             Self::Ended { last_words, .. }
@@ -121,13 +121,13 @@ impl ServiceError {
         }
     }
 
-    /// What happened in one sentence, without the last words.
+    /// Returns the cause in one sentence, without the last output.
     pub fn reason(&self) -> String {
         before_last_words(&self.to_string()).to_owned()
     }
 
-    /// What the user can do about it.
-    pub fn mend(&self) -> String {
+    /// Returns advice for the user.
+    pub fn help(&self) -> String {
         use ServiceError::{Ended, Lost, NotSetUp, NotStopped, Silent};
         let (NotSetUp { .. } | Ended { .. } | Silent { .. } | Lost { .. } | NotStopped { .. }) =
             self
@@ -145,10 +145,10 @@ impl ServiceError {
             _ if !self.last_words().is_empty() => "mend what its last words name",
             _ => "see what else is at work on the machine, and measure again",
         };
-        mend_of_lack(&said).unwrap_or(otherwise).to_owned()
+        help_for_lack(&said).unwrap_or(otherwise).to_owned()
     }
 
-    /// Whether another start may do better: it ended by itself, and soon.
+    /// Checks whether another start may succeed: this one ended early by itself.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Lost { .. })
     }
@@ -177,11 +177,11 @@ mod tests {
             "MariaDB could not be set up: `mariadb-install-db` ended with exit code 1"
         );
         assert_eq!(full.last_words(), "write: No space left on device");
-        assert!(full.mend().contains("TMPDIR"), "{}", full.mend());
+        assert!(full.help().contains("TMPDIR"), "{}", full.help());
         let forks = not_set_up("fork: Resource temporarily unavailable");
-        assert!(forks.mend().contains("ulimit -u"), "{}", forks.mend());
+        assert!(forks.help().contains("ulimit -u"), "{}", forks.help());
         let other = not_set_up("I will not");
-        assert_eq!(other.mend(), "mend what its last words name");
-        assert!(not_set_up("").mend().contains("measure again"));
+        assert_eq!(other.help(), "mend what its last words name");
+        assert!(not_set_up("").help().contains("measure again"));
     }
 }

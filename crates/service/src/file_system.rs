@@ -1,4 +1,5 @@
-//! What a folder lies on. Where that is memory, a commit "on the disk" costs nothing, and costs would not be those of a disk.
+//! The file system of a folder. In memory a commit "on the disk" costs nothing, so the costs would
+//! not be those of a disk.
 
 use nix::sys::statfs::{self, FsType};
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 /// Linux's ramfs, which the crate `nix` does not name.
 const RAMFS: FsType = FsType(0x8584_58f6_u32 as _);
 
-/// File systems that are told by name. Those of ext have one number in common.
+/// File systems with known names. Those of ext have one number in common.
 const NAMES: [(FsType, &str); 9] = [
     (statfs::EXT4_SUPER_MAGIC, "ext4"),
     (statfs::BTRFS_SUPER_MAGIC, "btrfs"),
@@ -22,14 +23,15 @@ const NAMES: [(FsType, &str); 9] = [
 /// A file system, as far as costs depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// Its name; its number in hexadecimal where it is none of the usual ones.
+    /// Its name, or its number in hexadecimal if it is not one of the usual ones.
     pub name: String,
-    /// Whether its files are in memory alone, so that what is written through costs nothing, and is lost with the power.
+    /// Whether its files are only in memory. A synchronous write then costs nothing, and is lost
+    /// with the power.
     pub in_memory: bool,
 }
 
 impl FileSystem {
-    /// That of a folder; `None` where the system does not tell.
+    /// Returns the file system of a folder, or `None` if the system does not tell.
     pub fn of(folder: &Path) -> Option<FileSystem> {
         Some(named(statfs::statfs(folder).ok()?.filesystem_type()))
     }

@@ -1,7 +1,7 @@
-//! Folders that a killed process leaves behind no longer than until the next start.
+//! Folders that outlive a killed process only until the next start.
 //!
-//! Beside each folder lies a lock file, which its owner holds. The system gives a lock back when a process ends in whatever way, so a
-//! lock that can be had means a folder that nobody needs.
+//! Beside each folder lies a lock file, which its owner holds. The system releases a lock at any
+//! end of its process, so a free lock means an unneeded folder.
 
 use crate::{FileSystem, ServiceError, postgresql};
 use nix::errno::Errno;
@@ -17,15 +17,19 @@ use std::time::Duration;
 const TRIES: u32 = 40;
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// Where services of this user keep their folders, and whoever else has some for a while.
+/// Place of this user's service folders, and of other temporary ones.
 #[derive(Clone, Debug)]
 pub struct Place {
     folder: PathBuf,
 }
 
 impl Place {
-    /// The user's own, in the system's folder for temporary files (`TMPDIR`), or in /var/tmp where the former is in memory and the latter is not: a
-    /// commit is to be on a disk. Its path must be short, for sockets, and open to the account that servers run as.
+    /// Returns the user's own place: in the system's folder for temporary files (`TMPDIR`), or in
+    /// /var/tmp.
+    ///
+    /// The latter is used if the former is in memory and the latter is not, because a commit must
+    /// reach a disk. Its path must be short, for sockets, and open to the account that servers run
+    /// as.
     ///
     /// # Errors
     /// It cannot be made, or is another user's.
@@ -33,7 +37,8 @@ impl Place {
         Place::at(path_of_user())
     }
 
-    /// Clears the user's own away as [`sweep`](Self::sweep) does, if it is there; the number of folders.
+    /// Sweeps the user's own place, if it exists, as [`sweep`](Self::sweep) does; returns the
+    /// number of folders.
     ///
     /// # Errors
     /// As [`of_user`](Self::of_user) and [`sweep`](Self::sweep).
@@ -45,12 +50,12 @@ impl Place {
         }
     }
 
-    /// What it lies on; `None` where the system does not tell.
+    /// Returns its file system; `None` if the system does not tell.
     pub fn file_system(&self) -> Option<FileSystem> {
         FileSystem::of(&self.folder)
     }
 
-    /// Another one.
+    /// Returns another place.
     ///
     /// # Errors
     /// It cannot be made, or is another user's.
@@ -73,7 +78,8 @@ impl Place {
         Ok(Place { folder })
     }
 
-    /// Clears away the folders that nobody owns any more, and what their servers held besides; their number.
+    /// Removes the folders without an owner, and other remains of their servers; returns their
+    /// number.
     ///
     /// # Errors
     /// The place cannot be read. A folder that cannot be removed now is left to the next time.
@@ -99,7 +105,7 @@ impl Place {
         Ok(swept)
     }
 
-    /// A new folder, which nobody else may enter, with the name at the beginning of its own.
+    /// Creates a folder that no other user may enter. Its own name begins with `name`.
     ///
     /// # Errors
     /// It cannot be made, or not be locked.
@@ -125,7 +131,7 @@ impl Place {
             File::create(&lock_path).map_err(failed)?;
             let lock = match lock(&lock_path) {
                 Ok(Some(lock)) => lock,
-                // A sweep came between; then the name is given up.
+                // A sweep came in between, so this name is given up.
                 Ok(None) => continue,
                 Err(source) => {
                     let _ = std::fs::remove_file(&lock_path);
@@ -153,13 +159,13 @@ fn path_of_user() -> PathBuf {
     within.join(format!("antiphon-services-{user}"))
 }
 
-/// The first folder that is not in memory; else the first.
+/// Returns the first folder that is not in memory; else the first.
 fn on_disk<'f>(folders: &[&'f Path]) -> &'f Path {
     let is_on_disk = |folder: &&&Path| FileSystem::of(folder).is_some_and(|of| !of.in_memory);
     folders.iter().find(is_on_disk).unwrap_or(&folders[0])
 }
 
-/// A folder of ours; dropping it removes it.
+/// A folder of ours. Dropping it removes it.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -168,7 +174,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -176,14 +182,14 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed now is found by the next sweep, through the lock file.
+        // The next sweep finds a remaining folder through its lock file.
         if remove(&self.path).is_ok() {
             let _ = std::fs::remove_file(&self.lock_path);
         }
     }
 }
 
-/// The lock; `None` if another has it, or it does not lie at its path any more.
+/// Takes the lock; `None` if another process has it, or the file is no longer at its path.
 fn lock(path: &Path) -> io::Result<Option<Flock<File>>> {
     let Some(file) = if_there(File::options().write(true).open(path))? else {
         return Ok(None);
@@ -208,11 +214,11 @@ fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Removes a folder, and what a server that was killed there holds in the system's tables.
+/// Removes a folder, and a killed server's entries in the system's tables.
 fn remove(path: &Path) -> io::Result<()> {
     let mut result = Err(io::ErrorKind::WouldBlock.into());
     for _ in 0..TRIES {
-        // The note of what is held lies in the folder, so that goes last.
+        // The note of these entries lies in the folder, so the folder goes last.
         if postgresql::forget_shared_memory(path) {
             result = std::fs::remove_dir_all(path);
             match &result {
@@ -245,7 +251,7 @@ mod tests {
         let held = lock(&path).unwrap();
         assert!(held.is_some());
         assert!(lock(&path).unwrap().is_none(), "another has it");
-        // A folder is no lock file; that is no sweep's work.
+        // A folder is not a lock file, and a sweep leaves it alone.
         assert!(lock(folder.path()).is_err());
     }
 

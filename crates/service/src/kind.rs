@@ -1,4 +1,4 @@
-//! The databases that there are, and the settings that make their costs comparable.
+//! The supported databases, and the settings that make their costs comparable.
 
 use crate::{ServiceError, mariadb, postgresql};
 use antiphon_runner::Program;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long a server may take to tell its version.
+/// Time limit of a server's version command.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// A database.
@@ -21,12 +21,12 @@ pub enum Kind {
     Mariadb,
 }
 
-/// What a database is set to, in its own words.
+/// Setting of a database, in its own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its name.
     pub name: &'static str,
-    /// Its value, as the database itself tells it.
+    /// Its value, in the database's own form.
     pub value: &'static str,
 }
 
@@ -41,14 +41,15 @@ const STATEMENTS_OF_SQLITE: [Setting; 4] = [
     setting("prepared", "compiled once"),
 ];
 
-/// A program sees to these where its driver has others, and reads them back when it tells of its database.
+/// A program applies these if its driver has other defaults. It reads them back for the record of
+/// its database.
 const SQLITE: [Setting; 2] = [setting("journal_mode", "wal"), setting("synchronous", "2")];
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb];
 
-    /// The word for it in subjects' files and in `ANTIPHON_SQL_DATABASE`.
+    /// Returns its word in subjects' files and in `ANTIPHON_SQL_DATABASE`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Sqlite => "sqlite",
@@ -66,13 +67,15 @@ impl Kind {
         }
     }
 
-    /// The one of this name.
+    /// Returns the kind of this name.
     pub fn named(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What it runs under: each commit is on the disk before it is answered, and what a transaction reads is committed. SQLite knows
-    /// one isolation only, a snapshot of its own for each reader.
+    /// Returns its settings: each commit is on the disk before its answer, and a transaction reads
+    /// committed data.
+    ///
+    /// SQLite knows one isolation only, a separate snapshot for each reader.
     pub fn settings(self) -> &'static [Setting] {
         match self {
             Kind::Sqlite => &SQLITE,
@@ -81,7 +84,8 @@ impl Kind {
         }
     }
 
-    /// Variables that clients' libraries read by themselves: all drivers then go the same way, also those whose interface has no word for it.
+    /// Returns variables that clients' libraries read by themselves. All drivers then behave alike,
+    /// also those without such an option.
     pub fn client_environment(self) -> &'static [Setting] {
         match self {
             Kind::Sqlite | Kind::Mariadb => &[],
@@ -89,8 +93,12 @@ impl Kind {
         }
     }
 
-    /// How subjects send statements, each by its driver: as text, or prepared once and executed by the protocol that is for that. Nobody has a
-    /// transaction open that the test did not ask for. What a server tells of it is held against this (`crates/lab/tests/subjects/statements.rs`).
+    /// Returns the way in which subjects send statements by their drivers: as text, or prepared
+    /// once and then executed.
+    ///
+    /// Prepared statements use the protocol's own form. No subject has a transaction open that the
+    /// test did not ask for. A test checks this against the servers' reports
+    /// (`crates/lab/tests/subjects/statements.rs`).
     pub fn statements(self) -> &'static [Setting] {
         match self {
             Kind::Sqlite => &STATEMENTS_OF_SQLITE,
@@ -99,7 +107,8 @@ impl Kind {
         }
     }
 
-    /// The server's version, the settings, what clients are told, and how they send statements, in one line, for the record of a run.
+    /// Returns the server's version, all settings of servers and clients, and the form of
+    /// statements. It is one line, for the record of a run.
     pub fn conditions(self) -> String {
         let version = self.server_version();
         let version = version.map(|version| format!("server={version}"));
@@ -110,7 +119,7 @@ impl Kind {
         words.join(" ")
     }
 
-    /// The version of the server that would be started, which is asked once; `None` where there is no server, or none is found.
+    /// Returns the version of the server to start, which is read once; `None` without a server.
     fn server_version(self) -> Option<&'static str> {
         static TOLD: [OnceLock<Option<String>>; Kind::ALL.len()] =
             [const { OnceLock::new() }; Kind::ALL.len()];
@@ -120,13 +129,14 @@ impl Kind {
 
     fn ask_version(self) -> Option<String> {
         let path = self.find(self.server()?.0).ok()?;
-        let told = Program::new(path).args(["--version"]);
-        let told = told.time_limit(VERSION_LIMIT).run();
-        let told = told.and_then(antiphon_runner::Output::success).ok()?;
-        version_in(told.text().ok()?).map(str::to_owned)
+        let reported = Program::new(path).args(["--version"]);
+        let reported = reported.time_limit(VERSION_LIMIT).run();
+        let reported = reported.and_then(antiphon_runner::Output::success).ok()?;
+        version_in(reported.text().ok()?).map(str::to_owned)
     }
 
-    /// The server's program, and the Debian packages that bring it with all that starting it takes; `None` where there is no server.
+    /// Returns the server's program and the Debian packages that bring everything for its start;
+    /// `None` without a server.
     pub fn server(self) -> Option<(&'static str, &'static str)> {
         match self {
             Kind::Sqlite => None,
@@ -135,7 +145,7 @@ impl Kind {
         }
     }
 
-    /// Whether this machine can start it.
+    /// Checks that this machine can start it.
     ///
     /// # Errors
     /// [`ServiceError::Missing`], with the command that installs it.
@@ -150,10 +160,11 @@ impl Kind {
             .try_for_each(|program| self.find(program).map(|_| ()))
     }
 
-    /// Where one of its programs is.
+    /// Returns the path of one of its programs.
     pub(crate) fn find(self, program: &'static str) -> Result<PathBuf, ServiceError> {
         let own = std::env::var_os("PATH").unwrap_or_default();
-        // Servers are often where only administrators look, and Debian keeps PostgreSQL's apart by version.
+        // Servers are often in folders that only administrators search, and Debian separates
+        // PostgreSQL's by version.
         let versions = match self {
             Kind::Postgresql => postgresql::folders(),
             Kind::Sqlite | Kind::Mariadb => Vec::new(),
@@ -170,7 +181,7 @@ impl Kind {
         found.ok_or_else(|| ServiceError::Missing {
             title: self.title(),
             program,
-            mend: format!(
+            help: format!(
                 "`apt-get install {}` as root",
                 self.server().map_or("", |(_, packages)| packages)
             ),
@@ -178,9 +189,9 @@ impl Kind {
     }
 }
 
-/// What a program tells of its version is the first word that begins with a digit.
-fn version_in(told: &str) -> Option<&str> {
-    let mut words = told.split_whitespace();
+/// Returns the version in a program's output: the first word that begins with a digit.
+fn version_in(reported: &str) -> Option<&str> {
+    let mut words = reported.split_whitespace();
     words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()))
 }
 

@@ -1,7 +1,9 @@
-//! Databases to measure: started in a folder of their own under settings that they confirm, and cleaned up after, even when we are killed.
+//! Databases to measure: started in a separate folder under confirmed settings, and cleaned up
+//! after, even when we are killed.
 //!
-//! A [`Service`] is a server that was started for us alone, on a free port of the loopback interface and with data that is thrown away; or,
-//! for a database without a server, the folder that its files go to. Its [`Address`] is what a program needs to reach it:
+//! A [`Service`] is a server for us alone, on a free port of the loopback interface and with
+//! temporary data. For a database without a server it is the folder of its files. Its [`Address`]
+//! is what a program needs to reach it:
 //!
 //! ```no_run
 //! use antiphon_service::{Kind, Place, Service};
@@ -14,12 +16,12 @@
 //! # Ok::<(), antiphon_service::ServiceError>(())
 //! ```
 //!
-//! Every service keeps what it is told to keep in the same way: a commit is on the disk before it is answered ([`Kind::settings`]). A
-//! server that does not confirm a setting is an error, not a measurement.
+//! Every service is equally durable: a commit is on the disk before its answer
+//! ([`Kind::settings`]). A server that does not confirm a setting is an error, not a measurement.
 //!
-//! When we are killed, the keeper of `antiphon-runner` ends the server; its folder, and what it holds outside of it, are cleared away by
-//! the next start in the same [`Place`], which knows from a lock file that nobody owns them any more, or by who sweeps it before
-//! ([`Place::sweep`]).
+//! When we are killed, the keeper of `antiphon-runner` ends the server. The next start in the same
+//! [`Place`] removes its folder and its remains elsewhere, as does an earlier [`Place::sweep`]. A
+//! lock file shows that they have no owner.
 
 mod account;
 mod address;

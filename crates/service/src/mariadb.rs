@@ -11,10 +11,11 @@ pub(crate) const PROGRAMS: [&str; 3] = ["mariadb-install-db", "mariadbd", "maria
 /// SIGTERM: an orderly end.
 pub(crate) const STOP: i32 = 15;
 
-/// By itself a server from 11.4 on makes a certificate and offers TLS, and clients by Connector/C from 3.4 on take it, while other drivers do not.
+/// Option against TLS. From 11.4 on a server makes a certificate and offers TLS by default. Clients
+/// by Connector/C from 3.4 on take it, while other drivers do not.
 const NOT_ENCRYPTED: &str = "--skip-ssl";
 
-/// No binary log, so that a commit is written once, as in the others.
+/// Settings. There is no binary log, so that a commit is written once, as in the others.
 pub(crate) const SETTINGS: [Setting; 5] = [
     setting("innodb_flush_log_at_trx_commit", "1"),
     setting("innodb_doublewrite", "ON"),
@@ -38,13 +39,27 @@ pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
             "--skip-name-resolve",
             "--auth-root-authentication-method=normal",
         ]);
-    setup.prepare(Kind::Mariadb, install)?;
-    // One statement a line. Nobody else of this machine may be the database's root.
-    let secret = &setup.password;
+    setup.prepare(Kind::Mariadb, install)
+}
+
+/// Writes the statements that the server executes before it takes connections, one a line. They
+/// remove all users and create ours.
+///
+/// The user of the socket and that of the port have different passwords. So a password that leaks
+/// on the port does not open the socket. Neither has a privilege outside of its database, and the
+/// database has no root.
+fn write_users(setup: &Setup) -> Result<(), ServiceError> {
+    let Setup {
+        password,
+        administrator,
+        ..
+    } = setup;
     let statements = format!(
         "CREATE DATABASE IF NOT EXISTS {USER};\n\
-         CREATE USER IF NOT EXISTS {USER}@'127.0.0.1' IDENTIFIED BY '{secret}';\n\
+         CREATE OR REPLACE USER {USER}@'127.0.0.1' IDENTIFIED BY '{password}';\n\
+         CREATE OR REPLACE USER {USER}@'localhost' IDENTIFIED BY '{administrator}';\n\
          GRANT ALL ON {USER}.* TO {USER}@'127.0.0.1';\n\
+         GRANT ALL ON {USER}.* TO {USER}@'localhost';\n\
          DELETE FROM mysql.global_priv WHERE User <> '{USER}' AND User <> 'mariadb.sys';\n\
          FLUSH PRIVILEGES;\n"
     );
@@ -52,6 +67,7 @@ pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
 }
 
 pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
+    write_users(setup)?;
     let folder = setup.folder.display();
     let server = setup
         .logged(Kind::Mariadb, "mariadbd")?
@@ -73,25 +89,28 @@ pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
     Ok(server)
 }
 
-/// Asks for the settings.
-pub(crate) fn client(setup: &Setup) -> Result<Program, ServiceError> {
+/// Returns the query of the settings, a line each.
+pub(crate) fn settings_query() -> String {
     let names: Vec<_> = SETTINGS.iter().map(|s| format!("'{}'", s.name)).collect();
-    let query = format!(
-        "SHOW VARIABLES WHERE Variable_name IN ({})",
+    format!(
+        "SHOW VARIABLES WHERE Variable_name IN ({});",
         names.join(", ")
-    );
+    )
+}
+
+/// Runs statements over the socket in the private folder.
+pub(crate) fn client(setup: &Setup, statements: &str) -> Result<Program, ServiceError> {
     let client = setup.program(Kind::Mariadb, "mariadb")?;
     Ok(client
         .args([
             "--no-defaults",
-            "--protocol=tcp",
-            "--host=127.0.0.1",
+            "--protocol=socket",
             NOT_ENCRYPTED,
             "-N",
             "-B",
         ])
-        .arg(format!("--port={}", setup.port))
+        .arg(format!("--socket={}/socket", setup.folder.display()))
         .arg(format!("--user={USER}"))
-        .args(["-e", &query])
-        .env("MYSQL_PWD", &setup.password))
+        .env("MYSQL_PWD", &setup.administrator)
+        .input(statements))
 }

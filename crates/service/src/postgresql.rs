@@ -9,13 +9,17 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const PROGRAMS: [&str; 3] = ["initdb", "postgres", "psql"];
 
-/// "Fast shutdown": connections are closed, the database is left whole. Linux has one number for it everywhere.
+/// The signal for a "fast shutdown": connections are closed, and the database stays intact. Linux
+/// uses the same number on all architectures.
 pub(crate) const STOP: i32 = 2;
 
-/// Shared memory as files and anonymous pages: what a killed server leaves is in its folder, but for one small segment.
+/// Settings. Shared memory is in files and anonymous pages, so that a killed server leaves only its
+/// folder and one small segment.
 ///
-/// No vacuuming by itself: once a minute a worker of the server would end in some turn, and count as a child of what is measured there.
-pub(crate) const SETTINGS: [Setting; 7] = [
+/// Autovacuum is off: once a minute a worker of the server would end in some turn, and count as a
+/// child of the measurement.
+pub(crate) const SETTINGS: [Setting; 8] = [
+    setting("password_encryption", "scram-sha-256"),
     setting("fsync", "on"),
     setting("synchronous_commit", "on"),
     setting("full_page_writes", "on"),
@@ -25,8 +29,8 @@ pub(crate) const SETTINGS: [Setting; 7] = [
     setting("dynamic_shared_memory_type", "mmap"),
 ];
 
-/// libpq looks for Kerberos tickets before it connects, which is processor time of each connection, and bindings such as GNATCOLL's have no parameter
-/// for it.
+/// Setting of libpq, which otherwise looks for Kerberos tickets before it connects. That costs
+/// processor time of each connection, and bindings such as GNATCOLL's have no parameter for it.
 pub(crate) const CLIENTS: [Setting; 1] = [setting("PGGSSENCMODE", "disable")];
 
 pub(crate) const STATEMENTS: [Setting; 3] = [
@@ -35,7 +39,7 @@ pub(crate) const STATEMENTS: [Setting; 3] = [
     setting("prepared", "extended protocol"),
 ];
 
-/// Where Debian keeps its versions, the newest first.
+/// Returns the folders of Debian's versions, the newest first.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/usr/lib/postgresql");
     let names = entries.into_iter().flatten().flatten();
@@ -47,12 +51,23 @@ pub(crate) fn folders() -> Vec<PathBuf> {
     versions.into_iter().map(folder).collect()
 }
 
+/// The superuser. It logs in only over the socket, by a password that never goes over a port.
+const ADMINISTRATOR: &str = "administrator";
+
+/// Returns the rules of login. A client on the port proves its password without sending it (SCRAM).
+fn host_based_authentication() -> String {
+    format!(
+        "local all {ADMINISTRATOR} scram-sha-256\n\
+         host postgres {USER} 127.0.0.1/32 scram-sha-256\n"
+    )
+}
+
 pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
-    // By a plain password: hashing it thousands of times, as is the default, would be most of the cost of a connection.
-    let password = setup.write("password", &format!("{}\n", setup.password))?;
+    let password = setup.write("password", &format!("{}\n", setup.administrator))?;
+    setup.write("hba.conf", &host_based_authentication())?;
     let initdb = setup.program(Kind::Postgresql, "initdb")?;
     let initdb = initdb
-        .args(["-D", "data", "-U", USER, "--auth=password"])
+        .args(["-D", "data", "-U", ADMINISTRATOR, "--auth=scram-sha-256"])
         .args(["--encoding=UTF8", "--locale=C", "--no-instructions"])
         .arg("--no-sync") // of an empty database; from here on it is as durable as any
         .arg(format!("--pwfile={}", password.display()));
@@ -60,12 +75,15 @@ pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
 }
 
 pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
+    let folder = setup.folder.display();
     let mut server = setup
         .logged(Kind::Postgresql, "postgres")?
         .args(["-D", "data", "-h", "127.0.0.1", "-p"])
         .arg(setup.port.to_string())
         .arg("-k")
-        .arg(setup.folder)
+        .arg(&setup.folder)
+        .arg("-c")
+        .arg(format!("hba_file={folder}/hba.conf"))
         .arg("-c")
         .arg(format!("max_connections={CONNECTIONS_MOST}"));
     for Setting { name, value } in SETTINGS {
@@ -74,24 +92,41 @@ pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
     Ok(server)
 }
 
-/// Asks for the settings.
-pub(crate) fn client(setup: &Setup) -> Result<Program, ServiceError> {
+/// Returns the query of the settings, a line each.
+pub(crate) fn settings_query() -> String {
     let names: Vec<_> = SETTINGS.iter().map(|s| format!("'{}'", s.name)).collect();
-    let query = format!(
-        "SELECT name, setting FROM pg_settings WHERE name IN ({})",
+    format!(
+        "SELECT name, setting FROM pg_settings WHERE name IN ({});",
         names.join(", ")
-    );
-    let client = setup.program(Kind::Postgresql, "psql")?;
-    Ok(client
-        .args(["-X", "-A", "-t", "-F", "\t", "-h", "127.0.0.1", "-p"])
-        .arg(setup.port.to_string())
-        .args(["-U", USER, "-d", "postgres", "-c", &query])
-        .env("PGPASSWORD", &setup.password))
+    )
 }
 
-/// Removes the small System V segment by which a server sees whether another uses its data, if one that was killed left it. `folder` is
-/// that of the service. The segment is known by the server's own note of its key and number, and by nobody being attached to it; `false` as
-/// long as somebody is.
+/// Returns the statements for the role of programs, which may make tables and is no superuser.
+pub(crate) fn admit(password: &str) -> String {
+    format!(
+        "CREATE ROLE {USER} LOGIN PASSWORD '{password}';\n\
+         GRANT CREATE ON SCHEMA public TO {USER};\n"
+    )
+}
+
+/// Runs statements as the administrator, over the socket in the private folder.
+pub(crate) fn client(setup: &Setup, statements: &str) -> Result<Program, ServiceError> {
+    let client = setup.program(Kind::Postgresql, "psql")?;
+    Ok(client
+        .args(["-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1"])
+        .arg("-h")
+        .arg(&setup.folder)
+        .args(["-p", &setup.port.to_string(), "-w"])
+        .args(["-U", ADMINISTRATOR, "-d", "postgres"])
+        .env("PGPASSWORD", &setup.administrator)
+        .input(statements))
+}
+
+/// Removes the small System V segment of a killed server. A server uses it to see whether another
+/// one uses its data.
+///
+/// `folder` is that of the service. The segment is identified by the server's own note of its key
+/// and number, and has no attached process. Returns `false` as long as a process is attached.
 pub(crate) fn forget_shared_memory(folder: &Path) -> bool {
     let note = std::fs::read_to_string(folder.join("data/postmaster.pid")).unwrap_or_default();
     let Some((key, number)) = segment(&note) else {
@@ -110,7 +145,7 @@ pub(crate) fn forget_shared_memory(folder: &Path) -> bool {
     }
 }
 
-/// Key and number of the segment in the text of a `postmaster.pid`: its seventh line.
+/// Returns key and number of the segment in the text of a `postmaster.pid`: its seventh line.
 fn segment(note: &str) -> Option<(i32, u32)> {
     let mut words = note.lines().nth(6)?.split_whitespace();
     // The key is written as an unsigned number there, and as a signed one in the system's table.
@@ -119,7 +154,8 @@ fn segment(note: &str) -> Option<(i32, u32)> {
     Some((key, number))
 }
 
-/// How many are attached to a segment by the system's table; `None` if it has none of this key and number.
+/// Returns the number of processes attached to a segment; `None` if the system's table has none of
+/// this key and number.
 fn attached(table: &str, key: i32, number: u32) -> Option<u32> {
     table.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();

@@ -4,22 +4,24 @@ use crate::address::{Access, Address};
 use crate::folder::Folder;
 use crate::server::{self, Server};
 use crate::{Kind, Place, ServiceError};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A database that is there for us alone. Dropping it ends it and throws its data away.
+/// A database for us alone. Dropping it ends it and deletes its data.
 pub struct Service {
     kind: Kind,
-    /// Before the folder, so that it has ended when that is removed.
+    /// Declared before the folder, so that it has ended when the folder is removed.
     server: Option<Server>,
     folder: Folder,
     programs: AtomicU32,
 }
 
 impl Service {
-    /// Starts it and waits until it answers, after clearing away what killed processes left in the same place.
+    /// Starts it and waits until it answers. Remains of killed processes in the same place are
+    /// removed first.
     ///
     /// # Errors
-    /// See [`ServiceError`]; nothing then stays behind.
+    /// See [`ServiceError`]. Nothing then stays behind.
     pub fn start(kind: Kind, place: &Place) -> Result<Service, ServiceError> {
         place.sweep()?;
         kind.check()?;
@@ -36,20 +38,20 @@ impl Service {
         })
     }
 
-    /// Which database it is.
+    /// Returns the kind of the database.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// An address for one program; each has table names (or a file) that no other is given.
+    /// Returns an address for one program; its table names (or file) are unique.
     pub fn address(&self) -> Address {
         let number = self.programs.fetch_add(1, Ordering::Relaxed);
         let table = format!("measured_{number}");
         let access = match &self.server {
             None => Access::File(self.folder.path().join(format!("{table}.sqlite"))),
             Some(server) => Access::Port {
-                port: server.port,
-                password: server.password.clone(),
+                port: server.port(),
+                password: server.password().to_owned(),
             },
         };
         Address {
@@ -59,20 +61,41 @@ impl Service {
         }
     }
 
-    /// How its server ended, should it have done so unasked. It then serves no more, and is to be dropped.
+    /// Returns the error of a server that has ended by itself. The service is then useless and must
+    /// be dropped.
     pub fn lost(&mut self) -> Option<ServiceError> {
         self.server.as_mut()?.lost()
     }
 
-    /// The server's process; `None` where there is none.
+    /// Returns the server's process; `None` without one.
     pub fn process(&self) -> Option<u32> {
         self.server.as_ref().map(Server::process)
     }
 
-    /// Ends it in good order. Dropping does the same, but keeps silent if it fails.
+    /// Runs statements over the server's socket, and returns the output of the database's client.
+    ///
+    /// The socket is in a folder that only the server's account may enter. PostgreSQL runs them as
+    /// its superuser, which programs are not. MariaDB has no superuser. Without a server nothing
+    /// runs, and the answer is empty.
     ///
     /// # Errors
-    /// It did not end of itself and was killed, or that failed.
+    /// The client cannot be started, or the server refuses a statement.
+    pub fn administer(&self, statements: &str) -> Result<String, ServiceError> {
+        match &self.server {
+            Some(server) => server.administer(statements),
+            None => Ok(String::new()),
+        }
+    }
+
+    /// Returns the server's log, which grows; `None` without a server.
+    pub fn log(&self) -> Option<&Path> {
+        self.server.as_ref().map(Server::log)
+    }
+
+    /// Shuts it down in an orderly way. Dropping does the same, but ignores errors.
+    ///
+    /// # Errors
+    /// It did not end by itself and was killed, or that failed.
     pub fn stop(mut self) -> Result<(), ServiceError> {
         match self.server.take() {
             None => Ok(()),

@@ -1,4 +1,5 @@
-//! Starts a service and waits to be killed: `service-test-owner PLACE KIND`. Prints the server's process.
+//! Starts a service and waits to be killed: `service-test-owner PLACE KIND`. It prints the server's
+//! process.
 
 use antiphon_service::{Kind, Place, Service};
 

@@ -3,20 +3,20 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::errors;
 use crate::layout::{Arena, At};
+use crate::{errors, exhaustion, process};
 
 /// A piece of an arena's memory; its bytes follow.
 #[repr(C, align(16))]
 struct Chunk {
     previous: *mut Chunk,
-    /// With this head.
+    /// Includes this head.
     bytes: usize,
     is_mapped: bool,
 }
 
 const HEAD: usize = size_of::<Chunk>();
-/// What a process's first chunk has, and what further ones double up to.
+/// Sizes of chunks: the first one's, and the limit up to which further ones double.
 const FIRST_BYTES: usize = 4 << 10;
 pub const MOST_BYTES: usize = 64 << 10;
 /// Larger than any address space.
@@ -42,15 +42,19 @@ pub fn map(bytes: usize) -> *mut c_void {
     }
 }
 
-/// Aborts the program: there is no memory of that size.
+/// Aborts the program because there is no memory of that size.
 pub fn exhausted(at: At, bytes: i64) -> ! {
-    errors::abort(
-        at,
-        &format!("out of memory: {bytes} bytes are more than the machine gives"),
-    )
+    match u64::try_from(bytes) {
+        Ok(bytes) => {
+            process::die_if_killed();
+            exhaustion::end(at, bytes)
+        }
+        // No block can have such a size.
+        Err(_) => errors::abort(at, &format!("out of memory: there are no {bytes} bytes")),
+    }
 }
 
-/// More memory for an arena that is full; the caller has entered the run-time.
+/// Allocates from a new chunk because the arena is full. The caller has entered the run-time.
 ///
 /// # Safety
 /// The arena belongs to the caller.
@@ -97,12 +101,14 @@ pub unsafe fn allocate_more(arena: &mut Arena, at: At, bytes: i64) -> *mut c_voi
     }
 }
 
-/// Goes back to a mark: to `next` in `chunk`, or to emptiness if there was no chunk. The first chunk stays.
+/// Releases all memory above a mark: down to `next` in `chunk`, or everything if the mark has no
+/// chunk. The first chunk stays.
 ///
 /// # Safety
-/// The arena belongs to the caller, and the mark was taken of it and not gone below since.
+/// The arena belongs to the caller. The mark was taken from it, and it was not released below the
+/// mark since.
 pub unsafe fn release(arena: &mut Arena, chunk: *mut c_void, next: *mut u8) {
-    // SAFETY: the arena's chunks live, and end with that of the mark, or with the first one.
+    // SAFETY: the arena's chunks live; the loop ends at the mark's chunk or at the first one.
     unsafe {
         let mut last: *mut Chunk = arena.chunk.cast();
         while !last.is_null() && last.cast() != chunk {
@@ -139,7 +145,7 @@ pub unsafe fn release_all(arena: &mut Arena) {
 }
 
 unsafe fn free(chunk: *mut Chunk) {
-    // SAFETY: got from one or the other in `allocate_more`.
+    // SAFETY: `allocate_more` got the memory from this same source.
     unsafe {
         if (*chunk).is_mapped {
             libc::munmap(chunk.cast(), (*chunk).bytes);

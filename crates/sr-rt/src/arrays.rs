@@ -1,4 +1,5 @@
-//! Arrays of bounds known at run time: their layout, and copies between views whose elements may stand apart.
+//! Arrays of bounds known at run time: their layout, and copies between views whose elements need
+//! not be adjacent.
 
 use std::ptr;
 
@@ -6,15 +7,16 @@ use crate::errors::abort;
 use crate::exports;
 use crate::layout::{At, Dimension, StringPlace, Text};
 
-/// Bytes of an array at most: what an address space has.
+/// Limit of an array's bytes: the size of an address space.
 const MOST_BYTES: i64 = 1 << 47;
 
-// SAFETY of everything below: views are as in the contract: dimensions, and the address of the element at the low bounds.
+// SAFETY of everything below: views are as in the contract: dimensions, and the address of the
+// element at the low bounds.
 
-/// Checks bounds, sets strides, gives the bytes of all elements.
+/// Checks bounds, sets strides, and returns the bytes of all elements.
 ///
 /// # Safety
-/// So many dimensions are there.
+/// `d` points to that many dimensions.
 pub unsafe fn layout(at: At, d: *mut Dimension, dimensions: i32, element_bytes: i64) -> i64 {
     let d = unsafe { std::slice::from_raw_parts_mut(d, dimensions.max(0) as usize) };
     let mut bytes = element_bytes;
@@ -52,7 +54,7 @@ unsafe fn slice<'a>(d: *const Dimension, dimensions: i32) -> &'a [Dimension] {
     unsafe { std::slice::from_raw_parts(d, dimensions.max(0) as usize) }
 }
 
-/// Aborts unless all lengths are equal; whether there are elements.
+/// Aborts unless all lengths are equal. Returns whether there are elements.
 fn check_sizes(at: At, to: &[Dimension], from: &[Dimension]) -> bool {
     for (to, from) in to.iter().zip(from) {
         if to.length() != from.length() {
@@ -68,7 +70,7 @@ fn check_sizes(at: At, to: &[Dimension], from: &[Dimension]) -> bool {
     to.iter().all(|d| d.length() > 0)
 }
 
-/// Whether elements of that size stand side by side.
+/// Whether elements of that size lie side by side.
 fn is_dense(d: &[Dimension], element_bytes: i64) -> bool {
     let mut bytes = element_bytes;
     d.iter().rev().all(|d| {
@@ -82,7 +84,7 @@ fn elements(d: &[Dimension]) -> i64 {
     d.iter().map(Dimension::length).product()
 }
 
-/// Calls something for the addresses of each pair of elements.
+/// Calls a function with the addresses of each pair of elements.
 unsafe fn pairs(
     to: *mut u8,
     to_d: &[Dimension],
@@ -102,12 +104,12 @@ unsafe fn pairs(
     }
 }
 
-/// One past the last byte of a view that has elements.
+/// Returns one past the last byte of a view that has elements.
 fn extent(d: &[Dimension], element_bytes: i64) -> i64 {
     d.iter().map(|d| (d.length() - 1) * d.stride).sum::<i64>() + element_bytes
 }
 
-/// The elements of a view side by side, in memory of their own.
+/// Copies the elements of a view side by side into new memory.
 unsafe fn gather(from: *mut u8, d: &[Dimension], element_bytes: i64) -> Vec<u8> {
     let mut copy = Vec::with_capacity((elements(d) * element_bytes) as usize);
     unsafe {

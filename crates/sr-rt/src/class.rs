@@ -1,8 +1,9 @@
-//! Classes of operations: one queue of invocations, that one process at a time looks through (the original's `iop.c` has the rules; the notes on the
-//! language, section 7, restate them).
+//! Classes of operations: one queue of invocations, which one process at a time looks through. The
+//! rules are those of the original's `iop.c`; section 7 of the notes on the language restates them.
 //!
-//! An invocation that comes while a process looks stands aside until that is done. Processes that found nothing wait for a new one; those that have not
-//! looked yet wait for access. A new invocation sends the former in front of the latter.
+//! An invocation that arrives while a process looks is set aside until that process is done.
+//! Processes that found nothing wait for a new invocation. Processes that have not looked yet wait
+//! for access. A new invocation puts the former in front of the latter.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -19,9 +20,10 @@ use crate::semaphore::Semaphore;
 /// A class, in the memory of `struct sr_class`.
 #[repr(C)]
 pub struct Class<S: Servers> {
-    /// The invocations to look through, oldest first. Generated code reads the first and its successors while its process has access.
+    /// The invocations to look through, oldest first. Generated code reads the first and its
+    /// successors while its process has access.
     old: Queue,
-    /// Those that came since.
+    /// Invocations that arrived while a process had access.
     new: Queue,
     /// Processes that wait for access.
     entering: Crowd<S>,
@@ -29,13 +31,17 @@ pub struct Class<S: Servers> {
     waiting: Crowd<S>,
     is_held: bool,
     lock: S::Lock<()>,
+    /// The class that the process with access already had access to: the condition of an input
+    /// statement may contain an input statement of another class.
+    outer: *mut Class<S>,
 }
 
 const _: () = assert!(size_of::<Class<antiphon_fiber::One>>() <= 96);
 const _: () = assert!(size_of::<Class<antiphon_fiber::Many>>() <= 96);
 
-// SAFETY of everything in this file: a class's parts belong to its lock, invocations in its queues and the links of processes in its crowds as well;
-// `old` belongs to the process that has access as long as one has.
+// SAFETY of everything in this file: a class's lock protects its parts, the invocations in its
+// queues, and the links of processes in its crowds. Exception: `old` belongs to the process that
+// has access, if there is one.
 
 impl<S: Flavour> Class<S> {
     pub fn new() -> Self {
@@ -46,13 +52,24 @@ impl<S: Flavour> Class<S> {
             waiting: Crowd::EMPTY,
             is_held: false,
             lock: S::Lock::new(()),
+            outer: ptr::null_mut(),
         }
     }
 
-    /// An invocation comes.
+    /// Gives access to a process.
+    #[inline]
+    unsafe fn grant(it: *mut Self, process: *mut Process<S>) {
+        unsafe {
+            (*it).is_held = true;
+            (*it).outer = (*process).holds;
+            (*process).holds = it;
+        }
+    }
+
+    /// Adds an invocation.
     ///
     /// # Safety
-    /// Of all functions here: the class lives, its caller is a process.
+    /// For all functions here: the class lives, and the caller is a process.
     #[inline]
     pub unsafe fn append(it: *mut Self, block: *mut Invocation) {
         let _entered = Fibers::<S>::enter();
@@ -67,7 +84,7 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Lets an invocation be looked at.
+    /// Puts an invocation where the next process looks.
     #[inline]
     unsafe fn admit(&mut self, block: *mut Invocation) {
         unsafe {
@@ -76,7 +93,7 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Lets those be looked at that came meanwhile.
+    /// Admits the invocations that were set aside.
     unsafe fn admit_new(&mut self) {
         let mut block = std::mem::replace(&mut self.new, Queue::EMPTY).first;
         while !block.is_null() {
@@ -88,7 +105,7 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Those that found nothing may look again, before those that have not yet.
+    /// Lets processes that found nothing look again, before those that have not looked yet.
     #[inline]
     unsafe fn recall(&mut self) {
         unsafe {
@@ -97,7 +114,7 @@ impl<S: Flavour> Class<S> {
         std::mem::swap(&mut self.waiting, &mut self.entering);
     }
 
-    /// Gives access to the first that waits for it, or to nobody.
+    /// Gives access to the first process that waits for it, if any.
     #[inline]
     unsafe fn hand_on(&mut self) {
         self.is_held = false;
@@ -109,10 +126,9 @@ impl<S: Flavour> Class<S> {
                 }
                 let is_killed = process::is_killed(next);
                 if !is_killed {
-                    self.is_held = true;
-                    (*next).holds = self;
+                    Self::grant(self, next);
                 }
-                // Who was killed is woken to be gone.
+                // A killed process is woken only so that it ends.
                 Semaphore::v(&raw mut (*next).private);
                 if !is_killed {
                     return;
@@ -121,42 +137,41 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Gets access; waits while another has it.
+    /// Acquires access; waits while another process has it.
     ///
     /// # Safety
     /// As for [`Class::append`].
     #[inline(always)]
-    pub unsafe fn enter(it: *mut Self, at: At, name: *const std::ffi::c_char, has_else: bool) {
+    pub unsafe fn enter(it: *mut Self, at: At, op: *mut Op, has_else: bool) {
         let _entered = Fibers::<S>::enter();
         unsafe {
             let this = S::this();
             (*this).head.at = at;
             let held = (*it).lock.lock();
             if !(*it).is_held {
-                (*it).is_held = true;
-                (*this).holds = it;
+                Self::grant(it, this);
                 return;
             }
             (*this).has_else = has_else;
             (*it).entering.push(this);
             drop(held);
-            Self::pause(it, this, name);
+            Self::pause(it, this, op);
         }
     }
 
     #[inline(always)]
-    unsafe fn pause(it: *mut Self, this: *mut Process<S>, name: *const std::ffi::c_char) {
+    unsafe fn pause(it: *mut Self, this: *mut Process<S>, op: *mut Op) {
         let class: *mut c_void = it.cast();
         unsafe {
             Semaphore::wait(
                 &raw mut (*this).private,
                 ptr::null(),
-                Waits::Invocation(name, class),
+                Waits::Invocation(op, class),
             );
         }
     }
 
-    /// The oldest pending invocation; its `next` are the younger ones.
+    /// Returns the oldest pending invocation; `next` leads to the younger ones.
     ///
     /// # Safety
     /// As for [`Class::append`]; the caller has access.
@@ -164,12 +179,12 @@ impl<S: Flavour> Class<S> {
         unsafe { (*it).old.first }
     }
 
-    /// Nothing suits the caller: waits for a new invocation, and has access again.
+    /// Waits for a new invocation, because none suits the caller; then has access again.
     ///
     /// # Safety
     /// As for [`Class::first`].
     #[inline(always)]
-    pub unsafe fn wait(it: *mut Self, at: At, name: *const std::ffi::c_char) {
+    pub unsafe fn wait(it: *mut Self, at: At, op: *mut Op) {
         let _entered = Fibers::<S>::enter();
         unsafe {
             let this = S::this();
@@ -177,6 +192,7 @@ impl<S: Flavour> Class<S> {
             (*this).has_else = false;
             let held = (*it).lock.lock();
             if (*it).new.first.is_null() {
+                (*this).holds = (*it).outer;
                 (*it).waiting.push(this);
                 (*it).hand_on();
             } else {
@@ -184,17 +200,18 @@ impl<S: Flavour> Class<S> {
                 if (*it).waiting.first.is_null() {
                     return;
                 }
-                // Who waits longer looks first.
+                // Processes that have waited longer look first.
+                (*this).holds = (*it).outer;
                 (*it).waiting.push(this);
                 (*it).recall();
                 (*it).hand_on();
             }
             drop(held);
-            Self::pause(it, this, name);
+            Self::pause(it, this, op);
         }
     }
 
-    /// Takes an invocation out and gives access away.
+    /// Takes an invocation out and releases access.
     ///
     /// # Safety
     /// As for [`Class::first`]; the invocation is in the queue.
@@ -209,7 +226,7 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Gives access away.
+    /// Releases access.
     ///
     /// # Safety
     /// As for [`Class::first`].
@@ -221,10 +238,18 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Gives access away for a process that was killed.
+    /// Returns the class to which the process with access had access before.
     ///
     /// # Safety
-    /// As for [`Class::append`]; that process has access.
+    /// As for [`Class::append`]; a process that does not run has access.
+    pub unsafe fn outer(it: *const Self) -> *mut Self {
+        unsafe { (*it).outer }
+    }
+
+    /// Releases access in the name of a killed process.
+    ///
+    /// # Safety
+    /// As for [`Class::append`]; the killed process has access.
     pub unsafe fn forfeit(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
         unsafe {
@@ -236,7 +261,7 @@ impl<S: Flavour> Class<S> {
     #[inline]
     unsafe fn give_up(&mut self) {
         unsafe {
-            (*S::this()).holds = ptr::null_mut();
+            (*S::this()).holds = self.outer;
             if !self.new.first.is_null() {
                 self.admit_new();
                 self.recall();
@@ -247,7 +272,8 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// There is nothing to look at: who has no else would only look and wait.
+    /// Skips processes without an else while there is nothing to look at: they would only look and
+    /// wait again.
     unsafe fn skip_hopeless(&mut self) {
         unsafe {
             while !self.entering.first.is_null() && !(*self.entering.first).has_else {
@@ -257,7 +283,7 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// An operation ends: its pending invocations are refused.
+    /// Refuses the pending invocations of an operation that ends.
     ///
     /// # Safety
     /// As for [`Class::append`].
@@ -278,7 +304,8 @@ impl<S: Flavour> Class<S> {
         }
     }
 
-    /// Wakes the killed processes that wait here, so that they are gone; the class is not used any more.
+    /// Wakes the killed processes that wait here, so that they end. The class is not used
+    /// afterwards.
     ///
     /// # Safety
     /// As for [`Class::append`].

@@ -1,4 +1,5 @@
-//! `co`: invocations started together, whose completions are handled one at a time by who started them, latest first among those that have come.
+//! `co`: invocations started together. The process that started them handles their completions one
+//! at a time, the latest first among those that have arrived.
 
 use std::ptr;
 
@@ -10,11 +11,11 @@ use crate::layout::{At, Invocation, invoked};
 use crate::process::Waits;
 use crate::semaphore::Semaphore;
 
-/// A `co` statement that runs.
+/// A running `co` statement.
 pub struct Co<S: Servers> {
     state: S::Lock<State>,
     completed: Semaphore<S>,
-    /// Started and not yet handled; the starter's own.
+    /// Started and not yet handled; used by the starter alone.
     open: u32,
 }
 
@@ -29,7 +30,8 @@ struct State {
 
 const LOST: &str = "attempting to invoke operation that no longer exists";
 
-// SAFETY of everything below: a `Co` lives until its statement is left and all its invocations have completed; blocks are as in `invocation`.
+// SAFETY of everything below: a `Co` lives until its statement is left and all its invocations have
+// completed. Blocks are as in `invocation`.
 impl<S: Flavour> Co<S> {
     pub fn begin() -> *mut Self {
         Box::into_raw(Box::new(Co {
@@ -53,7 +55,8 @@ impl<S: Flavour> Co<S> {
     /// Starts a call.
     ///
     /// # Safety
-    /// Called by the process that began it, which has entered the run-time; the block is from [`invocation::allocate`].
+    /// Called by the process that began the `co`, which has entered the run-time. The block is from
+    /// [`invocation::allocate`].
     pub unsafe fn call(it: *mut Self, at: At, block: *mut Invocation) {
         unsafe {
             (*block).kind = invoked::CO;
@@ -63,11 +66,13 @@ impl<S: Flavour> Co<S> {
             match invocation::find(at, (*block).op, LOST) {
                 Found::Op(op) => invocation::deliver::<S>(at, op, block),
                 Found::Noop => Self::completed(it, block),
+                #[cfg(feature = "machines")]
+                Found::Elsewhere(to) => crate::machines::co_call::<S>(at, to, block),
             }
         }
     }
 
-    /// Starts a send; it completes at once.
+    /// Starts a send, which completes at once.
     ///
     /// # Safety
     /// As for [`Co::call`].
@@ -85,7 +90,7 @@ impl<S: Flavour> Co<S> {
         }
     }
 
-    /// Something was done at once.
+    /// Records an arm that completed at once.
     ///
     /// # Safety
     /// As for [`Co::call`].
@@ -98,10 +103,10 @@ impl<S: Flavour> Co<S> {
         }
     }
 
-    /// An invocation has completed.
+    /// Records that an invocation has completed.
     ///
     /// # Safety
-    /// It was started by [`Co::call`] of this one, or counted as such.
+    /// The invocation was started by [`Co::call`] of this `Co`, or counted as such.
     pub unsafe fn completed(it: *mut Self, block: *mut Invocation) {
         let _entered = Fibers::<S>::enter();
         unsafe {
@@ -124,10 +129,10 @@ impl<S: Flavour> Co<S> {
         }
     }
 
-    /// Waits for the next; null if all were handled.
+    /// Waits for the next completion. Returns null if all were handled.
     ///
     /// # Safety
-    /// Called by the process that began it.
+    /// Called by the process that began the `co`.
     #[inline(always)]
     pub unsafe fn wait(it: *mut Self, at: At) -> *mut Invocation {
         let _entered = Fibers::<S>::enter();
@@ -140,14 +145,17 @@ impl<S: Flavour> Co<S> {
             let mut state = (*it).state.lock();
             let block = state.done;
             state.done = (*block).next;
+            drop(state);
+            #[cfg(feature = "machines")]
+            crate::machines::check_completed(at, block);
             block
         }
     }
 
-    /// Leaves the statement; what still runs goes on, for nobody.
+    /// Leaves the statement. Invocations that still run go on, and their results are dropped.
     ///
     /// # Safety
-    /// Called by the process that began it, which does not use it any more.
+    /// Called by the process that began the `co`, which does not use it afterwards.
     pub unsafe fn end(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
         unsafe {

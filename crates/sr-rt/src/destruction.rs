@@ -17,7 +17,7 @@ use crate::semaphore::Semaphore;
 
 // SAFETY of everything below: as in `instance`.
 
-/// Runs the final of an instance, if it has one, as a process of it.
+/// Runs the final of an instance, if it has one, as a process of that instance.
 ///
 /// # Safety
 /// The instance lives; called by a process.
@@ -40,10 +40,10 @@ pub unsafe fn run_final<S: Flavour>(at: At, of: *mut Instance) {
     }
 }
 
-/// destroy.
+/// Implements `destroy`.
 ///
 /// # Safety
-/// The instance is of a capability; called by a process.
+/// The instance is from a capability. Called by a process.
 pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
     let _entered = Fibers::<S>::enter();
     unsafe {
@@ -62,7 +62,8 @@ pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
         }
         (*of).serial = S::runtime().serial();
         run_final::<S>(at, of);
-        // First, so that those that run on other servers do not take the end of their operations for an error.
+        // This comes first, so that processes on other servers do not report the end of their
+        // operations as an error.
         kill_processes::<S>(of);
         let ended = with_processes::<S, _>(of, |inner| std::mem::take(&mut inner.ops));
         for (ops, count) in ended {
@@ -82,7 +83,7 @@ pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
     }
 }
 
-/// All processes of an instance but the caller run no more.
+/// Kills all processes of an instance except the caller.
 unsafe fn kill_processes<S: Flavour>(of: *mut Instance) {
     unsafe {
         let this = S::this();
@@ -105,8 +106,9 @@ unsafe fn kill_processes<S: Flavour>(of: *mut Instance) {
                 process = (*process).next;
             }
         });
+        let memory = with_processes::<S, _>(of, |inner| inner.memory.clone());
         for process in killed {
-            wake_killed::<S>(of, process);
+            wake_killed::<S>(of, &memory, process);
         }
         if !creator.is_null() {
             errors::warn("body process destroyed");
@@ -115,16 +117,29 @@ unsafe fn kill_processes<S: Flavour>(of: *mut Instance) {
     }
 }
 
-/// Lets a killed process be gone if it waits where nobody else would wake it: at what belongs to its own instance.
-unsafe fn wake_killed<S: Flavour>(of: *mut Instance, process: *mut Process<S>) {
+/// Lets a killed process end if it waits where no other process would wake it: at something that
+/// belongs to its own instance. `memory` is the instance's memory besides its variables.
+unsafe fn wake_killed<S: Flavour>(
+    of: *mut Instance,
+    memory: &[*mut c_void],
+    process: *mut Process<S>,
+) {
     unsafe {
-        let held = std::mem::replace(&mut (*process).holds, ptr::null_mut());
-        if !held.is_null() {
+        let mut held = std::mem::replace(&mut (*process).holds, ptr::null_mut());
+        while !held.is_null() {
+            let outer = Class::outer(held);
             Class::forfeit(held);
+            held = outer;
         }
         let bytes = (*(*of).component).instance_bytes;
-        let is_own =
-            |address: *mut c_void| (of as usize..of as usize + bytes).contains(&(address as usize));
+        let is_own = |address: *mut c_void| {
+            let address = address as usize;
+            let is_in = |first: usize, bytes| (first..first + bytes).contains(&address);
+            is_in(of as usize, bytes)
+                || memory
+                    .iter()
+                    .any(|&block| is_in(block as usize, libc::malloc_usable_size(block)))
+        };
         match (*process).waits_for {
             Waits::Semaphore(it) if is_own(it) => Semaphore::<S>::wake_killed(it.cast()),
             Waits::Invocation(_, it) if is_own(it) => Class::<S>::wake_killed(it.cast()),

@@ -1,6 +1,7 @@
 //! The end of a program: when nothing can run any more, by `stop`, or by an error.
 
 use antiphon_fiber::{Lock, Threads};
+use std::ffi::c_int;
 use std::ptr;
 
 use crate::destruction;
@@ -8,10 +9,14 @@ use crate::flavour::Flavour;
 use crate::layout::At;
 use crate::process::{self, Role};
 use crate::runtime::Ending;
-use crate::{errors, files, options, report, stats, trace};
+use crate::{errors, files, machines, options, report, stats, trace};
 
-/// Every process has ended or is blocked for ever: finals run, then what is blocked is told. When that is so again, a final is blocked, too.
+/// Acts when every process has ended or is blocked for ever: runs the finals, then reports the
+/// blocked processes. If this happens again, a final is blocked, too.
 pub fn at_rest<S: Flavour>() {
+    if machines::is_joined() {
+        return machines::at_rest::<S>();
+    }
     // SAFETY: a process of no instance.
     unsafe {
         process::start::<S>(
@@ -24,14 +29,18 @@ pub fn at_rest<S: Flavour>() {
     }
 }
 
-/// stop and stop(code).
+/// Implements stop and stop(code).
 pub fn stop<S: Flavour>(at: At, code: i32) -> ! {
     let _entered = <antiphon_fiber::Fibers<S> as Threads>::enter();
     if code != 0 {
         exit(code);
     }
-    // A process of its own runs the finals: the caller may belong to what they end.
-    // SAFETY: a process of no instance.
+    if machines::is_joined() {
+        machines::stop::<S>();
+        process::die::<S>();
+    }
+    // A process of its own runs the finals, because the caller may belong to what they end. SAFETY:
+    // a process of no instance.
     unsafe {
         (*S::this()).head.at = at;
         process::start::<S>(at, ptr::null_mut(), ptr::null(), Role::System, |_| {
@@ -46,20 +55,38 @@ fn conclude<S: Flavour>(tells_blocked: bool) {
     if before == Ending::None {
         run_finals::<S>();
     }
-    if tells_blocked {
-        for line in report::blocked::<S>() {
-            errors::warn(&line);
-        }
+    if !tells_blocked {
+        exit(0)
     }
-    exit(0)
+    let at_rest = report::at_rest::<S>();
+    // In a program with a final, blocked processes at the end are normal.
+    let is_deadlock = at_rest.is_deadlock && !has_final::<S>() && !options::get().is_plain;
+    if is_deadlock {
+        errors::say("RTS abort: deadlock: no process can go on\n");
+    }
+    for line in at_rest.lines {
+        errors::warn(&line);
+    }
+    exit(i32::from(is_deadlock))
 }
 
-/// The main resource's, if it was not destroyed, then the globals', who imports before what it imports.
+/// Whether the main resource has a final.
+pub fn has_final<S: Flavour>() -> bool {
+    let main = S::runtime().instances.lock().main;
+    // SAFETY: instances are never unmapped.
+    main.is_some_and(|(of, _)| unsafe { (*(*of).component).last.is_some() })
+}
+
+/// Runs the final of the main resource, if it was not destroyed, then those of the globals. A
+/// global that imports another one comes before it.
 fn run_finals<S: Flavour>() {
-    let (main, globals) = {
-        let instances = S::runtime().instances.lock();
-        (instances.main, instances.globals.clone())
-    };
+    run_main_final::<S>();
+    run_global_finals::<S>();
+}
+
+/// Runs the final of the main resource, if it was not destroyed.
+pub fn run_main_final<S: Flavour>() {
+    let main = S::runtime().instances.lock().main;
     // SAFETY: instances are never unmapped; the serial tells whether it is still the main one.
     unsafe {
         if let Some((main, serial)) = main
@@ -67,31 +94,83 @@ fn run_finals<S: Flavour>() {
         {
             destruction::run_final::<S>(ptr::null(), main);
         }
+    }
+}
+
+/// Runs the finals of the globals. A global that imports another one comes before it.
+pub fn run_global_finals<S: Flavour>() {
+    let globals = S::runtime().instances.lock().globals.clone();
+    // SAFETY: instances are never unmapped.
+    unsafe {
         for global in globals.into_iter().rev() {
             destruction::run_final::<S>(ptr::null(), global);
         }
     }
 }
 
-/// Writes out what is buffered and what was asked for, and ends the process.
+/// The exit code of a program that ended well but whose output was lost.
+const OUTPUT_LOST: i32 = 1;
+
+/// Writes out buffers and requested reports, and ends the process.
 pub fn exit(code: i32) -> ! {
-    files::flush_all();
+    machines::before_exit();
+    let is_lost = !write_out();
+    let code = if is_lost && code == 0 {
+        OUTPUT_LOST
+    } else {
+        code
+    };
+    machines::take_leave(code);
+    // SAFETY: a plain call; all output is written. Other servers may still run generated code, so
+    // nothing of the C library that they use is taken down.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends the process by a signal.
+pub fn by_signal(signal: c_int) -> ! {
+    // SAFETY: the signal's default action ends the process once it is let through.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::raise(signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
+        libc::_exit(128 + signal)
+    }
+}
+
+/// Writes out buffers and requested reports. Returns whether all output reached its place.
+pub fn write_out() -> bool {
+    let mut is_whole = true;
+    let mut lose = |text: &str| {
+        errors::say(text);
+        is_whole = false;
+    };
+    if let Some(error) = files::flush_all() {
+        lose(&format!("RTS warning: output was lost: {error}\n"));
+    }
     match options::get().stats {
         options::Stats::None => {}
         options::Stats::Text => errors::say(&stats::text()),
         options::Stats::Json => errors::say(&stats::json()),
     }
-    if let Some(path) = &options::get().trace
-        && let Err(error) = trace::write(path)
-    {
-        errors::say(&format!(
-            "{}: the timeline was not written: {error}\n",
-            path.display()
-        ));
+    if let Some(path) = options::get().trace.as_deref().map(machines::own_file) {
+        let path = &path;
+        let shown = path.display();
+        match trace::write(path) {
+            Ok(0) => {}
+            Ok(earlier) => errors::say(&format!(
+                "{shown}: the timeline has the last {} turns; {earlier} came before\n",
+                options::get().trace_turns
+            )),
+            Err(error) => lose(&format!("{shown}: the timeline was not written: {error}\n")),
+        }
     }
-    // SAFETY: other servers may be running generated code: nothing of the C library that they use is taken down. Its files are written out.
-    unsafe {
-        libc::fflush(ptr::null_mut());
-        libc::_exit(code)
+    // SAFETY: writes out the C library's files; takes nothing of the library down.
+    if unsafe { libc::fflush(ptr::null_mut()) } != 0 {
+        let error = std::io::Error::last_os_error();
+        lose(&format!("RTS warning: output of C was lost: {error}\n"));
     }
+    is_whole
 }

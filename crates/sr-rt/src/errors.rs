@@ -1,9 +1,10 @@
-//! Errors of the running program: a message with the place, the values and the process, exit code 1, no finals.
+//! Errors of the running program: a message with the place, the values and the process, exit code
+//! 1, no finals.
 
 use std::ffi::c_char;
 
 use crate::layout::{At, name_of};
-use crate::{ending, options, process, report};
+use crate::{ending, machines, options, process, report};
 
 /// "file f, line n".
 pub fn place(at: At) -> String {
@@ -30,7 +31,7 @@ pub fn abort(at: At, message: &str) -> ! {
     end(&text)
 }
 
-/// The same for errors whose place original SR does not tell.
+/// The same for errors for which original SR prints no place.
 pub fn abort_somewhere(at: At, message: &str) -> ! {
     let at = if options::get().is_plain {
         std::ptr::null()
@@ -41,7 +42,7 @@ pub fn abort_somewhere(at: At, message: &str) -> ! {
 }
 
 fn end(text: &str) -> ! {
-    let mut text = text.to_string();
+    let mut text = format!("{}{text}", machines::prefix());
     if !options::get().is_plain
         && let Some(name) = report::running()
     {
@@ -53,12 +54,15 @@ fn end(text: &str) -> ! {
 
 /// "RTS warning: ..."
 pub fn warn(message: &str) {
-    say(&format!("RTS warning: {message}\n"));
+    say(&format!("{}RTS warning: {message}\n", machines::prefix()));
 }
 
 /// Writes to standard error in one piece, after what the program wrote to standard output.
 pub fn say(text: &str) {
     crate::files::flush_standard_output();
+    if machines::is_guest() {
+        return machines::relay(2, text.as_bytes());
+    }
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // SAFETY: writes a slice.
@@ -116,18 +120,6 @@ unsafe extern "C" fn sr_division_by_zero(at: At, operator: *const c_char) -> ! {
     // SAFETY: by the contract.
     let operator = unsafe { name_of(operator) };
     abort(at, &format!("division by zero: i {operator} j with j=0"))
-}
-
-/// # Safety
-/// The feature is a static text.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn sr_no_virtual_machines(at: At, feature: *const c_char) -> ! {
-    // SAFETY: by the contract.
-    let feature = unsafe { name_of(feature) };
-    abort(
-        at,
-        &format!("{feature} needs virtual machines, which this SR does not have yet"),
-    )
 }
 
 /// # Safety

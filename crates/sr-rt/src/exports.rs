@@ -1,7 +1,8 @@
-//! The functions of the contract that are there in both flavours.
+//! The functions of the contract that exist in both flavours.
 //!
-//! Those that may switch are called by the gate alone. They and all that leads from them to the switch are inlined into one function each, so that the
-//! processor's predictions of returns stay right.
+//! Only the gate calls the functions that may switch. Each is inlined into one function together
+//! with everything that leads from it to the switch. So the processor's predictions of returns stay
+//! right.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -90,9 +91,9 @@ macro_rules! gated {
     }};
 }
 
-/// What fits a register.
+/// A value that fits a register.
 #[cfg(target_arch = "x86_64")]
-trait Word {
+pub trait Word {
     fn from_word(word: usize) -> Self;
     fn into_word(self) -> usize;
 }
@@ -120,7 +121,8 @@ words! {
     [] (): _word => (), _value => 0;
 }
 
-// SAFETY of everything below: generated code calls it as `include/sr.h` says; pointers are of the kinds that it says.
+// SAFETY of everything below: generated code calls these functions as `include/sr.h` says; pointers
+// are of the kinds stated there.
 export! {
     plain_one plain_many
     // The head of a loop.
@@ -238,10 +240,14 @@ export! {
     // Processes.
     fn priority<S>() -> i32 { Fibers::<S>::priority() }
     fn age<S>() -> i32 { Fibers::<S>::now().as_millis() as i32 }
-    fn enter_external<S>() {
-        // Let go of in `leave_external`.
+    fn external<S>(at: At, code: unsafe extern "C" fn(*mut c_void), parameters: *mut c_void) {
+        // `leave_external` releases it.
         std::mem::forget(Fibers::<S>::enter());
         files::flush_standard_output();
+        (*S::this()).head.at = at;
+        if let Err(error) = Fibers::<S>::on_roomy_stack(|| code(parameters)) {
+            errors::abort(at, &error.to_string());
+        }
     }
 }
 
@@ -249,19 +255,26 @@ export! {
 export_gated! {
     fn call<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::call::<S>(at, block) }
     fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {
-        ops::receive::<S>(at, Cap { op, serial }, has_else)
+        ops::receive::<S>(at, Cap::here(op, serial), has_else)
     }
     fn class_enter<S>(at: At, class: *mut Class<S>, has_else: bool) {
-        Class::enter(class, at, ptr::null(), has_else);
+        Class::enter(class, at, ptr::null_mut(), has_else);
     }
-    fn class_wait<S>(at: At, class: *mut Class<S>) { Class::wait(class, at, ptr::null()); }
+    fn class_wait<S>(at: At, class: *mut Class<S>) { Class::wait(class, at, ptr::null_mut()); }
     fn p<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p(semaphore, at); }
     fn p_wait<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p_wait(semaphore, at); }
     fn co_wait<S>(at: At, co: *mut Co<S>) -> *mut Invocation { Co::wait(co, at) }
     fn create<S>(at: At, component: *const Component, parameters: *const c_void, bytes: usize) -> *mut Instance {
         instance::create::<S>(at, component, parameters, bytes)
     }
-    fn destroy<S>(at: At, of: *mut Instance, serial: u32) { destruction::destroy::<S>(at, of, serial); }
+    fn destroy<S>(at: At, of: *mut Instance, serial: u32, machine: u32) {
+        #[cfg(feature = "machines")]
+        if !of.is_null() && machine != crate::machines::own() {
+            return crate::machines::destroy::<S>(at, machine, of, serial);
+        }
+        let _ = machine;
+        destruction::destroy::<S>(at, of, serial);
+    }
     fn need_global<S>(at: At, component: *const Component) { instance::need_global::<S>(at, component); }
     fn yield_now<S>(at: At) {
         (*S::this()).head.at = at;
@@ -284,8 +297,10 @@ export_gated! {
         (*S::this()).head.at = at;
         Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
     }
+    fn point<S>() { Fibers::<S>::point(); }
     fn leave_external<S>() {
-        // What the function printed by C's own means belongs before what the program prints next.
+        // Output of the function through the C library's own files comes before what the program
+        // prints next.
         libc::fflush(ptr::null_mut());
         Fibers::<S>::leave();
     }
@@ -296,7 +311,7 @@ extern "C" fn srn_self() -> *mut ProcessHead {
     <Many as Flavour>::this().cast()
 }
 
-/// Bytes from the running process's arena.
+/// Allocates bytes from the running process's arena.
 ///
 /// # Safety
 /// Called by a process.

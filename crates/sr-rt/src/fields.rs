@@ -1,4 +1,4 @@
-//! Fields of `scanf`: numbers, truth values and pointers, taken from the input as far as they go.
+//! Fields of `scanf`: numbers, truth values and pointers. Each takes as many characters as fit it.
 
 use crate::numbers::parse_real;
 use crate::scan::{Input, is_blank};
@@ -15,7 +15,7 @@ pub enum Stop {
 
 use Stop::{End, Mismatch};
 
-/// Takes characters while they belong, so many at most.
+/// Takes characters while they belong, up to a number of them.
 pub fn take(input: &mut impl Input, most: usize, belongs: impl Fn(u8) -> bool) -> Vec<u8> {
     let mut taken = Vec::new();
     while taken.len() < most
@@ -27,7 +27,8 @@ pub fn take(input: &mut impl Input, most: usize, belongs: impl Fn(u8) -> bool) -
     taken
 }
 
-/// Digits of the field's notation, or of the one that they show; a last `x` or `q` is taken.
+/// Takes an integer in the field's notation, or in the one that its digits show. A final `x` or `q`
+/// is taken as well.
 pub fn integer(input: &mut impl Input, conversion: u8, width: usize) -> Result<i32, Stop> {
     if !input.skip_blanks() {
         return Err(End);
@@ -115,7 +116,7 @@ pub fn real(input: &mut impl Input, most: usize) -> Result<f64, Stop> {
         let exponent = text.len();
         add(&mut text, all, &is_digit);
         if text.len() == exponent {
-            // An exponent without digits was none, if there is a point before it.
+            // An exponent without digits does not count if there is a point before it.
             if !text[..mantissa].contains(&b'.') {
                 return Err(Mismatch);
             }
@@ -125,7 +126,7 @@ pub fn real(input: &mut impl Input, most: usize) -> Result<f64, Stop> {
     parse_real(&text).ok_or(Mismatch)
 }
 
-/// Without a width exactly the word; with one, that many characters of it.
+/// Takes a truth value: without a width exactly the word, with one that many characters of it.
 pub fn truth(input: &mut impl Input, width: Option<usize>) -> Result<bool, Stop> {
     if !input.skip_blanks() {
         return Err(End);

@@ -1,38 +1,50 @@
-//! Files: buffers above the system's descriptors. A process that reads waits without its server; who writes keeps it.
+//! Files: buffers above the system's descriptors. A process that reads gives up its server while it
+//! waits; a process that writes keeps it.
 
 use std::ffi::CString;
 
 use parking_lot::Mutex;
 
 use crate::errors::abort;
-use crate::flavour;
 use crate::layout::{At, Text};
+use crate::{flavour, machines, process};
 
-/// Values of `sr_file` that are no files; others are places in the table, above these.
+/// Values of `sr_file` that are no files. Other values are places in the table, offset by these.
 const NULL: usize = 0;
 const NOOP: usize = 1;
 const FIRST: usize = 2;
+/// The program's standard input, as a value of `sr_file`.
+#[cfg(feature = "machines")]
+pub const STANDARD_INPUT: usize = FIRST;
 const STANDARD_OUTPUT: usize = 1;
 const STANDARD_ERROR: usize = 2;
 
 /// Bytes that are read or written at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// An open file, or what is left of a closed one.
+/// An open file, or the rest of a closed one.
 struct Object {
     descriptor: i32,
-    /// Read, and not yet taken from `taken` on.
+    /// Input that was read; the part from `taken` on is not used yet.
     input: Vec<u8>,
     taken: usize,
     output: Vec<u8>,
     is_open: bool,
-    /// Written out with each line: somebody looks.
+    /// Written out with each line, because a person reads along.
     is_terminal: bool,
     /// Written out at once.
     is_direct: bool,
+    /// The C library's file of the same descriptor, once an external function has received it.
+    of_c: *mut libc::FILE,
 }
 
+// SAFETY: the C library locks its files.
+unsafe impl Send for Object {}
+
 static FILES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
+
+/// Why output was lost, if the program got no error for it. The end of the program reports it.
+static LOST: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
 fn object(descriptor: i32) -> Object {
     Object {
@@ -44,6 +56,7 @@ fn object(descriptor: i32) -> Object {
         // SAFETY: a plain question.
         is_terminal: unsafe { libc::isatty(descriptor) } == 1,
         is_direct: false,
+        of_c: std::ptr::null_mut(),
     }
 }
 
@@ -56,7 +69,7 @@ fn with_table<T>(look: impl FnOnce(&mut Vec<Object>) -> T) -> T {
     look(&mut files)
 }
 
-/// Does something with an open file; aborts on a null or closed one, none for noop.
+/// Applies a function to an open file. Aborts on a null or closed one; returns none for noop.
 fn with<T>(at: At, file: usize, look: impl FnOnce(&mut Object) -> T) -> Option<T> {
     match file {
         NULL => abort(at, "operation attempted on null file"),
@@ -82,8 +95,15 @@ fn failed(at: At, doing: &str, error: &std::io::Error) -> ! {
 }
 
 impl Object {
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     fn write_out(&mut self) -> std::io::Result<()> {
+        if matches!(self.descriptor, 1 | 2) && machines::is_guest() {
+            if !self.output.is_empty() {
+                machines::relay(self.descriptor, &self.output);
+                self.output.clear();
+            }
+            return Ok(());
+        }
         let output = std::mem::take(&mut self.output);
         let mut rest = &output[..];
         while !rest.is_empty() {
@@ -93,7 +113,7 @@ impl Object {
                 let error = last_error();
                 match error.kind() {
                     std::io::ErrorKind::Interrupted => continue,
-                    // The descriptor is shared with somebody who set it so.
+                    // Another process that shares the descriptor has made it non-blocking.
                     std::io::ErrorKind::WouldBlock => {
                         wait_for(self.descriptor, libc::POLLOUT, -1);
                         continue;
@@ -108,11 +128,11 @@ impl Object {
         Ok(())
     }
 
-    /// Forgets what was read ahead: the system's position is the program's again.
+    /// Drops input that was read ahead, so that the system's position is the program's again.
     fn forget_input(&mut self) {
         let ahead = self.input.len() - self.taken;
         if ahead > 0 {
-            // SAFETY: a plain call; what cannot be sought stays as it is.
+            // SAFETY: a plain call. A descriptor that cannot seek stays as it is.
             unsafe { libc::lseek(self.descriptor, -(ahead as libc::off_t), libc::SEEK_CUR) };
         }
         self.input.clear();
@@ -153,34 +173,62 @@ pub fn output(at: At, file: usize, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-/// Writes out what the program wrote to standard output. Called where errors are told: it has none itself.
+/// Writes out what the program wrote to standard output. Called where errors are reported, as those
+/// have no buffer.
 pub fn flush_standard_output() {
+    with_table(|files| note_loss(files[STANDARD_OUTPUT].write_out()));
+}
+
+/// Appends what another virtual machine wrote to standard output or standard error, and writes it
+/// out.
+#[cfg(feature = "machines")]
+pub fn append(descriptor: i32, text: &[u8]) {
     with_table(|files| {
-        let _ = files[STANDARD_OUTPUT].write_out();
+        note_loss(files[STANDARD_OUTPUT].write_out());
+        let place = if descriptor == 2 {
+            STANDARD_ERROR
+        } else {
+            STANDARD_OUTPUT
+        };
+        files[place].output.extend_from_slice(text);
+        note_loss(files[place].write_out());
     });
 }
 
-/// Writes out all files, at the end.
-pub fn flush_all() {
+fn note_loss(written: std::io::Result<()>) {
+    if let Err(error) = written {
+        LOST.lock().get_or_insert(error);
+    }
+}
+
+/// The same where the caller may be using the table: in that case it writes nothing.
+pub fn flush_standard_output_if_free() {
+    if let Some(mut files) = FILES.try_lock()
+        && let Some(output) = files.get_mut(STANDARD_OUTPUT)
+    {
+        let _ = output.write_out();
+    }
+}
+
+/// Writes out all files, at the end. Returns why output was lost, now or before, if it was.
+pub fn flush_all() -> Option<std::io::Error> {
     with_table(|files| {
         for object in files.iter_mut().filter(|o| o.is_open) {
-            if let Err(error) = object.write_out() {
-                let text = format!("RTS warning: output was lost: {error}\n");
-                // SAFETY: writes a slice.
-                unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-            }
+            note_loss(object.write_out());
         }
     });
+    LOST.lock().take()
 }
 
-/// What reading found in the buffer.
+/// What a read found in the buffer.
 enum Input {
     Byte(u8),
     /// The buffer is empty: its descriptor has to be read.
     Empty(i32),
 }
 
-/// The next character of a file, which stays there; none at its end. Other processes go on while there is none yet.
+/// Returns the next character of a file without taking it; none at its end. While there is none
+/// yet, other processes go on.
 pub fn peek(at: At, file: usize) -> Option<u8> {
     loop {
         let found = with(at, file, |object| match object.input.get(object.taken) {
@@ -198,12 +246,12 @@ pub fn peek(at: At, file: usize) -> Option<u8> {
     }
 }
 
-/// Takes the character that [`peek`] gave.
+/// Takes the character that [`peek`] returned.
 pub fn advance(at: At, file: usize) {
     with(at, file, |object| object.taken += 1);
 }
 
-/// Takes characters that are in the buffer, as many as are wanted at most.
+/// Takes characters that are in the buffer, up to the wanted number.
 pub fn take(at: At, file: usize, wanted: usize, mut to: impl FnMut(&[u8])) -> usize {
     let taken = with(at, file, |object| {
         let ready = &object.input[object.taken.min(object.input.len())..];
@@ -215,7 +263,7 @@ pub fn take(at: At, file: usize, wanted: usize, mut to: impl FnMut(&[u8])) -> us
     taken.unwrap_or(0)
 }
 
-/// Reads more; whether there was something.
+/// Reads more. Returns whether there was something.
 fn fill(at: At, file: usize, descriptor: i32) -> bool {
     flush_standard_output();
     let _ = with(at, file, Object::write_out);
@@ -238,11 +286,16 @@ fn fill(at: At, file: usize, descriptor: i32) -> bool {
             }
         }
     };
-    // A file of the disk, or something that is there already, is read at once; a thread waits for the rest.
-    let is_ready = wait_for(descriptor, libc::POLLIN, 0);
-    let result = if is_ready {
+    // A file on disk, or input that is already available, is read at once. Otherwise a thread waits
+    // for the input.
+    let is_relayed = descriptor == 0 && machines::is_guest();
+    let is_ready = !is_relayed && wait_for(descriptor, libc::POLLIN, 0);
+    let result = if is_relayed {
+        Ok(machines::read_line(at))
+    } else if is_ready {
         read()
     } else {
+        process::note_input();
         flavour::blocking(read)
     };
     match result {
@@ -302,12 +355,76 @@ extern "C" fn sr_close(at: At, file: usize) {
         let result = object.write_out();
         object.is_open = false;
         (object.input, object.output) = (Vec::new(), Vec::new());
-        // SAFETY: its own descriptor, once.
-        unsafe { libc::close(object.descriptor) };
+        let of_c = std::mem::replace(&mut object.of_c, std::ptr::null_mut());
+        // SAFETY: closes its own descriptor, once; C's file has a copy.
+        unsafe {
+            if !of_c.is_null() {
+                libc::fclose(of_c);
+            }
+            libc::close(object.descriptor);
+        }
         result
     });
     if let Some(Err(error)) = result {
         failed(at, "close", &error);
+    }
+}
+
+unsafe extern "C" {
+    static stdin: *mut libc::FILE;
+    static stdout: *mut libc::FILE;
+    static stderr: *mut libc::FILE;
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sr_c_file(at: At, file: usize) -> *mut libc::FILE {
+    let _busy = flavour::busy();
+    if file == NULL {
+        return std::ptr::null_mut();
+    }
+    if file == NOOP {
+        // SAFETY: static texts.
+        return unsafe { libc::fopen(c"/dev/null".as_ptr(), c"r+".as_ptr()) };
+    }
+    let found = with(at, file, |object| {
+        object.write_out()?;
+        object.forget_input();
+        if object.of_c.is_null() {
+            object.of_c = of_c(object.descriptor)?;
+        }
+        Ok(object.of_c)
+    });
+    match found {
+        None => std::ptr::null_mut(),
+        Some(Ok(file)) => file,
+        Some(Err(error)) => failed(at, "hand over to C", &error),
+    }
+}
+
+/// Returns a C library file for a descriptor: a standard one, or a new one without a buffer.
+fn of_c(descriptor: i32) -> std::io::Result<*mut libc::FILE> {
+    // SAFETY: the C library's own, which it never changes.
+    match unsafe { (descriptor, stdin, stdout, stderr) } {
+        (0, file, _, _) | (1, _, file, _) | (2, _, _, file) => return Ok(file),
+        _ => {}
+    }
+    // SAFETY: a copy of the descriptor, which the new file owns.
+    unsafe {
+        let mode = match libc::fcntl(descriptor, libc::F_GETFL) & libc::O_ACCMODE {
+            libc::O_RDONLY => c"r",
+            libc::O_WRONLY => c"w",
+            _ => c"r+",
+        };
+        let copy = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3);
+        let file = match copy {
+            0.. => libc::fdopen(copy, mode.as_ptr()),
+            _ => std::ptr::null_mut(),
+        };
+        if file.is_null() {
+            return Err(last_error());
+        }
+        libc::setvbuf(file, std::ptr::null_mut(), libc::_IONBF, 0);
+        Ok(file)
     }
 }
 
@@ -341,7 +458,7 @@ extern "C" fn sr_where(at: At, file: usize) -> i32 {
     })
 }
 
-/// Moves or asks with no buffer in between; the position.
+/// Moves or asks for the position, with no buffer in between. Returns the position.
 fn position(at: At, file: usize, seek: impl FnOnce(i32) -> libc::off_t) -> i32 {
     let result = with(at, file, |object| {
         object.write_out()?;

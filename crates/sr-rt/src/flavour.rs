@@ -1,4 +1,5 @@
-//! The two flavours of the run-time, one server and many, from one generic core; their C names begin with `sr1_` and `srn_`.
+//! The two flavours of the run-time, for one server and for many, from one generic core. Their C
+//! names begin with `sr1_` and `srn_`.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +10,18 @@ use crate::options;
 use crate::process::Process;
 use crate::runtime::Runtime;
 
-/// A number of servers, with what generated code and the core keep for it.
+/// A flavour: a number of servers, with the state that generated code and the core keep for it.
 pub trait Flavour: Servers {
-    /// What the whole program shares.
+    /// Returns the state that the whole program shares.
     fn runtime() -> &'static Runtime<Self>;
-    /// The running process.
+    /// Returns the running process.
     fn this() -> *mut Process<Self>;
-    /// Called on each server before its first process: generated code looks at the server's places by itself.
+    /// Called on each server before its first process, because generated code reads the server's
+    /// places directly.
     fn settle();
 }
 
-/// Whether processes run; before that there is nothing to enter.
+/// Whether processes run; before that the run-time cannot be entered.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Whether the caller is within the run: on a server's OS thread.
@@ -27,7 +29,7 @@ pub fn has_begun() -> bool {
     HAS_BEGUN.load(Ordering::Relaxed)
 }
 
-/// While it lives, no tick switches: for functions that are the same in both flavours.
+/// A guard against switches by ticks, for functions that are the same in both flavours.
 pub enum Busy {
     /// The run has not begun.
     Outside,
@@ -48,7 +50,7 @@ pub fn busy() -> Busy {
     }
 }
 
-/// Runs a call of the system that blocks; other processes go on meanwhile.
+/// Runs a system call that blocks; other processes go on meanwhile.
 pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     if options::is_many() {
         Fibers::<Many>::blocking(call)
@@ -57,10 +59,10 @@ pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) ->
     }
 }
 
-/// A static of a program whose processes run on one OS thread.
+/// A static of a program whose processes all run on one OS thread.
 struct Alone<T>(UnsafeCell<Option<T>>);
 
-// SAFETY: set once before the first process, and then used by the one server's OS thread alone.
+// SAFETY: set once before the first process, and then used only by the one server's OS thread.
 unsafe impl<T> Sync for Alone<T> {}
 
 static OF_ONE: Alone<Runtime<One>> = Alone(UnsafeCell::new(None));
@@ -72,7 +74,7 @@ static mut sr1_self_place: *const *mut () = std::ptr::null();
 /// Where generated code counts loops.
 #[unsafe(no_mangle)]
 static mut sr1_budget: *mut i64 = std::ptr::null_mut();
-/// Where generated code counts the P operations that it does by itself.
+/// Where generated code counts its own P operations.
 #[unsafe(no_mangle)]
 static mut sr1_p_operations: *mut u64 = std::ptr::null_mut();
 
@@ -128,8 +130,8 @@ pub fn prepare_many() {
     OF_MANY.get_or_init(Runtime::new);
 }
 
-/// Keeps the places of the calling OS thread's server in `__thread` variables of the contract. Thread-local statics with C names are not stable in Rust:
-/// the assembler defines them.
+/// Keeps the places of the calling OS thread's server in `__thread` variables of the contract. The
+/// assembler defines them, because thread-local statics with C names are not stable in Rust.
 #[cfg(target_arch = "x86_64")]
 fn keep_places_of_thread(places: Places) {
     unsafe extern "C" {
@@ -160,7 +162,7 @@ std::arch::global_asm!(
     ".size sr_places_of_thread, . - sr_places_of_thread",
 );
 
-/// Elsewhere generated code asks each time.
+/// Without such variables, generated code asks each time.
 #[cfg(not(target_arch = "x86_64"))]
 fn keep_places_of_thread(_places: Places) {}
 

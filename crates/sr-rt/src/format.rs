@@ -1,4 +1,4 @@
-//! Values as text: `write` and its kin, and the formats of `printf`.
+//! Values as text: `write` and similar functions, and the formats of `printf`.
 
 use std::ffi::{c_char, c_void};
 
@@ -6,7 +6,7 @@ use crate::errors::abort;
 use crate::layout::{At, StringPlace, Text, Value};
 use crate::{files, flavour};
 
-/// Eight hexadecimal digits, or `==null==`.
+/// Formats a pointer: eight hexadecimal digits, or `==null==`.
 pub fn pointer(value: *const c_void) -> Vec<u8> {
     if value.is_null() {
         b"==null==".to_vec()
@@ -15,7 +15,8 @@ pub fn pointer(value: *const c_void) -> Vec<u8> {
     }
 }
 
-// SAFETY of everything below: a value's kind says which of its bits are set, as in the contract.
+// SAFETY of everything below: the kind of a value says which of its bits are set, as in the
+// contract.
 
 /// Appends a value as `write` shows it.
 unsafe fn show(out: &mut Vec<u8>, value: &Value) {
@@ -60,10 +61,10 @@ fn print(
     out.pop();
 }
 
-/// Appends values by a format; what is wrong with it if something is, after what came before.
+/// Appends values by a format. Stops at an error in the format and returns a description of it.
 ///
 /// # Safety
-/// The values are the contract's.
+/// The values are as in the contract.
 pub unsafe fn format(
     out: &mut Vec<u8>,
     format: &[u8],

@@ -1,14 +1,16 @@
-//! The way into what may switch, and out of it, without a call and a return.
+//! The way into and out of functions that may switch, without a call and a return.
 //!
-//! A processor keeps a stack of the return addresses of the calls that it saw, and predicts each return by it. The switch itself is a return to the server,
-//! predicted by the server's call; a call on the fiber's side that is open meanwhile would come in between, and its return would be predicted
-//! wrong as well. So generated code jumps here, and the functions it jumps to leave by a jump: all calls in them have returned when they switch, as
-//! everything that leads to the switch is inlined.
+//! A processor keeps a stack of the return addresses of calls, and predicts each return by it. The
+//! switch itself is a return to the server, predicted by the server's call. If a call on the
+//! fiber's side were open at the switch, both returns would be predicted wrong. So generated code
+//! jumps here, and the called functions also leave by a jump. Everything that leads to the switch
+//! is inlined, so all calls have returned by then.
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
-    // rax: the function; rdi, rsi, rdx, rcx: its parameters; r10: where to go on. The caller's stack may end anywhere, and the caller has nothing in
-    // other registers but rbp. The function's fifth parameter is what `leave` needs.
+    // rax: the function; rdi, rsi, rdx, rcx: its parameters; r10: the address to continue at. The
+    // caller's stack may end anywhere, and only rbp holds a value of the caller. The function's
+    // fifth parameter is what `leave` needs.
     ".p2align 4",
     ".globl sr_gate_stub",
     ".hidden sr_gate_stub",
@@ -18,14 +20,15 @@ std::arch::global_asm!(
     "    push r10",
     "    mov r8, rsp",
     "    and rsp, -16",
-    // In place of the return address: the stack of a function is aligned so.
+    // A placeholder for the return address keeps the stack aligned as at a function's entry.
     "    push 0",
     "    jmp rax",
     ".size sr_gate_stub, . - sr_gate_stub",
 );
 
-/// The way in from the head of a loop whose count is used up. It comes once in thousands of iterations, so a return that is predicted wrong is nothing to it; what
-/// counts is that the loop finds all its registers as they were, or the C compiler would keep its variables in memory.
+/// The way in from the head of a loop whose count is used up. That happens once in thousands of
+/// iterations, so one wrongly predicted return does not matter. But the loop must find all its
+/// registers unchanged, or the C compiler would keep its variables in memory.
 #[cfg(target_arch = "x86_64")]
 macro_rules! loop_gate {
     ($name:literal, $function:literal) => {
@@ -46,7 +49,8 @@ macro_rules! loop_gate {
             "    push r9",
             "    push r10",
             "    push r11",
-            // The other registers are the called function's to keep. 512 bytes hold those of floating point.
+            // The called function preserves the other registers. 512 bytes hold those of floating
+            // point.
             "    sub rsp, 512",
             "    and rsp, -16",
             "    fxsave64 [rsp]",
@@ -74,14 +78,15 @@ loop_gate!("sr1_loop_gate", "sr1_loop_is_up");
 #[cfg(target_arch = "x86_64")]
 loop_gate!("srn_loop_gate", "srn_loop_is_up");
 
-/// Goes back to generated code with a result.
+/// Returns to generated code with a result.
 ///
 /// # Safety
-/// `saved` is the fifth parameter that the gate gave the calling function, which owns nothing any more.
+/// `saved` is the fifth parameter that the gate gave to the calling function. That function owns
+/// nothing any more.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub unsafe fn leave(saved: *const u64, result: usize) -> ! {
-    // SAFETY: what the stub pushed.
+    // SAFETY: `saved` is what the stub pushed.
     unsafe {
         std::arch::asm!(
             "mov rsp, {saved}",

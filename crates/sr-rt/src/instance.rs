@@ -10,33 +10,35 @@ use crate::arena::exhausted;
 use crate::errors;
 use crate::flavour::Flavour;
 use crate::layout::{At, Component, Instance, Op};
+use crate::machines;
 use crate::process::{self, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 
-/// What belongs to an instance besides its variables. It stays with the instance's memory for ever.
+/// State of an instance besides its variables. It stays with the instance's memory for ever.
 pub struct State<S: Servers> {
     pub inner: S::Lock<Inner<S>>,
 }
 
-/// An instance's belongings.
+/// The parts of that state that the lock protects.
 pub struct Inner<S: Servers> {
     /// Its processes, oldest first.
     pub first: *mut Process<S>,
     last: *mut Process<S>,
     pub live: u64,
-    /// Memory that lives as long as it.
+    /// Memory that is freed with the instance.
     pub memory: Vec<*mut c_void>,
-    /// Operations that end with it.
+    /// Operations that end with the instance.
     pub ops: Vec<(*mut Op, i64)>,
-    /// Who waits for the end of the body or of the final.
+    /// Processes that wait for the end of the body or of the final.
     pub waits: *mut Process<S>,
     pub has_replied: bool,
     pub is_destroyed: bool,
 }
 
-// SAFETY of everything below: instances' memory is never unmapped, and their belongings are their lock's.
+// SAFETY of everything below: instances' memory is never unmapped, and the lock of an instance
+// protects its state.
 
-/// An instance's belongings.
+/// Returns the state of an instance.
 ///
 /// # Safety
 /// The instance was made by [`take`].
@@ -45,7 +47,7 @@ pub unsafe fn state<'a, S: Flavour>(of: *mut Instance) -> &'a State<S> {
     unsafe { &*(*of).state.cast::<State<S>>() }
 }
 
-/// Looks at an instance's belongings while nobody changes its processes.
+/// Reads an instance's state while its processes cannot change.
 ///
 /// # Safety
 /// As for [`state`].
@@ -57,7 +59,7 @@ pub unsafe fn with_processes<S: Flavour, T>(
     look(&mut unsafe { state::<S>(of) }.inner.lock())
 }
 
-/// A process begins to belong to an instance.
+/// Adds a process to an instance.
 ///
 /// # Safety
 /// As for [`state`]; the process belongs to none.
@@ -77,7 +79,7 @@ pub unsafe fn enlist<S: Flavour>(of: *mut Instance, process: *mut Process<S>) {
     }
 }
 
-/// A process ends.
+/// Removes a process that ends from its instance.
 ///
 /// # Safety
 /// It belongs to an instance.
@@ -106,7 +108,7 @@ pub unsafe fn leave<S: Flavour>(process: *mut Process<S>) {
     }
 }
 
-/// Calls something for each process of an instance, oldest first.
+/// Calls a function for each process of an instance, oldest first.
 ///
 /// # Safety
 /// As for [`state`].
@@ -121,7 +123,7 @@ pub unsafe fn each<S: Flavour>(of: *mut Instance, mut look: impl FnMut(*mut Proc
     }
 }
 
-/// Memory for an instance, zeroed but for what the run-time keeps in it.
+/// Allocates memory for an instance, zeroed except for the run-time's own part.
 unsafe fn take<S: Flavour>(at: At, component: *const Component) -> *mut Instance {
     let mut instances = S::runtime().instances.lock();
     if let Some(of) = instances.spare.get_mut(&component).and_then(Vec::pop) {
@@ -152,7 +154,7 @@ unsafe fn take<S: Flavour>(at: At, component: *const Component) -> *mut Instance
     }
 }
 
-/// Nothing of a destroyed instance is used any more: its memory is kept for the next of its component.
+/// Keeps the memory of a destroyed instance for the next instance of its component.
 ///
 /// # Safety
 /// As for [`state`]; the instance is destroyed, and no process belongs to it.
@@ -166,7 +168,8 @@ pub unsafe fn recycle<S: Flavour>(of: *mut Instance) {
         inner.is_destroyed = false;
         drop(inner);
         let bytes = (*(*of).component).instance_bytes;
-        // The serial stays above what old capabilities have; operations in it are ended, which is what zeroes say.
+        // The serial stays above those of old capabilities. The zeroes say that operations in it
+        // have ended.
         let head = size_of::<Instance>();
         ptr::write_bytes(of.cast::<u8>().add(head), 0, bytes.saturating_sub(head));
         let mut instances = S::runtime().instances.lock();
@@ -174,10 +177,11 @@ pub unsafe fn recycle<S: Flavour>(of: *mut Instance) {
     }
 }
 
-/// create, and the making of a global: gives the instance when its body has ended or replied.
+/// Implements create, and the making of a global. Returns the instance when its body has ended or
+/// replied.
 ///
 /// # Safety
-/// The component is static; the parameters are so many bytes; called by a process.
+/// The component is static; `parameters` has that many bytes; called by a process.
 #[inline(always)]
 pub unsafe fn create<S: Flavour>(
     at: At,
@@ -187,7 +191,7 @@ pub unsafe fn create<S: Flavour>(
 ) -> *mut Instance {
     let _entered = Fibers::<S>::enter();
     unsafe {
-        let of = prepare::<S>(at, component, parameters, bytes);
+        let of = prepare::<S>(at, component, parameters, bytes, &|_| {});
         let this = S::this();
         Semaphore::wait(
             &raw mut (*this).private,
@@ -198,11 +202,52 @@ pub unsafe fn create<S: Flavour>(
     }
 }
 
+/// The same with parameters that came from another virtual machine; `place` turns the offsets in
+/// them into addresses.
+///
+/// # Safety
+/// As for [`create`].
+#[cfg(feature = "machines")]
+pub unsafe fn create_placed<S: Flavour>(
+    at: At,
+    component: *const Component,
+    parameters: &[u8],
+    place: &dyn Fn(*mut c_void),
+) -> *mut Instance {
+    let _entered = Fibers::<S>::enter();
+    unsafe {
+        let (from, bytes) = (parameters.as_ptr().cast(), parameters.len());
+        let of = prepare::<S>(at, component, from, bytes, place);
+        let this = S::this();
+        let waits_for = Waits::Component((*component).name);
+        Semaphore::wait(&raw mut (*this).private, at, waits_for);
+        of
+    }
+}
+
+/// Returns all living instances of resources, with their serials, in the order of their creation.
+#[cfg(feature = "machines")]
+pub fn resources<S: Flavour>() -> Vec<(*mut Instance, u32)> {
+    let all = S::runtime().instances.lock().all.clone();
+    // SAFETY: instances are never unmapped; one that is not in use has no parameters.
+    let lives = |of: &*mut Instance| unsafe {
+        let is_global = !(*(**of).component).global.is_null();
+        let is_in_use = !(**of).parameters.is_null();
+        is_in_use && !is_global && !with_processes::<S, _>(*of, |inner| inner.is_destroyed)
+    };
+    let mut living: Vec<_> = all.into_iter().filter(lives).collect();
+    // SAFETY: as above. Serials grow.
+    living.sort_by_key(|of| unsafe { (**of).serial });
+    let with_serials = living.into_iter().map(|of| (of, unsafe { (*of).serial }));
+    with_serials.collect()
+}
+
 unsafe fn prepare<S: Flavour>(
     at: At,
     component: *const Component,
     parameters: *const c_void,
     bytes: usize,
+    place: &dyn Fn(*mut c_void),
 ) -> *mut Instance {
     unsafe {
         let of = take::<S>(at, component);
@@ -215,6 +260,7 @@ unsafe fn prepare<S: Flavour>(
         if bytes > 0 {
             ptr::copy_nonoverlapping(parameters.cast::<u8>(), (*of).parameters.cast(), bytes);
         }
+        place((*of).parameters);
         if !(*component).global.is_null() {
             *(*component).global = of;
         }
@@ -224,7 +270,8 @@ unsafe fn prepare<S: Flavour>(
             inner.has_replied = false;
         });
         let mut instances = S::runtime().instances.lock();
-        if instances.main.is_none() && (*component).global.is_null() {
+        let may_be_main = !machines::is_guest() && (*component).global.is_null();
+        if may_be_main && instances.main.is_none() {
             instances.main = Some((of, (*of).serial));
         }
         drop(instances);
@@ -236,7 +283,8 @@ unsafe fn prepare<S: Flavour>(
     }
 }
 
-/// The body or the final has ended or replied: whoever waits for it goes on. Whether somebody did.
+/// Wakes the process that waits for the body or the final, which has ended or replied. Returns
+/// whether one waited.
 unsafe fn answer<S: Flavour>(of: *mut Instance) -> bool {
     unsafe {
         let (waits, had_replied) = with_processes::<S, _>(of, |inner| {
@@ -254,7 +302,7 @@ unsafe fn answer<S: Flavour>(of: *mut Instance) -> bool {
     }
 }
 
-/// reply in a body or final.
+/// Implements reply in a body or final.
 ///
 /// # Safety
 /// Called by a process.
@@ -271,7 +319,7 @@ pub unsafe fn reply<S: Flavour>(at: At) {
     }
 }
 
-/// import: the global is there when this returns.
+/// Implements import: the global exists when this returns.
 ///
 /// # Safety
 /// As for [`create`]; the component is a global.
@@ -311,7 +359,7 @@ pub unsafe fn need_global<S: Flavour>(at: At, component: *const Component) {
     drop(entered);
 }
 
-/// How far a global is.
+/// The state of a global.
 pub enum Making {
     Nobody,
     /// Its body runs; these processes wait for it.
@@ -319,5 +367,5 @@ pub enum Making {
     Done,
 }
 
-/// How far each global is.
+/// The state of each global.
 pub type Makers = HashMap<*const Component, Making>;

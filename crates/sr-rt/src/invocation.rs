@@ -6,30 +6,43 @@ use antiphon_fiber::{Fibers, Region, Threads};
 
 use crate::class::Class;
 use crate::co::Co;
-use crate::errors;
 use crate::flavour::Flavour;
 use crate::layout::{At, Cap, Invocation, NOOP_SERIAL, Op, invoked, kind};
-use crate::process::{self, Process, Role, Waits};
+use crate::process::{self, Indices, Place, Process, Role, Waits};
 use crate::semaphore::Semaphore;
+use crate::{errors, options};
 
-/// What a capability turns out to be.
+/// The operation that a capability leads to.
 pub enum Found {
     Op(*mut Op),
     /// Nothing is to be done.
     Noop,
+    /// An operation on another virtual machine.
+    #[cfg(feature = "machines")]
+    Elsewhere(u32),
 }
 
-/// The operation of a capability, if it still is one.
+/// Returns the operation of a capability, if it still exists.
 ///
 /// # Safety
-/// The capability's memory is only ever used for operations, as the contract says.
+/// The capability's memory is only ever used for operations, as in the contract.
 #[inline(always)]
 pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
+    #[cfg(feature = "machines")]
+    if cap.machine != crate::machines::own() && !cap.op.is_null() {
+        // SAFETY: by the contract.
+        return unsafe { crate::machines::find(at, cap, lost) };
+    }
     if cap.op.is_null() {
         if cap.serial == NOOP_SERIAL {
             return Found::Noop;
         }
-        errors::abort(at, "invalid operation capability");
+        let plain = "invalid operation capability";
+        let message = match options::get().is_plain {
+            true => plain,
+            false => "use of a null operation capability",
+        };
+        errors::abort(at, message);
     }
     // SAFETY: by the contract.
     if unsafe { (*cap.op).serial } != cap.serial {
@@ -41,13 +54,13 @@ pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
 const LOST: &str = "attempting to invoke operation that no longer exists";
 const LOST_BY_FORWARD: &str = "attempting to forward to operation that no longer exists";
 
-// SAFETY of everything below: blocks and operations are as the contract has them; a block belongs to one process at a time, to its
-// caller before the call and after the answer, to its servant in between.
+// SAFETY of everything below: blocks and operations are as in the contract. A block belongs to one
+// process at a time: to its caller before the call and after the answer, to its servant in between.
 
-/// A block, its head zeroed.
+/// Allocates a block, its head zeroed.
 ///
 /// # Safety
-/// Called by a process, with at least the bytes of a head.
+/// Called by a process; `bytes` is at least the size of a head.
 pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut Invocation {
     let _entered = Fibers::<S>::enter();
     let is_possible = (size_of::<Invocation>() as i64..i64::from(u32::MAX)).contains(&bytes);
@@ -68,7 +81,7 @@ pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut Invocation {
 }
 
 /// # Safety
-/// As above; nobody uses the block afterwards.
+/// As above; the block is not used afterwards.
 pub unsafe fn free(block: *mut Invocation) {
     unsafe {
         if (*block).is_owned {
@@ -77,7 +90,7 @@ pub unsafe fn free(block: *mut Invocation) {
     }
 }
 
-/// A copy for a servant whose caller goes on: what becomes of it interests nobody.
+/// Copies a block for a servant whose caller goes on. No process waits for the copy.
 unsafe fn copy<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
     unsafe {
         let size = (*block).size;
@@ -92,7 +105,7 @@ unsafe fn copy<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
     }
 }
 
-/// Nobody waits for this block any more.
+/// Marks a block for which no process waits any more.
 unsafe fn disclaim(block: *mut Invocation) {
     unsafe {
         (*block).kind = invoked::SEND;
@@ -102,7 +115,7 @@ unsafe fn disclaim(block: *mut Invocation) {
     }
 }
 
-/// call.
+/// Implements call.
 ///
 /// # Safety
 /// As above; called by a process.
@@ -115,6 +128,8 @@ pub unsafe fn call<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocatio
         let op = match find(at, (*block).op, LOST) {
             Found::Op(op) => op,
             Found::Noop => return block,
+            #[cfg(feature = "machines")]
+            Found::Elsewhere(to) => return crate::machines::call::<S>(at, to, block),
         };
         (*block).kind = invoked::CALL;
         (*block).is_replied = false;
@@ -130,17 +145,14 @@ pub unsafe fn call<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocatio
             return block;
         }
         deliver::<S>(at, op, block);
-        Semaphore::wait(
-            &raw mut (*this).private,
-            ptr::null(),
-            Waits::Reply((*op).name),
-        );
-        // Written by who replied, before the V.
+        Semaphore::wait(&raw mut (*this).private, ptr::null(), Waits::Reply(op));
+        // The replying process has written it before the V.
         (&raw const answer).read_volatile()
     }
 }
 
-/// Runs a proc in the caller's own process, as generated code that is called by generated code. Reports name the proc meanwhile, as original SR's do.
+/// Runs a proc in the caller's own process, as generated code calls generated code. Meanwhile
+/// reports name the proc, as original SR's do.
 #[inline(always)]
 unsafe fn call_here<S: Flavour>(
     this: *mut Process<S>,
@@ -155,6 +167,7 @@ unsafe fn call_here<S: Flavour>(
         let block = code_of(op, at)((*op).instance, block);
         (*this).name = name;
         (*this).role = role;
+        (*this).head.at = at;
         block
     }
 }
@@ -166,7 +179,7 @@ unsafe fn code_of(op: *mut Op, at: At) -> crate::layout::Code {
     }
 }
 
-/// Brings an invocation to who serves it.
+/// Delivers an invocation to the process or operation that serves it.
 #[inline]
 pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
     unsafe {
@@ -178,8 +191,15 @@ pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
             }
             _ => {
                 let (code, instance, name) = (code_of(op, at), (*op).instance, (*op).name);
-                let region = usize::try_from((*block).region - 1).ok().map(Region);
-                process::start_in::<S>(at, instance, name, Role::Proc, region, move |_| {
+                let place = Place {
+                    #[cfg(feature = "machines")]
+                    priority: ((*block).token != 0).then_some((*block).priority),
+                    #[cfg(not(feature = "machines"))]
+                    priority: None,
+                    region: usize::try_from((*block).region - 1).ok().map(Region),
+                    indices: Indices::of(op, block),
+                };
+                process::start_in::<S>(at, instance, name, Role::Proc, place, move |_| {
                     let last = process::generated::<S, _>(|| code(instance, block));
                     finish::<S>(last);
                 });
@@ -188,10 +208,10 @@ pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
     }
 }
 
-/// send.
+/// Implements send.
 ///
 /// # Safety
-/// As above; the block is from [`allocate`] and is given away.
+/// As above; the block is from [`allocate`], and the callee takes it over.
 pub unsafe fn send<S: Flavour>(at: At, block: *mut Invocation) {
     let _entered = Fibers::<S>::enter();
     unsafe {
@@ -199,11 +219,13 @@ pub unsafe fn send<S: Flavour>(at: At, block: *mut Invocation) {
         match find(at, (*block).op, LOST) {
             Found::Op(op) => deliver::<S>(at, op, block),
             Found::Noop => free(block),
+            #[cfg(feature = "machines")]
+            Found::Elsewhere(to) => crate::machines::send::<S>(at, to, block),
         }
     }
 }
 
-/// Tells the caller that the block has its results.
+/// Tells the caller that the block holds its results.
 unsafe fn answer<S: Flavour>(block: *mut Invocation) {
     unsafe {
         (*block).is_replied = true;
@@ -214,12 +236,14 @@ unsafe fn answer<S: Flavour>(block: *mut Invocation) {
                 Semaphore::v(&raw mut (*caller).private);
             }
             invoked::CO => Co::<S>::completed((*block).co.cast(), block),
+            #[cfg(feature = "machines")]
+            invoked::REMOTE => crate::machines::answer::<S>(block),
             _ => free(block),
         }
     }
 }
 
-/// reply: the servant's new block.
+/// Implements reply. Returns the servant's new block.
 ///
 /// # Safety
 /// As above.
@@ -235,10 +259,10 @@ pub unsafe fn reply<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocati
     }
 }
 
-/// forward: the servant's new block.
+/// Implements forward. Returns the servant's new block.
 ///
 /// # Safety
-/// As above; `next` is from [`allocate`] and is given away.
+/// As above; `next` is from [`allocate`], and the callee takes it over.
 pub unsafe fn forward<S: Flavour>(
     at: At,
     block: *mut Invocation,
@@ -252,6 +276,8 @@ pub unsafe fn forward<S: Flavour>(
         (*next).arm = (*block).arm;
         (*next).answer = (*block).answer;
         (*next).is_replied = (*block).is_replied;
+        #[cfg(feature = "machines")]
+        crate::machines::inherit(block, next);
         // A block of the caller's own would be gone when the caller goes on.
         let kept = if (*block).is_owned {
             disclaim(block);
@@ -262,12 +288,14 @@ pub unsafe fn forward<S: Flavour>(
         match find(at, (*next).op, LOST_BY_FORWARD) {
             Found::Op(op) => deliver::<S>(at, op, next),
             Found::Noop => finish::<S>(next),
+            #[cfg(feature = "machines")]
+            Found::Elsewhere(to) => crate::machines::forward::<S>(at, to, next),
         }
         kept
     }
 }
 
-/// The end of an arm, or of a proc.
+/// Ends an arm or a proc.
 ///
 /// # Safety
 /// As above.
@@ -282,7 +310,7 @@ pub unsafe fn finish<S: Flavour>(block: *mut Invocation) {
     }
 }
 
-/// Its operation ended before anybody served it.
+/// Refuses an invocation whose operation ended before it was served.
 ///
 /// # Safety
 /// As above; the block is in no queue.

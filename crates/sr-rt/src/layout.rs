@@ -1,4 +1,5 @@
-//! The structs that generated C and the run-time share: `include/sr.h` in Rust. What they mean is said there.
+//! The structs that generated C and the run-time share: `include/sr.h` in Rust. The header says
+//! what they mean.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -8,6 +9,7 @@ use std::ptr;
 pub struct Location {
     pub file: *const c_char,
     pub line: i32,
+    pub what: Name,
 }
 
 /// Null where none is known.
@@ -16,10 +18,10 @@ pub type At = *const Location;
 /// A static text of the generated program.
 pub type Name = *const c_char;
 
-/// The text behind a name; empty if there is none.
+/// Returns the text of a name; empty if there is none.
 ///
 /// # Safety
-/// Null, or a static text that ends with a zero, as all names in the contract are.
+/// The name is null, or a static text that ends with a zero, as all names in the contract are.
 pub unsafe fn name_of(name: Name) -> &'static str {
     if name.is_null() {
         return "";
@@ -49,14 +51,20 @@ pub struct Program {
     pub version: u32,
     pub is_many: bool,
     pub has_loops: bool,
+    pub has_points: bool,
+    /// Whether the program was compiled with SR_MACHINES.
+    pub has_machines: bool,
     pub main: *const Component,
     pub options: Name,
     pub functions: *const Function,
     pub functions_count: i32,
+    /// The section of generated functions; null if there is none.
+    pub code: *const u8,
+    pub code_end: *const u8,
 }
 
 /// The version of the contract.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 3;
 
 #[repr(C)]
 pub struct Arena {
@@ -73,7 +81,7 @@ impl Arena {
     };
 }
 
-/// What generated code may see of a process.
+/// The part of a process that generated code may read.
 #[repr(C)]
 pub struct ProcessHead {
     pub at: At,
@@ -84,11 +92,11 @@ pub type Code = unsafe extern "C" fn(*mut Instance, *mut Invocation) -> *mut Inv
 
 /// `enum sr_op_kind`.
 pub mod kind {
-    pub const NONE: i32 = 0;
-    pub const PROC: i32 = 1;
-    pub const SEPARATE: i32 = 2;
-    pub const INPUT: i32 = 3;
-    pub const SEMAPHORE: i32 = 4;
+    pub const NONE: i16 = 0;
+    pub const PROC: i16 = 1;
+    pub const SEPARATE: i16 = 2;
+    pub const INPUT: i16 = 3;
+    pub const SEMAPHORE: i16 = 4;
 }
 
 #[repr(C)]
@@ -101,9 +109,10 @@ pub union OpTarget {
 #[repr(C)]
 pub struct Op {
     pub serial: u32,
-    pub kind: i32,
+    pub kind: i16,
+    pub is_dynamic: i16,
     pub pending: i32,
-    pub reserved: i32,
+    pub index: i32,
     pub name: Name,
     pub instance: *mut Instance,
     pub target: OpTarget,
@@ -114,11 +123,26 @@ pub struct Op {
 pub struct Cap {
     pub op: *mut Op,
     pub serial: u32,
+    /// The virtual machine that the operation is on.
+    #[cfg(feature = "machines")]
+    pub machine: u32,
 }
 
-/// The serial of a noop capability; that of null is 0.
+impl Cap {
+    /// Returns the capability of an operation of this address space.
+    pub fn here(op: *mut Op, serial: u32) -> Self {
+        Cap {
+            op,
+            serial,
+            #[cfg(feature = "machines")]
+            machine: crate::machines::own(),
+        }
+    }
+}
+
+/// The serial of a noop capability; a null capability has 0.
 pub const NOOP_SERIAL: u32 = 1;
-/// The first serial that is given to something.
+/// The first serial that is given out.
 pub const FIRST_SERIAL: u32 = 2;
 
 #[repr(C)]
@@ -137,6 +161,9 @@ pub mod invoked {
     pub const CALL: u8 = 0;
     pub const SEND: u8 = 1;
     pub const CO: u8 = 2;
+    /// Its caller is on another virtual machine.
+    #[cfg(feature = "machines")]
+    pub const REMOTE: u8 = 3;
 }
 
 #[repr(C)]
@@ -155,8 +182,37 @@ pub struct Invocation {
     pub is_replied: bool,
     pub is_owned: bool,
     pub is_refused: bool,
-    /// Of the process that a send creates, and 1; 0 if it is in its instance's.
+    /// The region of the process that a send creates, plus 1; 0 for the region of its instance.
     pub region: i32,
+    /// For a caller on another virtual machine: the machine, and the number by which it waits.
+    #[cfg(feature = "machines")]
+    pub home: u32,
+    /// The priority of a caller on another virtual machine.
+    #[cfg(feature = "machines")]
+    pub priority: i32,
+    #[cfg(feature = "machines")]
+    pub token: u64,
+    #[cfg(feature = "machines")]
+    pub signature: *const Signature,
+}
+
+/// What a message needs to know of an invocation's block.
+#[cfg(feature = "machines")]
+#[repr(C)]
+pub struct Signature {
+    /// Why the operation cannot be invoked on another virtual machine; null if it can.
+    pub refused: Name,
+    /// Where the result is, if it lies outside of the block; null otherwise.
+    pub result: *const Field,
+}
+
+/// A text or a view in a block whose characters or elements lie elsewhere.
+#[cfg(feature = "machines")]
+#[repr(C)]
+pub struct Field {
+    pub offset: u32,
+    /// 0 for a text, otherwise the number of the array's dimensions.
+    pub dimensions: i32,
 }
 
 #[repr(C)]
@@ -183,7 +239,7 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// Elements in it.
+    /// Returns the number of elements.
     pub fn length(&self) -> i64 {
         i64::from(self.high) - i64::from(self.low) + 1
     }
@@ -215,15 +271,15 @@ pub struct Target {
 }
 
 impl Text {
-    /// The characters.
+    /// Returns the characters.
     ///
     /// # Safety
-    /// They stay as they are while the slice is used.
+    /// The characters do not change while the slice is used.
     pub unsafe fn bytes<'a>(self) -> &'a [u8] {
         if self.length <= 0 {
             return &[];
         }
-        // SAFETY: a text of the contract has so many characters there.
+        // SAFETY: a text of the contract has that many characters there.
         unsafe { std::slice::from_raw_parts(self.data, self.length as usize) }
     }
 }
@@ -233,7 +289,7 @@ const _: () = {
     assert!(size_of::<Op>() == 40);
     assert!(size_of::<Cap>() == 16);
     assert!(size_of::<Instance>() == 120);
-    assert!(size_of::<Invocation>() == 88);
+    assert!(size_of::<Invocation>() == if cfg!(feature = "machines") { 112 } else { 88 });
     assert!(size_of::<ProcessHead>() == 32);
     assert!(size_of::<Value>() == 16);
     assert!(size_of::<Target>() == 24);

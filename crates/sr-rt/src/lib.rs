@@ -1,10 +1,13 @@
-//! The run-time of SR programs: what generated C is linked with.
+//! The run-time of SR programs, which generated C is linked with.
 //!
-//! The contract with generated code is `include/sr.h`; `main` is here. There are two flavours of all that depends on the number of servers, from one generic
-//! core over [`antiphon_fiber::Servers`]: with one server nothing is atomic. What SR means is said in the language report (Andrews and Olsson, TR 92-09);
-//! where that leaves freedom, this does what SR 2.3.3 does.
+//! The contract with generated code is `include/sr.h`; `main` is here. Everything that depends on
+//! the number of servers exists in two flavours, from one generic core over
+//! [`antiphon_fiber::Servers`]. With one server nothing is atomic. The language report (Andrews and
+//! Olsson, TR 92-09) defines what SR means; where it leaves freedom, this run-time does what SR
+//! 2.3.3 does.
 //!
-//! Generated code hands over raw pointers. The invariants are the contract's: each module says at its head which of them its `unsafe` rests on.
+//! Generated code passes raw pointers. The contract states the invariants; each module says at its
+//! head which of them its `unsafe` rests on.
 
 #![cfg_attr(
     test,
@@ -18,9 +21,12 @@ mod arena;
 mod arrays;
 mod class;
 mod co;
+mod crash;
 mod destruction;
 mod ending;
 mod errors;
+mod exhaustion;
+#[macro_use]
 mod exports;
 mod fields;
 mod files;
@@ -28,8 +34,12 @@ mod flavour;
 mod format;
 mod gate;
 mod instance;
+mod interruption;
 mod invocation;
 mod layout;
+mod line;
+#[cfg_attr(not(feature = "machines"), path = "machines/none.rs")]
+mod machines;
 mod memory;
 mod numbers;
 mod ops;

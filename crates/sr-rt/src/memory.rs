@@ -1,4 +1,4 @@
-//! `new` and `free`, and the memory that lives as long as an instance.
+//! `new` and `free`, and memory that lives as long as an instance.
 
 use std::ffi::c_void;
 
@@ -10,19 +10,19 @@ use crate::flavour::Flavour;
 use crate::instance;
 use crate::layout::{At, Instance};
 
-/// Before each block.
+/// The head before each block.
 #[repr(C, align(16))]
 struct Head {
     mark: u64,
     bytes: u64,
 }
 
-/// Marks of blocks in use and of freed ones, mixed with the block's address.
+/// Marks of used and of freed blocks, mixed with the block's address.
 const IN_USE: u64 = 0x5e11_1a7e_ca11_ed0f;
 
 const MOST: i64 = 1 << 47;
 
-/// new(T).
+/// Implements new(T).
 ///
 /// # Safety
 /// Called by a process.
@@ -44,10 +44,11 @@ pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut c_void {
     }
 }
 
-/// free(p).
+/// Implements free(p).
 ///
 /// # Safety
-/// Called by a process. The pointer is null, or from [`allocate`], or an address that can be read before: a wrong one is then found out.
+/// Called by a process. The pointer is null, or from [`allocate`], or an address with readable
+/// memory before it. In the last case the error is found.
 pub unsafe fn free<S: Flavour>(at: At, block: *mut c_void) {
     if block.is_null() {
         return;
@@ -65,7 +66,7 @@ pub unsafe fn free<S: Flavour>(at: At, block: *mut c_void) {
     }
 }
 
-/// Zeroed bytes that live as long as an instance.
+/// Allocates zeroed bytes that live as long as an instance.
 ///
 /// # Safety
 /// The instance lives.

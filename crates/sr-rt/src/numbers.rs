@@ -6,9 +6,10 @@ use parking_lot::Mutex;
 
 use crate::errors::abort;
 use crate::layout::{At, Text};
-use crate::{flavour, format};
+use crate::{flavour, format, options};
 
-/// An integer written in decimal, octal (`17q`) or hexadecimal (`0ffx`), blanks around it allowed; none if it is something else. It wraps.
+/// Reads an integer in decimal, octal (`17q`) or hexadecimal (`0ffx`) with optional blanks around
+/// it; none for another text. It wraps.
 pub fn parse_int(text: &[u8]) -> Option<i32> {
     let text = text.trim_ascii();
     let (is_negative, digits) = match text {
@@ -39,7 +40,7 @@ pub fn parse_int(text: &[u8]) -> Option<i32> {
     Some(value as i32)
 }
 
-/// A real as the C library reads it, blanks around it allowed.
+/// Reads a real as the C library does, with optional blanks around it.
 pub fn parse_real(text: &[u8]) -> Option<f64> {
     let mut text = text.trim_ascii().to_vec();
     if text.is_empty() || text.contains(&0) {
@@ -55,7 +56,7 @@ pub fn parse_real(text: &[u8]) -> Option<f64> {
     (read as usize == text.len() - 1).then_some(value)
 }
 
-/// true, false, t or f, in any case, blanks around it allowed.
+/// Reads true, false, t or f, in any case, with optional blanks around it.
 pub fn parse_bool(text: &[u8]) -> Option<bool> {
     match text.trim_ascii().to_ascii_lowercase().as_slice() {
         b"true" | b"t" => Some(true),
@@ -64,7 +65,7 @@ pub fn parse_bool(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// A pointer as it is written: `==null==`, or hexadecimal digits.
+/// Reads a pointer as it is printed: `==null==`, or hexadecimal digits.
 pub fn parse_pointer(text: &[u8]) -> Option<usize> {
     let text = text.trim_ascii();
     if text == b"==null==" {
@@ -105,7 +106,7 @@ unsafe extern "C" fn sr_bool_of_text(at: At, text: Text) -> bool {
     parse_bool(unsafe { text.bytes() }).unwrap_or_else(|| illegal(at, "bool", text))
 }
 
-/// The first character that is not a blank, or zero.
+/// Returns the first character that is not a blank, or zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_char_of_text(text: Text) -> u8 {
     let bytes = unsafe { text.bytes() };
@@ -119,7 +120,7 @@ unsafe extern "C" fn sr_pointer_of_text(at: At, text: Text) -> *mut c_void {
     address.unwrap_or_else(|| illegal(at, "ptr", text)) as *mut c_void
 }
 
-/// Copies a text to a buffer of 32 bytes; its length.
+/// Copies a text to a buffer of 32 bytes. Returns its length.
 unsafe fn put(buffer: *mut u8, text: &[u8]) -> i32 {
     let length = text.len().min(32);
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), buffer, length) };
@@ -235,8 +236,9 @@ extern "C" fn sr_exp_base(at: At, x: f64, base: f64) -> f64 {
     sr_power_real(at, base, x)
 }
 
-/// The subtractive generator of Knuth (Seminumerical Algorithms, 2nd edition, 3.2.2 and 3.6): X(n) = X(n-55) - X(n-24) mod M. With
-/// the modulus, the seeding and the warm-up that original SR has, seeded programs draw the same numbers.
+/// The subtractive generator of Knuth (Seminumerical Algorithms, 2nd edition, 3.2.2 and 3.6): X(n)
+/// = X(n-55) - X(n-24) mod M. Modulus, seeding and warm-up are those of original SR, so seeded
+/// programs draw the same numbers.
 struct Random {
     history: [i32; LONG],
     place: usize,
@@ -288,9 +290,13 @@ impl Random {
         }
     }
 
+    /// Returns an unpredictable number. Under a seeded schedule it is drawn from that seed, so that
+    /// the run can be repeated.
     fn unpredictable(&self) -> i32 {
-        let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
-        let mixed = since.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32);
+        let mixed = options::get().schedule.unwrap_or_else(|| {
+            let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+            since.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
+        });
         (mixed as i32).wrapping_add(self.seeds.wrapping_mul(23347))
     }
 
@@ -313,9 +319,16 @@ extern "C" fn sr_random(low: f64, high: f64) -> f64 {
     low + (high - low) * f64::from(drawn) * (1.0 / f64::from(MODULUS))
 }
 
-/// Begins anew.
+/// Starts with the seed of the options, if there is one.
+pub fn begin() {
+    if let Some(seed) = options::get().seed {
+        sr_seed(seed);
+    }
+}
+
+/// Restarts the generator with a seed.
 #[unsafe(no_mangle)]
-pub extern "C" fn sr_seed(x: f64) {
+extern "C" fn sr_seed(x: f64) {
     let _busy = flavour::busy();
     RANDOM.lock().get_or_insert_with(Random::unseeded).seed(x);
 }

@@ -12,17 +12,19 @@ use crate::invocation::{self, Found};
 use crate::layout::{At, Cap, Instance, Name, Op, OpTarget, kind};
 use crate::semaphore::Semaphore;
 
-// SAFETY of everything below: operations are in memory that is only ever used for operations, as the contract says.
+// SAFETY of everything below: memory of operations is only ever used for operations, as in the
+// contract.
 
 /// Makes an operation.
 ///
 /// # Safety
-/// The memory is an operation's that is in no use; the name is static; the target lives as long as the operation.
+/// The memory is that of an operation that is not in use; the name is static; the target lives as
+/// long as the operation.
 pub unsafe fn begin<S: Flavour>(
     op: *mut Op,
     of: *mut Instance,
     name: Name,
-    kind: i32,
+    kind: i16,
     target: OpTarget,
 ) {
     let serial = S::runtime().serial();
@@ -30,8 +32,9 @@ pub unsafe fn begin<S: Flavour>(
         op.write(Op {
             serial,
             kind,
+            is_dynamic: 0,
             pending: 0,
-            reserved: 0,
+            index: 0,
             name,
             instance: of,
             target,
@@ -39,7 +42,8 @@ pub unsafe fn begin<S: Flavour>(
     }
 }
 
-/// Ends operations that stand side by side: pending invocations are refused, capabilities find nothing any more.
+/// Ends operations that lie side by side. Pending invocations are refused, and capabilities find
+/// nothing any more.
 ///
 /// # Safety
 /// They are operations, or zeroed.
@@ -56,7 +60,7 @@ pub unsafe fn end<S: Flavour>(ops: *mut Op, count: i64) {
     }
 }
 
-/// Memory for so many operations, side by side; none of them is one yet.
+/// Allocates memory for that many operations, side by side; none of them has begun.
 pub fn allocate<S: Flavour>(at: At, count: i64) -> *mut Op {
     let _entered = Fibers::<S>::enter();
     let spare = S::runtime()
@@ -89,7 +93,7 @@ pub unsafe fn free<S: Flavour>(ops: *mut Op, count: i64) {
     spare.entry(count).or_default().push(ops);
 }
 
-/// new(op(...)): an input operation of a class, or with one of its own if that is null.
+/// Implements new(op(...)): an input operation of a class. A null class means a class of its own.
 ///
 /// # Safety
 /// The instance lives, or is null; the class lives as long as the operation.
@@ -111,43 +115,44 @@ pub unsafe fn create<S: Flavour>(
     };
     unsafe {
         begin::<S>(op, of, name, kind::INPUT, target);
-        // What tells it from operations that a block or an instance ends.
-        (*op).reserved = DYNAMIC;
-        Cap {
-            op,
-            serial: (*op).serial,
-        }
+        // The mark of operations that do not end with a block or an instance.
+        (*op).is_dynamic = 1;
+        Cap::here(op, (*op).serial)
     }
 }
 
-const DYNAMIC: i32 = 1;
-
-/// destroy of an operation's capability.
+/// Implements destroy of an operation's capability.
 ///
 /// # Safety
 /// As for all capabilities.
 pub unsafe fn destroy<S: Flavour>(at: At, cap: Cap) {
     let _entered = Fibers::<S>::enter();
     unsafe {
-        let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
-            return;
+        let op = match invocation::find(at, cap, "op no longer exists") {
+            Found::Op(op) => op,
+            Found::Noop => return,
+            #[cfg(feature = "machines")]
+            Found::Elsewhere(to) => return crate::machines::destroy_op(at, to, cap),
         };
-        if (*op).reserved != DYNAMIC {
+        if (*op).is_dynamic == 0 {
             errors::abort(at, "not a dynamic op");
         }
-        // The class stays: somebody may wait in it.
+        // The class stays, because a process may wait in it.
         free::<S>(op, 1);
     }
 }
 
-/// ?cap
+/// Implements ?cap.
 ///
 /// # Safety
 /// As for all capabilities.
 pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
     unsafe {
-        let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
-            return 0;
+        let op = match invocation::find(at, cap, "op no longer exists") {
+            Found::Op(op) => op,
+            Found::Noop => return 0,
+            #[cfg(feature = "machines")]
+            Found::Elsewhere(to) => return crate::machines::pending(at, to, cap),
         };
         match (*op).kind {
             kind::INPUT => (*op).pending,
@@ -160,7 +165,7 @@ pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
     }
 }
 
-/// Takes the oldest invocation of an operation; null if there is none and there is an else.
+/// Takes the oldest invocation of an operation. Returns null if there is none and there is an else.
 ///
 /// # Safety
 /// As for all capabilities; called by a process.
@@ -178,14 +183,13 @@ pub unsafe fn receive<S: Flavour>(
             }
             return ptr::null_mut();
         };
-        let name = (*op).name;
         match (*op).kind {
             kind::INPUT => {}
             kind::SEMAPHORE => return receive_token::<S>(at, op, has_else),
             _ => errors::abort(at, "cannot input from a proc operation"),
         }
         let class: *mut Class<S> = (*op).target.class.cast();
-        Class::enter(class, at, name, has_else);
+        Class::enter(class, at, op, has_else);
         loop {
             let mut block = Class::first(class);
             while !block.is_null() {
@@ -199,12 +203,12 @@ pub unsafe fn receive<S: Flavour>(
                 Class::leave(class);
                 return ptr::null_mut();
             }
-            Class::wait(class, at, name);
+            Class::wait(class, at, op);
         }
     }
 }
 
-/// receive from a semaphore: a P, and a block for the sake of form.
+/// Implements receive from a semaphore: a P, and a block that only satisfies the contract.
 #[cold]
 unsafe fn receive_token<S: Flavour>(
     at: At,
@@ -223,7 +227,7 @@ unsafe fn receive_token<S: Flavour>(
     }
 }
 
-/// Input from noop: nothing ever comes.
+/// Waits for input from noop, which never comes.
 #[cold]
 unsafe fn wait_for_ever<S: Flavour>(at: At) {
     loop {

@@ -1,4 +1,4 @@
-//! How the program is to be run: the model of execution, the servers, what is told at the end.
+//! How the program runs: the model of execution, the servers, and the reports at its end.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,17 +8,26 @@ use std::time::Duration;
 
 use antiphon_fiber::Policy;
 
-/// The variable of the environment.
+/// The environment variable.
 pub const VARIABLE: &str = "ANTIPHON_SR";
 
-/// Bytes of a process's stack unless given. Only pages that were touched have memory.
+/// Default bytes of a process's stack. Only touched pages have memory.
 const STACK_BYTES: usize = 1 << 20;
-/// Iterations between switches unless given, as in original SR.
+/// Default iterations between switches, as in original SR.
 const LOOPS: u32 = 10_000;
-/// The paper's quantum.
+/// The quantum of the paper.
 const QUANTUM: Duration = Duration::from_millis(10);
 
-/// What is counted is told at the end.
+/// Default limit of turns in the timeline. With more, viewers are slow.
+const TRACE_TURNS: usize = 2_000_000;
+
+/// Default limit of virtual machines.
+const MACHINES: u32 = 64;
+
+/// Platforms between virtual machines; `local` is this machine by the fastest of them.
+const PLATFORMS: [&str; 3] = ["shm", "tcp", "udp"];
+
+/// How counts are reported at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stats {
     None,
@@ -26,21 +35,27 @@ pub enum Stats {
     Json,
 }
 
-/// How the program is to be run.
+/// How the program runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub model: Policy,
     pub servers: usize,
     pub stack_bytes: usize,
     pub stats: Stats,
-    /// Where the timeline of processes goes.
+    /// The file for the timeline of processes.
     pub trace: Option<PathBuf>,
-    /// Of `random`.
+    /// Turns kept in the timeline: the last ones.
+    pub trace_turns: usize,
+    /// The seed of `random`.
     pub seed: Option<f64>,
-    /// Of a schedule drawn at random, in virtual time.
+    /// The seed of a random schedule, in virtual time.
     pub schedule: Option<u64>,
-    /// Messages as original SR has them, to the letter.
+    /// Whether messages are exactly those of original SR.
     pub is_plain: bool,
+    /// Virtual machines that the program may have at once.
+    pub machines: u32,
+    /// The platform by which they reach each other.
+    pub over: String,
 }
 
 impl Default for Options {
@@ -51,9 +66,12 @@ impl Default for Options {
             stack_bytes: STACK_BYTES,
             stats: Stats::None,
             trace: None,
+            trace_turns: TRACE_TURNS,
             seed: None,
             schedule: None,
             is_plain: false,
+            machines: MACHINES,
+            over: "shm".into(),
         }
     }
 }
@@ -71,12 +89,12 @@ impl fmt::Display for OptionError {
     }
 }
 
-const ALL: &str = "write model=, servers=, stack=, stats=, trace=, seed=, schedule= or report=, separated by commas";
+const ALL: &str = "write model=, servers=, stack=, stats=, trace=, trace-turns=, seed=, schedule=, vms=, over= or report=, separated by commas";
 const MODELS: &str =
     "write model=cooperative, counted[:LOOPS], sliced[:MS] or sliced-deferred[:MS]";
 
 impl Options {
-    /// Changes what a text such as `model=counted:100,servers=2` names.
+    /// Changes the options that a text such as `model=counted:100,servers=2` names.
     pub fn read(&mut self, text: &str) -> Result<(), OptionError> {
         for word in text.split(',').filter(|w| !w.is_empty()) {
             let error = |wanted| OptionError {
@@ -102,11 +120,22 @@ impl Options {
                     }
                 }
                 "trace" => self.trace = Some(value.into()),
+                "trace-turns" => {
+                    let turns = value.parse().ok().filter(|n| *n > 0);
+                    self.trace_turns = turns.ok_or(error("write a number above 0"))?;
+                }
                 "seed" => self.seed = Some(value.parse().ok().ok_or(error("write a number"))?),
                 "schedule" => {
                     let seed = value.strip_prefix("seed:").and_then(|s| s.parse().ok());
                     self.schedule = Some(seed.ok_or(error("write schedule=seed:NUMBER"))?);
                 }
+                "vms" => {
+                    let machines = value.parse().ok().filter(|n| (1..=1024).contains(n));
+                    self.machines = machines.ok_or(error("write a number from 1 to 1024"))?;
+                }
+                "over" if value == "local" => self.over = "shm".into(),
+                "over" if PLATFORMS.contains(&value) => self.over = value.into(),
+                "over" => return Err(error("write over=local, shm, tcp or udp")),
                 "report" if value == "plain" || value == "full" => self.is_plain = value == "plain",
                 "report" => return Err(error("write report=plain or report=full")),
                 _ => return Err(error(ALL)),
@@ -146,7 +175,7 @@ static OPTIONS: OnceLock<Options> = OnceLock::new();
 static IS_SLICED: AtomicBool = AtomicBool::new(false);
 static IS_MANY: AtomicBool = AtomicBool::new(false);
 
-/// Fixes them for the run.
+/// Sets the options of the run, once.
 pub fn set(options: Options, is_many: bool) {
     IS_SLICED.store(
         matches!(options.model, Policy::Sliced(_)),
@@ -156,7 +185,7 @@ pub fn set(options: Options, is_many: bool) {
     let _ = OPTIONS.set(options);
 }
 
-/// Those of this run.
+/// Returns the options of the run.
 pub fn get() -> &'static Options {
     OPTIONS.get_or_init(Options::default)
 }

@@ -11,40 +11,47 @@ use crate::class::Class;
 use crate::errors;
 use crate::flavour::{self, Flavour};
 use crate::instance;
-use crate::layout::{Arena, At, Instance, Name, ProcessHead};
+use crate::layout::{Arena, At, Instance, Invocation, Name, Op, ProcessHead};
 use crate::options;
 use crate::semaphore::Semaphore;
 
-/// What a process does.
+/// The code that a process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The run-time's own: never reported.
+    /// Code of the run-time: never reported.
     System,
     Proc,
     Body,
     Final,
 }
 
-/// What a process waits for, for reports.
+/// What a process waits for; used in reports.
 #[derive(Debug, Clone, Copy)]
 pub enum Waits {
     Nothing,
     /// The semaphore's address.
     Semaphore(*mut c_void),
-    /// An invocation of an operation; of any of several of a class if there is no name. The class's address.
-    Invocation(Name, *mut c_void),
+    /// An invocation: the operation, or null for any of several in a class, and the class's
+    /// address.
+    Invocation(*mut Op, *mut c_void),
     /// The end or reply of an operation.
-    Reply(Name),
+    Reply(*mut Op),
     /// Invocations of a `co`.
     Co,
     /// The body or the final of a component.
     Component(Name),
-    /// Something that never comes.
+    /// An action of another virtual machine.
+    #[cfg(feature = "machines")]
+    Machine(u32),
+    /// Nothing: it waits for ever.
     Ever,
     Time,
+    /// Input from outside of the program.
+    Input,
 }
 
-/// A descriptor. Generated code sees the head. It is used again for other processes, and never unmapped.
+/// A descriptor. Generated code reads the head. Descriptors are reused for other processes, and
+/// never unmapped.
 #[repr(C)]
 pub struct Process<S: Servers> {
     pub head: ProcessHead,
@@ -55,24 +62,75 @@ pub struct Process<S: Servers> {
     pub instance: *mut Instance,
     /// Where it waits for replies, for access to a class, and for bodies.
     pub private: Semaphore<S>,
-    /// Known once it has begun.
+    /// The fiber, once it has begun.
     pub fiber: Option<Detached<S>>,
-    /// Set by who destroys its instance, on any server.
+    /// Set, on any server, by the process that destroys its instance.
     pub is_killed: AtomicBool,
-    /// Of a process that waits for access to a class: whether its input statement has an else.
+    /// While it waits for access to a class: whether its input statement has an else.
     pub has_else: bool,
-    /// The next that waits for the same class.
+    /// The next process that waits for the same class.
     pub next_waiting: *mut Process<S>,
-    /// The class that it looks through.
+    /// The class that it looks through, the innermost if there are several.
     pub holds: *mut Class<S>,
-    /// How many were started before it.
+    /// The values of the quantifiers that it was started for.
+    pub indices: Indices,
+    /// The number of processes that were started before it.
     pub number: u64,
     /// Its neighbours among its instance's processes.
     pub next: *mut Process<S>,
     pub previous: *mut Process<S>,
 }
 
-/// A descriptor for a new process.
+/// Values of a process declaration's quantifiers, for reports.
+#[derive(Debug, Clone, Copy)]
+pub struct Indices {
+    /// The declaration's name. While the process runs a proc that it called, its own name is that
+    /// of the proc.
+    of: Name,
+    count: u8,
+    values: [i32; Indices::MOST],
+}
+
+impl Indices {
+    const MOST: usize = 4;
+    /// For a process that was started without quantifiers.
+    pub const NONE: Indices = Indices {
+        of: ptr::null(),
+        count: 0,
+        values: [0; Indices::MOST],
+    };
+
+    /// Returns the values for the process that an invocation starts.
+    ///
+    /// # Safety
+    /// The operation is a proc's, and the block is an invocation of it.
+    #[inline]
+    pub unsafe fn of(op: *const Op, block: *const Invocation) -> Indices {
+        let mut indices = Indices::NONE;
+        // SAFETY: by the contract, `index` says where the block has the values and how many.
+        unsafe {
+            let index = (*op).index;
+            if index != 0 {
+                let count = (index as usize & 0xf).min(Indices::MOST);
+                let first = block.byte_add(index as usize >> 4).cast::<i32>();
+                ptr::copy_nonoverlapping(first, indices.values.as_mut_ptr(), count);
+                indices.count = count as u8;
+                indices.of = (*op).name;
+            }
+        }
+        indices
+    }
+
+    /// Returns the values, if the process has its declaration's name.
+    pub fn values(&self, name: Name) -> &[i32] {
+        match name == self.of {
+            true => &self.values[..usize::from(self.count)],
+            false => &[],
+        }
+    }
+}
+
+/// Returns a descriptor for a new process.
 fn take<S: Flavour>() -> *mut Process<S> {
     let spare = S::runtime().spare_processes.lock().pop();
     spare.unwrap_or_else(|| {
@@ -91,6 +149,7 @@ fn take<S: Flavour>() -> *mut Process<S> {
             has_else: false,
             next_waiting: ptr::null_mut(),
             holds: ptr::null_mut(),
+            indices: Indices::NONE,
             number: 0,
             next: ptr::null_mut(),
             previous: ptr::null_mut(),
@@ -98,10 +157,11 @@ fn take<S: Flavour>() -> *mut Process<S> {
     })
 }
 
-/// Starts a process of an instance, or of none. It is appended to the ready list; the caller goes on.
+/// Starts a process of an instance, or of none. It is appended to the ready list; the caller
+/// continues.
 ///
 /// # Safety
-/// The instance lives; `run` keeps the contract of its caller. The caller has entered the run-time.
+/// The instance lives; `run` keeps its caller's contract. The caller has entered the run-time.
 #[inline]
 pub unsafe fn start<S: Flavour>(
     at: At,
@@ -110,10 +170,31 @@ pub unsafe fn start<S: Flavour>(
     role: Role,
     run: impl FnOnce(*mut Process<S>) + 'static,
 ) {
-    unsafe { start_in(at, instance, name, role, None, run) }
+    unsafe { start_in(at, instance, name, role, Place::default(), run) }
 }
 
-/// The same for one that is in a region of its own, if one is given, rather than in its instance's.
+/// Where a process belongs, and which one of its declaration it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Its own region, in place of its instance's.
+    pub region: Option<Region>,
+    /// Its priority, in place of its creator's.
+    pub priority: Option<i32>,
+    /// The values of its quantifiers.
+    pub indices: Indices,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Place {
+            region: None,
+            priority: None,
+            indices: Indices::NONE,
+        }
+    }
+}
+
+/// The same for one of several processes of a declaration, or for one in a region of its own.
 ///
 /// # Safety
 /// As above.
@@ -123,12 +204,15 @@ pub unsafe fn start_in<S: Flavour>(
     instance: *mut Instance,
     name: Name,
     role: Role,
-    region: Option<Region>,
+    place: Place,
     run: impl FnOnce(*mut Process<S>) + 'static,
 ) {
     let process = take::<S>();
-    let mut builder = Builder::default();
-    // SAFETY: a spare descriptor is nobody else's; the instance lives by the contract.
+    let mut builder = Builder {
+        priority: place.priority,
+        ..Builder::default()
+    };
+    // SAFETY: no other process uses a spare descriptor; the instance lives by the contract.
     unsafe {
         (*process).head.at = at;
         (*process).name = name;
@@ -136,7 +220,9 @@ pub unsafe fn start_in<S: Flavour>(
         (*process).waits_for = Waits::Nothing;
         (*process).instance = instance;
         (*process).fiber = None;
+        (*process).indices = place.indices;
         (*process).is_killed.store(false, Ordering::Relaxed);
+        (*process).holds = ptr::null_mut();
         (*process).private.reset();
         (*process).number = S::runtime().processes.add(1);
         if !instance.is_null() {
@@ -145,8 +231,8 @@ pub unsafe fn start_in<S: Flavour>(
                 builder.region = Some(Region((*instance).region as usize));
             }
         }
-        if region.is_some() {
-            builder.region = region;
+        if place.region.is_some() {
+            builder.region = place.region;
         }
     }
     let body = move || {
@@ -158,13 +244,14 @@ pub unsafe fn start_in<S: Flavour>(
             end(process);
         }
     };
-    // SAFETY: what the body owns is used by one process at a time, and generated code keeps no address of a thread-local over a switch.
+    // SAFETY: one process at a time uses the body's data. Generated code keeps no address of a
+    // thread-local across a switch.
     if let Err(error) = unsafe { Fibers::<S>::detach(builder, process.cast(), body) } {
         errors::abort(at, &error.to_string());
     }
 }
 
-/// Whether it is to run: it may have been killed before.
+/// Whether the process should run: it may have been killed before.
 unsafe fn begin<S: Flavour>(process: *mut Process<S>) -> bool {
     // SAFETY: the caller's own descriptor.
     unsafe {
@@ -191,21 +278,22 @@ unsafe fn end<S: Flavour>(process: *mut Process<S>) {
     S::runtime().spare_processes.lock().push(process);
 }
 
-/// Runs generated code. Under a model with time slices, ticks switch in it.
+/// Runs generated code. Under a model with time slices, ticks may switch inside it.
 ///
 /// # Safety
-/// The code is generated code, and the caller a process.
+/// The code is generated code, and the caller is a process.
 #[inline(always)]
 pub unsafe fn generated<S: Flavour, T>(code: impl FnOnce() -> T) -> T {
     if options::is_sliced() {
-        // SAFETY: generated code takes no lock and allocates nothing between two calls of the run-time.
+        // SAFETY: generated code takes no lock and allocates nothing between two calls of the
+        // run-time.
         unsafe { Fibers::<S>::sliceable(code) }
     } else {
         code()
     }
 }
 
-/// Whether a process may not run any more.
+/// Whether a process was killed.
 ///
 /// # Safety
 /// The descriptor of a process.
@@ -215,7 +303,8 @@ pub unsafe fn is_killed<S: Flavour>(process: *const Process<S>) -> bool {
     unsafe { &(*process).is_killed }.load(Ordering::Relaxed)
 }
 
-/// Ends the calling process if it was killed while it ran: what it comes upon is no error of the program then.
+/// Ends the calling process if it was killed while it ran. An error that it then meets is not the
+/// program's.
 pub fn die_if_killed() {
     fn look<S: Flavour>() {
         let this = S::this();
@@ -231,21 +320,36 @@ pub fn die_if_killed() {
     }
 }
 
-/// A killed process is gone.
+/// Notes that the calling process waits for input from outside.
+pub fn note_input() {
+    fn of<S: Flavour>() {
+        let this = S::this();
+        if !this.is_null() {
+            // SAFETY: the caller's own descriptor.
+            unsafe { (*this).waits_for = Waits::Input };
+        }
+    }
+    match options::is_many() {
+        true => of::<Many>(),
+        false => of::<One>(),
+    }
+}
+
+/// Ends a killed process that does not run any more.
 pub fn discarded<S: Flavour>(process: *mut ()) {
     if !process.is_null() {
-        // SAFETY: it does not run any more, and its fiber kept it.
+        // SAFETY: the process does not run any more, and its fiber has kept the descriptor.
         unsafe { end::<S>(process.cast()) };
     }
 }
 
-/// The calling process does not run any more.
+/// Ends the calling process.
 pub fn die<S: Flavour>() -> ! {
     let this = Fibers::<S>::this();
     // SAFETY: the caller's own descriptor.
     unsafe { &(*S::this()).is_killed }.store(true, Ordering::Relaxed);
     loop {
-        // SAFETY: it was killed with its instance, and nobody waits for what is on its stack.
+        // SAFETY: the process was killed with its instance, and nothing else uses its stack.
         unsafe { this.kill() };
         <Fibers<S> as antiphon_fiber::Threads>::yield_now();
     }

@@ -1,4 +1,5 @@
-//! Queues of invocations and crowds of processes: linked through what is in them, so that waiting costs no memory.
+//! Queues of invocations and crowds of processes. The links are in the members, so waiting needs no
+//! memory.
 
 use std::ptr;
 
@@ -15,13 +16,14 @@ pub struct Queue {
     last: *mut Invocation,
 }
 
-/// Processes in the order in which they came.
+/// Processes in the order of their arrival.
 pub struct Crowd<S: Servers> {
     pub first: *mut Process<S>,
     last: *mut Process<S>,
 }
 
-// SAFETY of everything below: the links of what is in a queue or crowd belong to the class's lock, whose holder calls.
+// SAFETY of everything below: the class's lock protects the links of the members of a queue or
+// crowd, and the caller holds it.
 
 impl Queue {
     pub const EMPTY: Queue = Queue {
@@ -60,7 +62,7 @@ impl Queue {
         }
     }
 
-    /// Takes out all of one operation; they are chained by `next`.
+    /// Takes out all invocations of one operation; they are chained by `next`.
     pub unsafe fn remove_all(&mut self, op: *mut Op) -> *mut Invocation {
         let mut removed = Queue::EMPTY;
         let mut block = self.first;

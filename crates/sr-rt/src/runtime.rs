@@ -1,4 +1,4 @@
-//! What the whole program shares.
+//! State that the whole program shares.
 
 use std::collections::HashMap;
 
@@ -7,46 +7,47 @@ use antiphon_fiber::{Lock, Servers, Word};
 use crate::layout::{Component, FIRST_SERIAL, Instance, Op};
 use crate::process::Process;
 
-/// What the whole program shares.
+/// State that the whole program shares.
 pub struct Runtime<S: Servers> {
     serials: S::Word,
     /// Processes started so far.
     pub processes: S::Word,
     pub instances: S::Lock<Instances>,
-    /// Descriptors that no process has now.
+    /// Descriptors that no process uses now.
     pub spare_processes: S::Lock<Vec<*mut Process<S>>>,
-    /// Memory that is used for operations alone, by the number of operations in each piece.
+    /// Memory that is only used for operations, by the number of operations in each piece.
     pub spare_ops: S::Lock<HashMap<i64, Vec<*mut Op>>>,
-    /// Whether finals have begun, and what follows them.
+    /// Whether finals have begun.
     pub ending: S::Lock<Ending>,
 }
 
 /// How far the program's end has come.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// It runs.
+    /// The program runs.
     #[default]
     None,
-    /// Finals run.
+    /// The finals run.
     Finals,
 }
 
 /// All instances.
 #[derive(Default)]
 pub struct Instances {
-    /// Every instance ever made, in the order of creation; memory that waits to be used again is among them.
+    /// Every instance ever made, in the order of creation, including memory that waits for reuse.
     pub all: Vec<*mut Instance>,
     /// Memory of destroyed instances, by component.
     pub spare: HashMap<*const Component, Vec<*mut Instance>>,
-    /// How far each global is.
+    /// The state of each global.
     pub makers: crate::instance::Makers,
-    /// Globals whose bodies have ended or replied, in that order: who imports comes after what it imports.
+    /// Globals whose bodies have ended or replied, in that order. A global that imports another one
+    /// comes after it.
     pub globals: Vec<*mut Instance>,
     /// The instance of the main resource, and its serial.
     pub main: Option<(*mut Instance, u32)>,
 }
 
-// SAFETY: what the pointers lead to is used under locks, or by the one process that owns it.
+// SAFETY: the pointers lead to memory that is used under locks, or by the one process that owns it.
 unsafe impl<S: Servers> Send for Runtime<S> {}
 unsafe impl<S: Servers> Sync for Runtime<S> {}
 
@@ -64,7 +65,7 @@ impl<S: Servers> Runtime<S> {
         }
     }
 
-    /// A serial that was not given before, as far as 32 bits go; never one of those for nothing.
+    /// Returns a new serial, unique as far as 32 bits go, and never one of those for null and noop.
     #[inline]
     pub fn serial(&self) -> u32 {
         loop {

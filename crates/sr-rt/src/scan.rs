@@ -1,4 +1,4 @@
-//! Reading: `read`, `get`, `getarg`, and what they share with the formats of `scanf`.
+//! Reading: `read`, `get`, `getarg`, and the parts that they share with the formats of `scanf`.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -7,17 +7,17 @@ use crate::layout::{At, Target};
 use crate::numbers::{parse_bool, parse_int, parse_pointer, parse_real};
 use crate::{files, flavour};
 
-/// What there is to read when nothing is.
+/// The result of reading at the end of the input.
 pub const EOF: i32 = -1;
 
 /// Characters to read from: a file, or a text.
 pub trait Input {
-    /// The next, which stays there; none at the end.
+    /// Returns the next character without taking it; none at the end.
     fn peek(&mut self) -> Option<u8>;
-    /// Takes it.
+    /// Takes the next character.
     fn advance(&mut self);
 
-    /// Takes blanks; whether there is something behind them.
+    /// Takes blanks. Returns whether something follows them.
     fn skip_blanks(&mut self) -> bool {
         while let Some(c) = self.peek() {
             if !is_blank(c) {
@@ -63,10 +63,11 @@ pub fn is_blank(c: u8) -> bool {
     c.is_ascii_whitespace() || c == 0x0b
 }
 
-/// Characters of a word that count; further ones are taken and forgotten.
+/// Characters of a word that count; further ones are taken and dropped.
 const WORD_MOST: usize = 99;
 
-/// A word, with the blanks before it and those behind it up to the end of the line; none at the end of the input.
+/// Takes a word, with the blanks before it and those behind it up to the end of the line; none at
+/// the end of the input.
 fn word(input: &mut impl Input) -> Option<Vec<u8>> {
     if !input.skip_blanks() {
         return None;
@@ -87,7 +88,8 @@ fn word(input: &mut impl Input) -> Option<Vec<u8>> {
     Some(word)
 }
 
-/// A line without its end, or as much of it as there is room for; none at the end of the input.
+/// Takes a line without its end, or as much of it as there is room for; none at the end of the
+/// input.
 fn line(input: &mut impl Input, most: usize) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     loop {
@@ -107,9 +109,10 @@ fn line(input: &mut impl Input, most: usize) -> Option<Vec<u8>> {
     }
 }
 
-// SAFETY of everything below: a target's kind says what is at its place, as in the contract.
+// SAFETY of everything below: a target's kind says what type of value is at its place, as in the
+// contract.
 
-/// Stores characters in a string, or in an array whose rest becomes blank.
+/// Stores characters in a string, or in an array, whose rest becomes blank.
 ///
 /// # Safety
 /// The target is a string or an array of characters.
@@ -127,7 +130,7 @@ pub unsafe fn store_text(target: &Target, text: &[u8]) {
     }
 }
 
-/// Stores what a word says; whether it says such a value.
+/// Stores the value of a word. Returns whether the word is such a value.
 unsafe fn store_word(target: &Target, word: &[u8]) -> bool {
     let place = target.place;
     unsafe {
@@ -170,10 +173,10 @@ unsafe fn read(input: &mut impl Input, targets: &[Target]) -> i32 {
     targets.len() as i32
 }
 
-/// The targets of a call.
+/// Returns the targets of a call.
 ///
 /// # Safety
-/// So many of them are there.
+/// `targets` points to that many targets.
 pub unsafe fn targets<'a>(count: i32, targets: *const Target) -> &'a [Target] {
     if count <= 0 {
         return &[];
@@ -209,6 +212,24 @@ unsafe extern "C" fn sr_get(at: At, file: usize, to: Target) -> i32 {
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static ARGUMENTS: AtomicPtr<*mut c_char> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Returns the next line of standard input with its end; empty at the end of the input.
+#[cfg(feature = "machines")]
+pub fn whole_line(at: At) -> Vec<u8> {
+    let mut input = FileInput {
+        at,
+        file: files::STANDARD_INPUT,
+    };
+    let mut line = Vec::new();
+    while let Some(c) = input.peek() {
+        line.push(c);
+        input.advance();
+        if c == b'\n' {
+            break;
+        }
+    }
+    line
+}
 
 /// Keeps the command line.
 pub fn keep_arguments(count: i32, arguments: *mut *mut c_char) {

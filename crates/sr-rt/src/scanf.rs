@@ -1,4 +1,5 @@
-//! `scanf` and `sscanf`: fields by format, as original SR's `scan.c` has them (restated there in its head comment).
+//! `scanf` and `sscanf`: fields by format, as in original SR's `scan.c`, whose head comment states
+//! the rules.
 
 use crate::errors::abort;
 use crate::fields::{Stop, integer, pointer, real, take, truth};
@@ -6,7 +7,7 @@ use crate::flavour;
 use crate::layout::{At, Target, Text};
 use crate::scan::{EOF, FileInput, Input, TextInput, is_blank, store_text, targets};
 
-/// Widest field, and most digits of a width.
+/// The widest field, and the limit of a width's digits.
 const WIDTH_MOST: usize = 512;
 const WIDTH_DIGITS: usize = 50;
 
@@ -20,7 +21,7 @@ struct Field {
     is_suppressed: bool,
     width: Option<usize>,
     conversion: u8,
-    /// Of `[`: which characters belong.
+    /// For `[`: the characters that belong.
     set: Option<Box<[bool; 256]>>,
 }
 
@@ -30,7 +31,7 @@ impl Field {
     }
 }
 
-/// Reads by a format; how many values, or the reason why the format is wrong.
+/// Reads by a format. Returns how many values it read, or the reason why the format is wrong.
 unsafe fn scan(
     input: &mut impl Input,
     format: &[u8],
@@ -74,7 +75,7 @@ unsafe fn fields(
     Ok(())
 }
 
-/// A character of the format stands for itself.
+/// Takes a character that the format has literally.
 fn literal(input: &mut impl Input, c: u8) -> Result<(), Stop> {
     match input.peek() {
         None => Err(End),
@@ -85,7 +86,7 @@ fn literal(input: &mut impl Input, c: u8) -> Result<(), Stop> {
     }
 }
 
-/// The conversion behind a `%`.
+/// Parses the conversion behind a `%`.
 fn parse(rest: &mut &[u8]) -> Result<Field, Stop> {
     let mut next = || {
         let (&c, after) = rest.split_first().ok_or(Wrong(CUT))?;
@@ -126,7 +127,7 @@ fn parse(rest: &mut &[u8]) -> Result<Field, Stop> {
     })
 }
 
-/// The characters of `[...]`, whose bracket was taken.
+/// Parses the characters of `[...]`, whose opening bracket was taken.
 fn parse_set(rest: &mut &[u8]) -> Result<Box<[bool; 256]>, Stop> {
     let is_in = rest.first() != Some(&b'^');
     if !is_in {
@@ -158,7 +159,7 @@ fn of_kind<'a>(target: Option<&'a Target>, kinds: &[u8]) -> Result<Option<&'a Ta
     }
 }
 
-// SAFETY: a target's kind was looked at before its place is written.
+// SAFETY: a target's kind is checked before its place is written.
 unsafe fn convert(
     input: &mut impl Input,
     field: &Field,
@@ -213,10 +214,11 @@ unsafe fn characters(
         Some(target) if !is_char => target.maximum.max(0) as usize,
         _ => WIDTH_MOST,
     };
+    // As in the original: one character for `%c`, whatever its target, and for every field of a
+    // char.
     let width = match field.conversion {
-        b'c' => field
-            .width
-            .unwrap_or(if is_char || target.is_none() { 1 } else { room }),
+        b'c' => field.width.unwrap_or(1),
+        _ if is_char => field.width.unwrap_or(1),
         _ => field.width(),
     };
     if is_char && width != 1 {
@@ -225,7 +227,7 @@ unsafe fn characters(
             _ => UNLIKE,
         }));
     }
-    // A string takes the whole field and keeps what it has room for; an array ends it.
+    // A string takes the whole field and keeps as much as it has room for. An array ends the field.
     let is_array = target.is_some_and(|t| t.kind == b'a') || field.conversion == b'c';
     let most = if is_array { width.min(room) } else { width };
     if field.conversion == b's' {
@@ -316,6 +318,18 @@ mod tests {
         ];
         assert_eq!(scanned("1.5e2 false=xab", "%f %b=%c%[a-c]", &to), Ok(4));
         assert_eq!((real, truth, c, &chars), (150.0, 0, b'x', b"ab  "));
+    }
+
+    #[test]
+    fn a_char_takes_one_character_and_an_array_of_them_one_for_c() {
+        let (mut c, mut chars) = (0_u8, [0_u8; 4]);
+        let to = [target(b'c', &mut c), target(b'a', &mut chars)];
+        assert_eq!(scanned("CALVIN", "%[A-Z]%s", &to), Ok(2));
+        assert_eq!((c, &chars), (b'C', b"ALVI"));
+        let to = [target(b'c', &mut c), target(b'a', &mut chars)];
+        assert_eq!(scanned(" one two", "%s%c", &to), Ok(2));
+        assert_eq!((c, &chars), (b'o', b"n   "));
+        assert_eq!(scanned("one", "%2s", &[target(b'c', &mut c)]), Err(UNLIKE));
     }
 
     #[test]

@@ -8,18 +8,24 @@ use antiphon_fiber::{Event, Fibers, Lock, Servers, Threads, Wait, WaitQueue};
 
 use crate::flavour::Flavour;
 use crate::layout::{At, Name};
-use crate::process::Waits;
+use crate::process::{Process, Waits};
 
 /// A semaphore, in the memory of `struct sr_semaphore`.
 ///
-/// The value is below zero by the number of processes that wait, or are about to. Who counts it down below zero waits; who counts it up to zero or below
-/// wakes the first, or leaves a credit if that one is not in the line yet. Generated code counts by itself, by single instructions, and comes here
-/// only to wait or to wake: a tick or another server may come in between.
+/// The number of processes that wait, or are about to, is minus the value if it is below zero. A
+/// process that counts the value down below zero waits. One that counts it up to zero or below
+/// wakes the first waiting process, or leaves a credit if that one is not in the queue yet.
+/// Generated code counts by itself, with single instructions, because a tick or another server may
+/// come in between. It calls these functions only to wait or to wake.
 #[repr(C)]
 pub struct Semaphore<S: Servers> {
     value: AtomicI32,
-    reserved: i32,
+    /// For an element of an array.
+    index: i32,
     name: Name,
+    /// The process that has passed it, if that is noted. Only reports use it, as the process may be
+    /// gone.
+    holder: *mut Process<S>,
     state: S::Lock<State<S>>,
 }
 
@@ -28,8 +34,12 @@ struct State<S: Servers> {
     credits: u64,
 }
 
-const _: () = assert!(size_of::<Semaphore<antiphon_fiber::One>>() <= 64);
-const _: () = assert!(size_of::<Semaphore<antiphon_fiber::Many>>() <= 64);
+const _: () = {
+    use antiphon_fiber::{Many, One};
+    use std::mem::offset_of;
+    assert!(size_of::<Semaphore<One>>() <= 72 && size_of::<Semaphore<Many>>() <= 72);
+    assert!(offset_of!(Semaphore<One>, holder) == 16 && offset_of!(Semaphore<Many>, holder) == 16);
+};
 
 fn waits() -> Wait {
     Wait {
@@ -42,42 +52,43 @@ impl<S: Flavour> Semaphore<S> {
     pub fn new(name: Name, value: i32) -> Self {
         Semaphore {
             value: AtomicI32::new(value),
-            reserved: 0,
+            index: 0,
             name,
             state: S::Lock::new(State {
                 queue: WaitQueue::default(),
                 credits: 0,
             }),
+            holder: ptr::null_mut(),
         }
     }
 
-    /// The value; below zero if processes wait.
+    /// Returns the value; below zero if processes wait.
     #[inline]
     pub fn value(&self) -> i32 {
         self.value.load(Ordering::SeqCst)
     }
 
-    /// Nobody waits: for a descriptor that is used again.
+    /// Resets the semaphore, on which no process waits, for a descriptor that is reused.
     pub fn reset(&self) {
         self.value.store(0, Ordering::SeqCst);
     }
 
-    /// Changes the value; gives the new one.
+    /// Changes the value and returns the new one.
     #[inline(always)]
     fn count(&self, by: i32) -> i32 {
         if S::SEVERAL {
             return self.value.fetch_add(by, Ordering::SeqCst) + by;
         }
-        // One server, and no tick while the run-time is at work: nobody else counts.
+        // With one server, no tick occurs while the run-time is at work, so nothing else counts.
         let value = self.value.load(Ordering::Relaxed) + by;
         self.value.store(value, Ordering::Relaxed);
         value
     }
 
-    /// P.
+    /// Implements P.
     ///
     /// # Safety
-    /// Of all functions here: `it` is a semaphore that lives, the caller is a process.
+    /// For all functions here: `it` is a semaphore that lives, and the caller is a process.
     #[inline(always)]
     pub unsafe fn p(it: *mut Self, at: At) {
         let _entered = Fibers::<S>::enter();
@@ -90,7 +101,7 @@ impl<S: Flavour> Semaphore<S> {
         }
     }
 
-    /// P of the run-time's own, on a process's private semaphore.
+    /// Does a P of the run-time, on a process's private semaphore.
     ///
     /// # Safety
     /// As for [`Semaphore::p`].
@@ -105,7 +116,7 @@ impl<S: Flavour> Semaphore<S> {
         }
     }
 
-    /// P whose value was counted down by its caller, below zero.
+    /// Does the rest of a P whose caller has counted the value down below zero.
     ///
     /// # Safety
     /// As for [`Semaphore::p`].
@@ -143,7 +154,7 @@ impl<S: Flavour> Semaphore<S> {
         }
     }
 
-    /// V.
+    /// Implements V.
     ///
     /// # Safety
     /// As for [`Semaphore::p`].
@@ -158,7 +169,7 @@ impl<S: Flavour> Semaphore<S> {
         }
     }
 
-    /// V whose value was counted up by its caller, to zero or below.
+    /// Does the rest of a V whose caller has counted the value up to zero or below.
     ///
     /// # Safety
     /// As for [`Semaphore::p`].
@@ -169,7 +180,7 @@ impl<S: Flavour> Semaphore<S> {
         unsafe { Self::wake(it, (*it).state.lock()) };
     }
 
-    /// Hands over to the first that lives.
+    /// Wakes the first process that was not killed.
     #[inline(always)]
     unsafe fn wake(it: *mut Self, mut state: <S::Lock<State<S>> as Lock<State<S>>>::Guard<'_>) {
         while let Some(sleeper) = Fibers::<S>::dequeue(&mut state.queue) {
@@ -177,7 +188,7 @@ impl<S: Flavour> Semaphore<S> {
                 drop(state);
                 return Fibers::<S>::wake(sleeper);
             }
-            // It is woken to be gone; what it took from the value comes back.
+            // It is woken only so that it ends; its P is undone.
             unsafe { (*it).count(1) };
             Fibers::<S>::wake(sleeper);
         }
@@ -186,7 +197,8 @@ impl<S: Flavour> Semaphore<S> {
         }
     }
 
-    /// Wakes those at the head of the line that were killed, so that they are gone; the semaphore is not used any more.
+    /// Wakes the killed processes at the head of the queue, so that they end. The semaphore is not
+    /// used afterwards.
     ///
     /// # Safety
     /// As for [`Semaphore::p`].
@@ -199,19 +211,20 @@ impl<S: Flavour> Semaphore<S> {
             if is_killed {
                 Fibers::<S>::wake(sleeper);
             } else {
-                // It waits for ever now, as nobody will bring anything: it belongs to another instance.
+                // This process belongs to another instance and now waits for ever, as there will be
+                // no V.
                 break;
             }
         }
     }
 
+    /// Returns the name for reports, the index in it, and the process that has passed the
+    /// semaphore, if that was noted.
+    ///
     /// # Safety
     /// As for [`Semaphore::p`].
-    pub unsafe fn name(it: *const Self) -> Name {
-        if it.is_null() {
-            return ptr::null();
-        }
+    pub unsafe fn described(it: *const Self) -> (Name, i32, *mut Process<S>) {
         // SAFETY: by the contract.
-        unsafe { (*it).name }
+        unsafe { ((*it).name, (*it).index, (*it).holder) }
     }
 }

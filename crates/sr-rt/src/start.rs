@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::num::NonZeroUsize;
 use std::ptr;
+use std::time::Duration;
 
 use antiphon_fiber::{Many, One, Policy, Run, RunError, Schedule};
 
@@ -11,14 +12,17 @@ use crate::instance;
 use crate::layout::{At, Program, VERSION, name_of};
 use crate::options::{Options, Stats, VARIABLE};
 use crate::process::{self, Role};
-use crate::{ending, errors, numbers, options, report, scan, trace};
+use crate::{crash, ending, errors, interruption, machines, numbers, options, report, scan, trace};
 
 unsafe extern "C" {
     static sr_the_program: Program;
 }
 
-/// The exit code of options that are wrong.
+/// The exit code for wrong options.
 const WRONG_OPTIONS: c_int = 2;
+
+/// Virtual time of a turn that ends by a tick or a yield, under a seeded schedule.
+const TURN: Duration = Duration::from_micros(100);
 
 fn refuse(message: &str) -> ! {
     errors::say(&format!("{message}\n"));
@@ -26,7 +30,8 @@ fn refuse(message: &str) -> ! {
 }
 
 /// # Safety
-/// Called by the C library, with the command line, in a program that the contract's `SR_PROGRAM` defines.
+/// Called by the C library, with the command line, in a program that the contract's `SR_PROGRAM`
+/// defines.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     scan::keep_arguments(count, arguments);
@@ -37,29 +42,52 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     }
     let options = read_options(program);
     let (stats, has_trace) = (options.stats, options.trace.is_some());
-    if let Some(seed) = options.seed {
-        numbers::sr_seed(seed);
-    }
     options::set(options, program.is_many);
+    numbers::begin();
+    check_machines(program);
+    let is_guest = machines::become_guest();
+    interruption::install();
+    crash::install();
+    let (one, many) = match is_guest {
+        true => (
+            machines::begin_guest::<One> as fn(),
+            machines::begin_guest::<Many> as fn(),
+        ),
+        false => (begin::<One> as fn(), begin::<Many> as fn()),
+    };
     let result = if program.is_many {
         flavour::prepare_many();
         let servers = NonZeroUsize::new(options::get().servers).unwrap_or(NonZeroUsize::MIN);
         let run = settings::<Many>(Run::many(servers), stats, has_trace);
-        // SAFETY: generated code keeps no address of a thread-local over a switch, and the run-time neither.
-        unsafe { run.start(begin::<Many>) }.map(|_| ())
+        // SAFETY: neither generated code nor the run-time keeps an address of a thread-local across
+        // a switch.
+        unsafe { run.start(many) }.map(|_| ())
     } else {
         flavour::prepare_one();
         let run = settings::<One>(Run::one(), stats, has_trace);
         let run = match options::get().schedule {
-            Some(seed) => run.schedule(Schedule::Seeded(seed)),
+            Some(seed) => run.schedule(Schedule::Seeded(seed)).turn_time(TURN),
             None => run,
         };
-        run.start(begin::<One>).map(|_| ())
+        run.start(one).map(|_| ())
     };
     end(result)
 }
 
-/// The program's own options, changed by those of the environment.
+/// Checks that the program and the run-time were compiled alike.
+fn check_machines(program: &Program) {
+    match (program.has_machines, cfg!(feature = "machines")) {
+        (true, false) => refuse(
+            "this program creates virtual machines: link it with the run-time that has them (libantiphon_sr_machines.a)",
+        ),
+        (false, true) => refuse(
+            "this program was compiled without virtual machines: compile it with -DSR_MACHINES",
+        ),
+        _ => {}
+    }
+}
+
+/// Returns the program's own options, changed by those of the environment.
 fn read_options(program: &Program) -> Options {
     let mut options = Options::default();
     if program.has_loops {
@@ -73,8 +101,15 @@ fn read_options(program: &Program) -> Options {
             refuse(&error.to_string());
         }
     }
+    let is_scheduled = options.schedule.is_some() && options.model != Policy::Cooperative;
     let needs_loops = matches!(options.model, Policy::Counted(n) if n > 0)
-        || matches!(options.model, Policy::SlicedDeferred(_));
+        || matches!(options.model, Policy::SlicedDeferred(_))
+        || is_scheduled;
+    if is_scheduled && !program.has_points {
+        refuse(&format!(
+            "{VARIABLE}: this program was compiled without the points at which a schedule may switch: compile it with -DSR_POINTS (antiphon sr build --schedule)"
+        ));
+    }
     if needs_loops && !program.has_loops {
         refuse(&format!(
             "{VARIABLE}: this program was compiled without checks in loops, which its model needs: compile it with -DSR_LOOPS"
@@ -113,7 +148,7 @@ fn settings<S: Flavour>(run: Run<S>, stats: Stats, has_trace: bool) -> Run<S> {
     }
 }
 
-/// The first fiber: it has no descriptor, so it starts a process that has one.
+/// Runs as the first fiber. It has no descriptor, so it starts a process that has one.
 fn begin<S: Flavour>() {
     let at: At = ptr::null();
     // SAFETY: a process of no instance; the main component is static.
@@ -124,7 +159,7 @@ fn begin<S: Flavour>() {
     }
 }
 
-/// The run is only over before its last words if it could not begin.
+/// Handles a run that ends before its last words, which means that it could not begin.
 fn end(result: Result<(), RunError>) -> c_int {
     match result {
         Ok(()) => errors::abort(ptr::null(), "no memory for the last process"),

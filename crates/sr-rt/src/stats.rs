@@ -1,4 +1,4 @@
-//! What was counted, as text or as JSON.
+//! Counts, as text or as JSON.
 
 use antiphon_fiber::{Counters, Fibers, Histograms, Many, One};
 
@@ -12,7 +12,7 @@ fn counters() -> (Counters, Option<Histograms>) {
     }
 }
 
-/// Quantiles that are told, in per cent.
+/// Quantiles that are reported, in per cent.
 const QUANTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// A distribution's name with its quantiles and its largest value.
@@ -37,7 +37,7 @@ fn distributions(histograms: Option<Histograms>) -> Vec<Quantiles> {
     ]
 }
 
-/// A line for each count.
+/// Returns a line for each count.
 pub fn text() -> String {
     let (counters, histograms) = counters();
     let mut text = format!("switches {}\n", counters.switches());
@@ -51,7 +51,7 @@ pub fn text() -> String {
     text
 }
 
-/// One object on one line.
+/// Returns one object on one line.
 pub fn json() -> String {
     let (counters, histograms) = counters();
     let mut fields = vec![format!("\"switches\":{}", counters.switches())];

@@ -1,20 +1,24 @@
-//! The timeline of processes' turns, in the format of Chrome's and Perfetto's trace viewers ("Trace Event Format", complete events).
+//! The timeline of processes' turns, in the format of Chrome's and Perfetto's trace viewers ("Trace
+//! Event Format", complete events).
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use antiphon_fiber::Turn;
 use parking_lot::Mutex;
 
 use crate::flavour::Flavour;
-use crate::layout::{Name, name_of};
-use crate::process::{Process, Role};
+use crate::layout::Name;
+use crate::process::{Indices, Process, Role};
+use crate::{options, report};
 
 /// A turn of a process.
 struct Event {
     name: Name,
     role: Role,
+    indices: Indices,
     process: u64,
     server: usize,
     began_ns: u64,
@@ -24,11 +28,8 @@ struct Event {
 // SAFETY: names are static texts.
 unsafe impl Send for Event {}
 
-/// Turns that are kept at most; further ones are counted. Viewers are slow beyond that.
-const MOST: usize = 2_000_000;
-
-/// The turns that were kept, and how many were not.
-static EVENTS: Mutex<(Vec<Event>, u64)> = Mutex::new((Vec::new(), 0));
+/// The turns that are kept, and how many came before them.
+static EVENTS: Mutex<(VecDeque<Event>, u64)> = Mutex::new((VecDeque::new(), 0));
 
 /// Keeps a turn.
 pub fn note<S: Flavour>(turn: &Turn) {
@@ -37,25 +38,44 @@ pub fn note<S: Flavour>(turn: &Turn) {
         return;
     }
     let mut events = EVENTS.lock();
-    if events.0.len() >= MOST {
+    if events.0.len() >= options::get().trace_turns {
         events.1 += 1;
-        return;
+        events.0.pop_front();
     }
-    // SAFETY: the descriptor is not unmapped, and its process has just run here.
-    let (name, role, number) = unsafe { ((*process).name, (*process).role, (*process).number) };
-    events.0.push(Event {
-        name,
-        role,
-        process: number,
+    // SAFETY: descriptors are never unmapped, and the process has just run here.
+    let process = unsafe { &*process };
+    events.0.push_back(Event {
+        name: process.name,
+        role: process.role,
+        indices: process.indices,
+        process: process.number,
         server: turn.server,
         began_ns: turn.began_ns,
         ended_ns: turn.ended_ns,
     });
 }
 
-/// Writes what was kept.
-pub fn write(path: &Path) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+/// Writes the turns that were kept, and returns how many came before. It writes a temporary file
+/// beside `path` and renames it, so that a full disk leaves an older file whole. A path that is no
+/// regular file is written directly.
+pub fn write(path: &Path) -> io::Result<u64> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return write_to(File::options().write(true).open(path)?);
+    }
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut beside = place.clone().into_os_string();
+    beside.push(format!(".unfinished-{}", std::process::id()));
+    let written = File::create(&beside)
+        .and_then(write_to)
+        .and_then(|earlier| std::fs::rename(&beside, &place).map(|()| earlier));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write_to(file: File) -> io::Result<u64> {
+    let mut out = BufWriter::new(file);
     let events = EVENTS.lock();
     writeln!(
         out,
@@ -65,17 +85,12 @@ pub fn write(path: &Path) -> std::io::Result<()> {
     for (number, event) in events.0.iter().enumerate() {
         let comma = if number + 1 < events.0.len() { "," } else { "" };
         let micros = |ns: u64| format!("{}.{:03}", ns / 1000, ns % 1000);
-        // SAFETY: names are static. They are identifiers and points: nothing needs to be escaped.
-        let name = unsafe { name_of(event.name) };
-        let role = match event.role {
-            Role::System => "run-time",
-            Role::Proc => "",
-            Role::Body => ".body",
-            Role::Final => ".final",
-        };
+        // SAFETY: names are static. They consist of identifiers and points, so nothing needs
+        // escaping.
+        let name = unsafe { report::in_words(event.name, event.role, &event.indices) };
         writeln!(
             out,
-            "{{\"name\":\"{name}{role}\",\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"server\":{}}}}}{comma}",
+            "{{\"name\":\"{name}\",\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"server\":{}}}}}{comma}",
             event.process,
             micros(event.began_ns),
             micros(event.ended_ns.saturating_sub(event.began_ns)),
@@ -83,5 +98,6 @@ pub fn write(path: &Path) -> std::io::Result<()> {
         )?;
     }
     writeln!(out, "]}}")?;
-    out.flush()
+    out.flush()?;
+    Ok(events.1)
 }

@@ -1,16 +1,18 @@
-//! Files to a checked program.
+//! The front end: from files to a checked program.
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use antiphon_lang::{Diagnostic, ReadError, Sources, Span, decode, has_errors, read, report};
 
-use crate::check::{Checked, check};
+use crate::check::{Checked, check_with};
+use crate::lexer::lex;
 use crate::notation::Notation;
 use crate::parser::parse_with;
 use crate::syntax::{Component, ComponentKind};
+use crate::token::Kind;
 
-/// Stack of the thread that parses and checks; only what is used of it has memory.
+/// Stack of the thread that parses and checks; only the used part has memory.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Source files that were read.
@@ -18,15 +20,17 @@ const STACK_BYTES: usize = 64 << 20;
 pub struct Input {
     /// The files.
     pub sources: Sources,
-    /// What is wrong with their use of another notation.
+    /// Errors in the use of another notation.
     wrong: Vec<Diagnostic>,
-    /// Whether comments that say a region are no more than comments.
+    /// Whether region comments are treated as plain comments.
     ignores_regions: bool,
+    /// Whether the files may be a part of a program.
+    is_part: bool,
 }
 
 impl Input {
-    /// Reads source files. A file in another notation is turned into SR: in `notation` if one is given, else in the one that its name's ending stands
-    /// for.
+    /// Reads source files. A file in another notation is translated to SR: from `notation` if that
+    /// is given, otherwise from the one that its name's ending indicates.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -45,7 +49,7 @@ impl Input {
             return;
         };
         let written = decode(bytes);
-        let made = notation.translate(&written);
+        let made = notation.translate(&written.0);
         let file = self
             .sources
             .add_generated(path, written, made.text, made.origins);
@@ -54,14 +58,21 @@ impl Input {
             .extend(errors.map(|error| error.diagnostic(file)));
     }
 
-    /// Takes comments that say a region for comments.
+    /// Treats region comments as plain comments.
     pub fn ignore_regions(&mut self) {
         self.ignores_regions = true;
     }
 
-    /// Parses and checks the files. `main` is the resource that is created at the start; the last one in the files if none is named.
+    /// Accepts files that are only part of a program, without a main resource. They can only be
+    /// checked.
+    pub fn expect_part(&mut self) {
+        self.is_part = true;
+    }
+
+    /// Parses and checks the files. `main` is the resource that is created at the start; by default
+    /// the last one in the files.
     pub fn analyse(&self, main: Option<&str>) -> Checked {
-        // What is nested as deeply as the parser allows needs more stack than some threads have.
+        // Nesting as deep as the parser allows needs more stack than some threads have.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
             match thread.spawn_scoped(scope, || self.analyse_here(main)) {
@@ -74,7 +85,7 @@ impl Input {
     fn analyse_here(&self, main: Option<&str>) -> Checked {
         let mut files = Vec::new();
         let mut diagnostics = self.wrong.clone();
-        // A construct that is not understood leaves a gap, of which the parser would speak too.
+        // A construct with an error leaves a gap, which the parser would report as well.
         if diagnostics.is_empty() {
             for file in 0..self.sources.iter().count() as u32 {
                 let (components, wrong) = parse_with(&self.sources, file, self.ignores_regions);
@@ -82,7 +93,7 @@ impl Input {
                 diagnostics.extend(wrong);
             }
         }
-        // And what was not parsed is not checked: its parts would seem to be missing.
+        // After a syntax error nothing is checked: the missing parts would cause more errors.
         if has_errors(&diagnostics) {
             return Checked {
                 program: None,
@@ -94,7 +105,7 @@ impl Input {
         {
             diagnostics.push(error);
         }
-        let mut checked = check(&self.sources, files);
+        let mut checked = check_with(&self.sources, files, self.is_part);
         checked.program = checked.program.filter(|_| !has_errors(&diagnostics));
         diagnostics.append(&mut checked.diagnostics);
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
@@ -102,18 +113,29 @@ impl Input {
         checked
     }
 
-    /// What is wrong with the use of another notation.
+    /// Errors in the use of another notation.
     pub fn wrong(&self) -> &[Diagnostic] {
         &self.wrong
     }
 
-    /// What the messages say, with their places.
+    /// Whether the program creates virtual machines. It looks only at words, because this is asked
+    /// before parsing.
+    pub fn creates_machines(&self) -> bool {
+        let count = self.sources.iter().count() as u32;
+        (0..count).any(|file| {
+            let (tokens, _) = lex(&self.sources, file, self.ignores_regions);
+            let mut pairs = tokens.iter().zip(tokens.iter().skip(1));
+            pairs.any(|(a, b)| a.kind == Kind::Create && b.kind == Kind::Vm)
+        })
+    }
+
+    /// Returns the texts of messages, with their places.
     pub fn texts(&self, diagnostics: &[Diagnostic]) -> String {
         report(diagnostics, &self.sources)
     }
 }
 
-/// The last resource is the main one.
+/// Moves the resource `main` to the end, because the last resource is the main one.
 fn put_last(files: &mut Vec<Vec<Component>>, main: &str) -> Result<(), Diagnostic> {
     let is_resource = |component: &&Component| component.kind == ComponentKind::Resource;
     for components in files.iter_mut() {
@@ -140,5 +162,5 @@ fn put_last(files: &mut Vec<Vec<Component>>, main: &str) -> Result<(), Diagnosti
         start,
         format!("there is no resource {main} that the program could begin with"),
     );
-    Err(error.mend(format!("the resources are {}", names.join(", "))))
+    Err(error.help(format!("the resources are {}", names.join(", "))))
 }

@@ -1,7 +1,8 @@
 //! The SR language: source to executable.
 //!
-//! [`Input`] reads files and checks them, by way of [`parse`], which gives a file's components, and [`check`], which makes of the components of all files a
-//! [`program::Program`]. [`emit()`] writes that in C, and a [`build::Job`] makes an executable of it with the run-time.
+//! [`Input`] reads files and checks them. It uses [`parse`], which returns a file's components, and
+//! [`check`], which makes a [`program::Program`] of the components of all files. [`emit()`] writes
+//! the program in C, and a [`build::Job`] makes an executable of it with the run-time.
 
 pub mod build;
 mod check;

@@ -1,11 +1,12 @@
-//! Tokens, and which of them may begin or end a line: a line's end separates where the token before may end and the token after may begin.
+//! Tokens, and which of them may begin or end a line. A line's end separates if the token before
+//! may end a line and the token after may begin one.
 
 use antiphon_lang::Span;
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Where it is.
     pub span: Span,
@@ -13,7 +14,7 @@ pub struct Token {
 
 macro_rules! tokens {
     (words { $($word:ident $text:literal $ends:ident;)* } signs { $($sign:ident $shown:literal $sign_ends:ident;)* }) => {
-        /// What a token is.
+        /// The kind of a token.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Kind {
             /// An identifier.
@@ -33,12 +34,12 @@ macro_rules! tokens {
         }
 
         impl Kind {
-            /// The reserved word of that spelling.
+            /// Returns the reserved word with that spelling.
             pub fn word(text: &str) -> Option<Kind> {
                 Some(match text { $($text => Kind::$word,)* _ => return None })
             }
 
-            /// As it is written in messages.
+            /// Returns the token as it is shown in messages.
             pub fn shown(&self) -> String {
                 match self {
                     Kind::Name(name) => format!("\"{name}\""),
@@ -64,7 +65,7 @@ macro_rules! tokens {
     };
 }
 
-/// Where in a line a token may stand so that the line's end separates.
+/// Positions in a line where a token allows the line's end to separate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Begin,

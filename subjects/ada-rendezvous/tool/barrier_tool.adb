@@ -4,7 +4,7 @@ package body Barrier_Tool is
 
    protected body Barrier is
 
-      entry Expect (Number : in Gates.Client_Number) when True is
+      procedure Expect (Number : in Gates.Client_Number) is
       begin
          Parties := Number;
       end Expect;

@@ -6,7 +6,7 @@ package Barrier_Tool is
 
    --  Was task Barrier, which did nothing but serve these calls (antiphon translate)
    protected Barrier is
-      entry Expect (Number : in Gates.Client_Number);
+      procedure Expect (Number : in Gates.Client_Number);
       --  How many parties there are; called while none is at the barrier
       entry Arrive;
       entry Pass;

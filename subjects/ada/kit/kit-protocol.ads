@@ -1,4 +1,4 @@
---  The subject protocol (docs/subject-protocol.md, version 1) on standard input and output
+--  The subject protocol (docs/reference/subject-protocol.md, version 1) on standard input and output
 
 package Kit.Protocol is
 

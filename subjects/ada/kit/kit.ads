@@ -2,7 +2,7 @@
 --
 --  A feature area is a library package Features_<Area> in features/ with one procedure, Register, which calls the
 --  Register_ procedures below in the order in which its tests are to be listed. The main program features.adb
---  calls each area's Register; then Kit.Protocol serves the requests of docs/subject-protocol.md. Frames and hooks are
+--  calls each area's Register; then Kit.Protocol serves the requests of docs/reference/subject-protocol.md. Frames and hooks are
 --  library-level subprograms. Bodies are compiled apart and without inlining across units, so that nothing in a frame
 --  can be folded.
 --

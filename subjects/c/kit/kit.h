@@ -1,7 +1,7 @@
 /* What a test of the C subject is made of.
  *
  * A test is a row of a table; a subject lists its tables in `kit_tables`, and the kit's main program serves the
- * requests of docs/subject-protocol.md from them. The kit is compiled apart from the tests and without link-time
+ * requests of docs/reference/subject-protocol.md from them. The kit is compiled apart from the tests and without link-time
  * optimisation, so nothing in a frame can be folded through a call of the kit.
  */
 #ifndef KIT_H

@@ -89,6 +89,13 @@ static void open_members(void)
     opened = true;
 }
 
+void members_prepare(uint64_t argument)
+{
+    (void)argument;
+    if (!opened)
+        open_members();
+}
+
 /* Slices --------------------------------------------------------------------------------------------------------------- */
 
 static unsigned processors_of(unsigned members)
@@ -109,8 +116,7 @@ void members_begin(const void *context, uint64_t argument, uint64_t operations)
     bool adds = test->operation == REDUCE || test->operation == ALLREDUCE;
     if (adds && (argument == 0 || argument % sizeof(int64_t) != 0))
         kit_fail("a reduction adds numbers of 8 bytes: give a multiple of 8");
-    if (!opened)
-        open_members();
+    members_prepare(argument);
     turn = (struct turn){.operation = test->operation, .members = test->members, .bytes = argument,
                          .iterations = operations, .processors = processors_of(test->members)};
     if (!buffers_fit(&turn))

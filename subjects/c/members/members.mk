@@ -2,7 +2,7 @@
 #   SOURCE   the subject's folder: tests.c and start.c are the leader's (what it lists, how it starts the members), main.c is
 #            the member's where it is not the usual one, the rest is for both
 #   SYSTEM_CFLAGS, SYSTEM_LIBS   what the message-passing system wants
-# Two programs come of it: `leader`, which speaks the protocol, and `member`.
+# Two programs come of it: `leader`, which speaks the protocol, and `member`. Where there is a task.c, a third one is made of it alone, `task`.
 
 MEMBERS := $(SOURCE)/../c/members
 KIT := $(SOURCE)/../c/kit
@@ -17,17 +17,20 @@ ALWAYS = -std=c17 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -pthread -fno-lto -fali
 # The kit's own main program is the leader's; a library, so that the member takes the rest of it only.
 kit = $(patsubst $(KIT)/%.c,objects/kit/%.o,$(wildcard $(KIT)/*.c))
 both = objects/members/channel.o objects/members/messages.o objects/members/member.o \
-       $(patsubst $(SOURCE)/%.c,objects/system/%.o,$(filter-out %/tests.c %/start.c %/main.c,$(wildcard $(SOURCE)/*.c)))
+       $(patsubst $(SOURCE)/%.c,objects/system/%.o,$(filter-out %/tests.c %/start.c %/main.c %/task.c,$(wildcard $(SOURCE)/*.c)))
 
 main = $(if $(wildcard $(SOURCE)/main.c),objects/system/main.o,objects/members/main.o)
 
-all: leader member
+all: leader member $(if $(wildcard $(SOURCE)/task.c),task)
 
 leader: objects/system/tests.o objects/system/start.o objects/members/leader.o $(both) libkit.a
 	$(CC) $(CFLAGS) -fno-lto -pthread -o $@ $^ $(SYSTEM_LIBS)
 
 member: $(main) $(both) libkit.a
 	$(CC) $(CFLAGS) -fno-lto -pthread -o $@ $^ $(SYSTEM_LIBS)
+
+task: objects/system/task.o
+	$(CC) $(CFLAGS) -fno-lto -o $@ $^ $(SYSTEM_LIBS)
 
 libkit.a: $(kit)
 	$(AR) rcs $@ $^

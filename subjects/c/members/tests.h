@@ -26,6 +26,7 @@ struct members_test {
     unsigned members;
 };
 
+kit_prepare_hook members_prepare; /* for a test of the leader alone: starts the system */
 kit_begin_hook members_begin;
 kit_hook members_reset;
 kit_frame members_frame, members_control;

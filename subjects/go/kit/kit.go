@@ -1,4 +1,4 @@
-// Package kit speaks the subject protocol (docs/subject-protocol.md) for any Go program that is measured.
+// Package kit speaks the subject protocol (docs/reference/subject-protocol.md) for any Go program that is measured.
 //
 // A program lists its tests and serves the laboratory's requests until it has had enough:
 //

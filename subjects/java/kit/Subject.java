@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Speaks the subject protocol (docs/subject-protocol.md) for any Java program that is measured: it lists its tests, and serves the laboratory's
+ * Speaks the subject protocol (docs/reference/subject-protocol.md) for any Java program that is measured: it lists its tests, and serves the laboratory's
  * requests until it has had enough.
  *
  * <pre>{@code

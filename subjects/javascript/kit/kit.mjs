@@ -1,4 +1,4 @@
-// Speaks the subject protocol (docs/subject-protocol.md) for any program in Node that is measured.
+// Speaks the subject protocol (docs/reference/subject-protocol.md) for any program in Node that is measured.
 //
 // A program lists its tests and serves the laboratory's requests until it has had enough:
 //

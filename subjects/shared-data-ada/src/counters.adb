@@ -38,7 +38,7 @@ package body Counters is
      with Volatile, Alignment => Apart;
 
    --  On the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as fast as
-   --  to what has a fixed place in the program (docs/shared-data.md).
+   --  to what has a fixed place in the program (docs/explanation/shared-data.md).
    Shared : constant not null access Counter := new Counter;
 
    procedure Without (Mine : in out Account) is

@@ -1,4 +1,4 @@
---  Runs tasks over data that they share, a counter or a cache, protected in several ways (docs/shared-data.md): counter_WAY TASKS MS,
+--  Runs tasks over data that they share, a counter or a cache, protected in several ways (docs/explanation/shared-data.md): counter_WAY TASKS MS,
 --  cache_WAY TASKS WRITES_PER_MILLE MS, starve_WAY READERS MS.
 
 with Ada.Command_Line; use Ada.Command_Line;

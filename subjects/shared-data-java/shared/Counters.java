@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The counter: every task adds one as often as it can. It lies on the heap in all languages but Python: what is reached by a register processors may
- * keep at hand, and add to it several times as fast as to what has a fixed place in the program (docs/shared-data.md).
+ * keep at hand, and add to it several times as fast as to what has a fixed place in the program (docs/explanation/shared-data.md).
  */
 final class Counters {
     /**

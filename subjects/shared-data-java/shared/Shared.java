@@ -1,7 +1,7 @@
 package shared;
 
 /**
- * Runs tasks over data that they share, a counter or a cache, protected in several ways (docs/shared-data.md): {@code counter_WAY TASKS MS},
+ * Runs tasks over data that they share, a counter or a cache, protected in several ways (docs/explanation/shared-data.md): {@code counter_WAY TASKS MS},
  * {@code cache_WAY TASKS WRITES_PER_MILLE MS}, {@code starve_WAY READERS MS}, {@code warm_WHAT SLICES SLICE_MS}.
  */
 public final class Shared {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// On the heap in all languages but Python: what is reached by a register processors may keep at hand, and add to it several times as fast as to
-/// what has a fixed place in the program (docs/shared-data.md).
+/// what has a fixed place in the program (docs/explanation/shared-data.md).
 #[derive(Default)]
 #[repr(align(128))]
 struct Counter {

@@ -11,7 +11,7 @@ package body Laboratory is
    begin
       if not Ada.Environment_Variables.Exists (Full) then
          raise Failed with
-           Full & " is not set: start the program by the laboratory, or name a database (docs/subjects.md)";
+           Full & " is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)";
       end if;
       return Ada.Environment_Variables.Value (Full);
    end Told;

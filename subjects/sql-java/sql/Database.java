@@ -20,7 +20,7 @@ final class Database {
         String value = System.getenv("ANTIPHON_SQL_" + name);
         if (value == null || value.isEmpty()) {
             throw new SQLException(
-                    "ANTIPHON_SQL_" + name + " is not set: start the program by the laboratory, or name a database (docs/subjects.md)");
+                    "ANTIPHON_SQL_" + name + " is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)");
         }
         return value;
     }

@@ -10,6 +10,6 @@ def told(name):
     value = os.environ.get(f"ANTIPHON_SQL_{name}")
     if not value:
         raise kit.Failed(
-            f"ANTIPHON_SQL_{name} is not set: start the program by the laboratory, or name a database (docs/subjects.md)"
+            f"ANTIPHON_SQL_{name} is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)"
         )
     return value

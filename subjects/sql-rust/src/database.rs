@@ -13,7 +13,7 @@ pub fn told(name: &str) -> Result<String, Failure> {
     let value = std::env::var(format!("ANTIPHON_SQL_{name}")).unwrap_or_default();
     if value.is_empty() {
         return Err(Failure(format!(
-            "ANTIPHON_SQL_{name} is not set: start the program by the laboratory, or name a database (docs/subjects.md)"
+            "ANTIPHON_SQL_{name} is not set: start the program by the laboratory, or name a database (docs/reference/subjects.md)"
         )));
     }
     Ok(value)

@@ -1,16 +1,18 @@
-//! What the language-defined packages do (RM 9.5.1 (18), annex A).
+//! Effects of the language-defined packages (RM 9.5.1 (18), annex A).
 
 pub(super) enum External {
     Harmless,
     Io,
     Blocks,
     Identity,
-    /// An attribute of a task (RM C.7.2): of the current one unless the call names another.
+    /// An attribute of a task (RM C.7.2): of the current task unless the call names another.
     Attribute,
-    Unknown,
+    /// A subprogram of an unknown unit, with the unit's full lower-case name if it can be
+    /// determined.
+    Unknown(Option<String>),
 }
 
-pub(super) const STANDARD: [&str; 12] = [
+pub(super) const STANDARD: [&str; 22] = [
     "integer",
     "natural",
     "positive",
@@ -23,6 +25,16 @@ pub(super) const STANDARD: [&str; 12] = [
     "duration",
     "boolean",
     "wide_string",
+    "true",
+    "false",
+    "ascii",
+    "long_long_integer",
+    "long_long_float",
+    "short_float",
+    "short_short_integer",
+    "wide_character",
+    "wide_wide_character",
+    "wide_wide_string",
 ];
 
 pub(super) const IO_PACKAGES: [&str; 12] = [
@@ -71,8 +83,9 @@ pub(super) const IO_NAMES: [&str; 28] = [
     "standard_error",
 ];
 
-/// Language-defined packages whose subprograms neither block nor do input and output (RM 9.5.1 (18), A).
-pub(super) const HARMLESS_PACKAGES: [&str; 24] = [
+/// Language-defined packages whose subprograms neither block nor do input and output (RM 9.5.1
+/// (18), A).
+pub(super) const HARMLESS_PACKAGES: [&str; 40] = [
     "ada.strings",
     "ada.numerics",
     "ada.calendar",
@@ -94,12 +107,28 @@ pub(super) const HARMLESS_PACKAGES: [&str; 24] = [
     "interfaces",
     "ada.environment_variables",
     "ada.finalization",
+    "ada.assertions",
+    "ada.decimal",
+    "ada.interrupts",
+    "ada.io_exceptions",
+    "ada.iterator_interfaces",
+    "ada.locales",
+    "ada.streams",
+    "ada.synchronous_task_control",
+    "ada.task_attributes",
+    "ada.task_termination",
+    "ada.unchecked_deallocate_subpool",
+    "gnat.case_util",
+    "gnat.source_info",
     "gnat.strings",
     "gnat.os_lib",
+    "gnat.regpat",
+    "gnat.string_split",
+    "gnat.traceback",
     "standard",
 ];
 
-pub(super) fn is_standard(candidates: &[String]) -> bool {
+pub(crate) fn is_standard(candidates: &[String]) -> bool {
     candidates
         .last()
         .is_some_and(|n| STANDARD.contains(&n.as_str()))
@@ -114,7 +143,7 @@ pub(super) fn is_in(name: &str, packages: &[&str]) -> bool {
     })
 }
 
-/// Functions of the harmless packages that give the same for the same, whenever they are called.
+/// Functions of the harmless packages whose results depend only on their parameters.
 const PURE_FUNCTIONS: [&str; 17] = [
     "to_unbounded_string",
     "to_unbounded_wide_string",
@@ -135,14 +164,14 @@ const PURE_FUNCTIONS: [&str; 17] = [
     "to_ada",
 ];
 
-/// Whether an external name that may stand for these is a function of its parameters alone.
+/// Whether an external name with these candidates is a function of its parameters alone.
 pub(super) fn is_pure(candidates: &[String]) -> bool {
     let last = candidates.first().and_then(|n| n.rsplit('.').next());
     last.is_some_and(|n| PURE_FUNCTIONS.contains(&n))
-        && matches!(classify(candidates), External::Harmless)
+        && matches!(classify(candidates, &[]), External::Harmless)
 }
 
-/// Operations of library packages that wait for something, in packages that are harmless or unknown otherwise.
+/// Whether an operation of a library package waits; its package is otherwise harmless or unknown.
 fn may_block(name: &str) -> bool {
     const NAMES: [&str; 7] = [
         "ada.dispatching.edf.delay_until_and_set_deadline",
@@ -163,8 +192,10 @@ fn may_block(name: &str) -> bool {
         })
 }
 
-/// What a call of an external name may do, from all the names it may stand for.
-pub(super) fn classify(candidates: &[String]) -> External {
+/// Returns the possible effects of a call of an external name, from all names that it may stand
+/// for. Units and subprograms in `assumed` do not block. A package that is not known here may
+/// declare any name.
+pub(super) fn classify(candidates: &[String], assumed: &[String]) -> External {
     if is_standard(candidates) {
         return External::Harmless;
     }
@@ -181,36 +212,49 @@ pub(super) fn classify(candidates: &[String]) -> External {
     if candidates.iter().any(|n| may_block(n)) {
         return External::Blocks;
     }
-    if candidates.len() == 1 && is_in(&candidates[0], &["ada.task_attributes"]) {
+    if let [only] = candidates
+        && is_in(only, &["ada.task_attributes"])
+    {
         return External::Attribute;
     }
-    let is_io = |n: &String| {
-        is_in(n, &IO_PACKAGES)
-            || n.rsplit_once('.')
-                .is_some_and(|(package, _)| package.ends_with("text_io"))
-    };
-    if IO_NAMES.contains(&last) && candidates.iter().any(is_io) {
-        return External::Io;
-    }
-    if candidates
-        .first()
-        .is_some_and(|n| is_in(n, &HARMLESS_PACKAGES))
-    {
-        return External::Harmless;
-    }
+    let is_assumed = |name: &String| is_assumed(name, assumed);
     let qualified: Vec<&String> = candidates.iter().filter(|n| n.contains('.')).collect();
-    if qualified.iter().any(|n| is_in(n, &HARMLESS_PACKAGES))
-        && qualified
-            .iter()
-            .all(|n| is_in(n, &HARMLESS_PACKAGES) || is_io(n))
-    {
-        return External::Harmless;
+    let stranger = qualified
+        .iter()
+        .copied()
+        .find(|n| !is_in(n, &HARMLESS_PACKAGES) && !is_io(n) && !is_assumed(n));
+    if let Some((unit, _)) = stranger.and_then(|n| n.rsplit_once('.')) {
+        return External::Unknown(Some(unit.to_string()));
     }
-    if matches!(last, "set_true" | "set_false" | "current_state") {
-        return External::Harmless;
+    if qualified.is_empty() {
+        return if candidates.iter().any(is_assumed) {
+            External::Harmless
+        } else {
+            External::Unknown(None)
+        };
     }
-    if qualified.len() == 1 && is_io(qualified[0]) && candidates.len() == 1 {
+    let is_operation = IO_NAMES.contains(&last) || candidates.len() == 1;
+    if is_operation && qualified.iter().any(|n| is_io(n) && !is_assumed(n)) {
         return External::Io;
     }
-    External::Unknown
+    // Packages for input and output have few other operations.
+    if qualified.iter().all(|n| is_io(n)) {
+        return External::Unknown(None);
+    }
+    External::Harmless
+}
+
+fn is_io(name: &str) -> bool {
+    is_in(name, &IO_PACKAGES)
+        || name.rsplit_once('.').is_some_and(|(package, last)| {
+            (package.starts_with("ada.") && package.ends_with("text_io"))
+                || (package == "ada.streams" && ["read", "write"].contains(&last))
+        })
+}
+
+/// Whether the user has declared that a unit or subprogram, or one around it, does not block.
+pub(super) fn is_assumed(name: &str, assumed: &[String]) -> bool {
+    assumed
+        .iter()
+        .any(|a| is_in(name, &[a.to_lowercase().as_str()]))
 }

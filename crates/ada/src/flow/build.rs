@@ -1,16 +1,23 @@
-//! The first look at a task body: its waits, and the statements that must be followed.
+//! The first pass over a task body: its waits, and the statements that must be followed.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Flow, Site, Wait};
 use crate::model::Task;
-use crate::names::Names;
+use crate::names::values::Bounds;
+use crate::names::{At, Names};
 use crate::source::Program;
 use crate::syntax::NodeId;
 
 impl<'p> Flow<'p> {
-    /// The graph of the body of a task that only calls: each call, with the index of the entry it is of, is a wait.
-    pub fn of_calls(program: &'p Program, task: &Task, calls: &[(NodeId, usize)]) -> Flow<'p> {
+    /// Returns the graph of the body of a task that only calls. Each call is a wait, given with the
+    /// index of the entry.
+    pub fn of_calls(
+        program: &'p Program,
+        names: &Names,
+        task: &Task,
+        calls: &[(NodeId, usize)],
+    ) -> Flow<'p> {
         let mut flow = Flow::empty(program, task);
         for &(node, entry) in calls {
             let wait = flow.add_wait(node);
@@ -23,6 +30,7 @@ impl<'p> Flow<'p> {
             flow.waits[wait].sites.push(flow.sites.len() - 1);
         }
         flow.mark_jumps();
+        flow.mark_entered(names);
         flow
     }
 
@@ -38,10 +46,24 @@ impl<'p> Flow<'p> {
             site_of: HashMap::new(),
             structured: HashSet::new(),
             nesting: HashSet::new(),
+            entered: HashSet::new(),
         }
     }
 
-    /// The graph of a task's body.
+    fn mark_entered(&mut self, names: &Names) {
+        let tree = self.tree();
+        let loops = tree
+            .walk(self.body)
+            .filter(|&n| tree.kind(n) == "loop_parameter_specification");
+        for specification in loops {
+            if is_entered(self.program, names, self.at(specification)) {
+                let around = tree.ancestor(specification, &["loop_statement"]);
+                self.entered.extend(around);
+            }
+        }
+    }
+
+    /// Returns the graph of a task's body.
     pub fn of(program: &'p Program, names: &Names, task: &Task) -> Flow<'p> {
         let body = task.body.node;
         let mut flow = Flow::empty(program, task);
@@ -56,11 +78,13 @@ impl<'p> Flow<'p> {
                     let wait = flow.add_wait(node);
                     flow.add_site(names, task, node, None, wait);
                 }
-                // In a select with one alternative that the grammar cannot tell from an entry call nothing is accepted.
+                // The grammar may take an entry call for a select's only alternative. Then nothing
+                // is accepted.
                 _ => {}
             }
         }
         flow.mark_jumps();
+        flow.mark_entered(names);
         flow
     }
 
@@ -158,7 +182,8 @@ impl<'p> Flow<'p> {
     /// Marks the statements that a jump leaves, so that they are followed rather than copied.
     pub(super) fn mark_jump(&mut self, jump: NodeId) {
         let tree = self.tree();
-        // A jump inside a subprogram or an accept's body stays there; the body is copied unless the task waits in it.
+        // A jump inside a subprogram or an accept's body stays inside. Such a body is copied unless
+        // the task waits in it.
         let inside = tree.ancestor(jump, &["accept_statement", "subprogram_body", "task_body"]);
         let Some(inside) = inside.filter(|n| *n == self.body || self.nesting.contains(n)) else {
             return;
@@ -175,4 +200,33 @@ impl<'p> Flow<'p> {
             self.structured.insert(above);
         }
     }
+}
+
+/// Whether the range of a `for` loop is known not to be empty.
+fn is_entered(program: &Program, names: &Names, specification: At) -> bool {
+    let tree = &program.sources[specification.file].tree;
+    let range = tree.child(specification.node, "range_g").or_else(|| {
+        tree.child(specification.node, "range_constraint")
+            .and_then(|c| tree.child(c, "range_g"))
+    });
+    // A subtype is not empty.
+    let Some(node) = range else { return true };
+    let range = At {
+        node,
+        ..specification
+    };
+    if let Some((low, high)) = names.range_bounds(program, range) {
+        return low <= high;
+    }
+    if tree.child(node, "..").is_none() {
+        // Loops over an array's range are assumed to be for arrays with elements.
+        return true;
+    }
+    let ends: Vec<Option<Bounds>> = tree
+        .children(node)
+        .filter(|&n| tree.kind(n) != "..")
+        .map(|node| names.value_bounds(program, At { node, ..range }))
+        .collect();
+    // From the greatest possible value of the first bound to the least possible value of the last.
+    matches!(ends[..], [Some((_, low)), Some((high, _))] if low <= high)
 }

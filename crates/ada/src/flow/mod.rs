@@ -1,8 +1,9 @@
 //! The control-flow graph of a task body over its synchronization points.
 //!
-//! A *point* is a place between statements; a *wait* is a point where the task can only go on when an entry is called: an accept
-//! statement or a selective accept. The graph is kept as structure: the point after each statement is found from the tree, so a
-//! translation can follow it and keep the shape of the source.
+//! A *point* is a place between statements. A *wait* is a point where the task continues only when
+//! an entry is called: an accept statement or a selective accept. The graph keeps the structure of
+//! the source: the point after each statement is found from the tree. So a translation can follow
+//! the graph and keep the shape of the source.
 
 mod paths;
 
@@ -24,7 +25,7 @@ pub enum Point {
     LoopNext(NodeId),
     /// At the end of the body of an accept statement.
     AcceptEnd(NodeId),
-    /// The task completes.
+    /// The completion of the task.
     End,
 }
 
@@ -41,7 +42,7 @@ pub struct Site {
     pub wait: usize,
 }
 
-/// A place where a task can only wait for calls.
+/// A place where a task must wait for calls.
 #[derive(Debug, Clone)]
 pub struct Wait {
     /// The accept statement or selective accept.
@@ -58,7 +59,7 @@ pub struct Wait {
     pub has_terminate: bool,
     /// Whether it has several delay alternatives.
     pub has_several_delays: bool,
-    /// Whether its delay or else part only polls: then the graph leaves it out.
+    /// Whether its delay or else part only polls, so that the graph omits it.
     pub is_polling: bool,
 }
 
@@ -81,6 +82,8 @@ pub struct Flow<'p> {
     structured: HashSet<NodeId>,
     /// Accept statements with a wait inside.
     nesting: HashSet<NodeId>,
+    /// `for` loops whose range is not empty.
+    entered: HashSet<NodeId>,
 }
 
 impl<'p> Flow<'p> {
@@ -88,12 +91,12 @@ impl<'p> Flow<'p> {
         &self.program.sources[self.file].tree
     }
 
-    /// The file's text of a node.
+    /// Returns the file's text of a node.
     pub fn text(&self, node: NodeId) -> &'p str {
         self.program.sources[self.file].text(node)
     }
 
-    /// A node of the body's file.
+    /// Returns a node of the body's file.
     pub fn at(&self, node: NodeId) -> At {
         At {
             file: self.file,
@@ -101,7 +104,17 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The loop that an exit statement leaves.
+    /// Returns the first accept inside a select or loop that concerns one entry only.
+    pub fn explains(&self, node: NodeId) -> Option<NodeId> {
+        let tree = self.tree();
+        let mut inside = self.sites.iter().filter(|s| tree.is_within(s.accept, node));
+        let first = inside.next()?;
+        inside
+            .all(|s| s.entry == first.entry)
+            .then_some(first.accept)
+    }
+
+    /// Returns the loop that an exit statement leaves.
     pub fn exit_target(&self, exit: NodeId) -> Option<NodeId> {
         let tree = self.tree();
         let name = tree
@@ -117,7 +130,7 @@ impl<'p> Flow<'p> {
             })
     }
 
-    /// The name of a loop or block.
+    /// Returns the name of a loop or block.
     pub fn label(&self, statement: NodeId) -> Option<&'p str> {
         let tree = self.tree();
         let label = tree.child(statement, "loop_label")?;
@@ -130,7 +143,8 @@ impl<'p> Flow<'p> {
         self.nesting.contains(&accept)
     }
 
-    /// The innermost accept statement with a wait inside that is around a node: its caller waits while the task is there.
+    /// Returns the innermost accept statement around a node that has a wait inside. Its caller
+    /// waits while the task is at the node.
     pub fn owner(&self, node: NodeId) -> Option<NodeId> {
         self.tree()
             .ancestors(node)
@@ -138,7 +152,7 @@ impl<'p> Flow<'p> {
             .find(|n| self.nesting.contains(n))
     }
 
-    /// The accept statement whose caller waits while the task is at a point.
+    /// Returns the accept statement whose caller waits while the task is at a point.
     pub fn owner_at(&self, point: Point) -> Option<NodeId> {
         match point {
             Point::Before(node) | Point::LoopTop(node) | Point::LoopNext(node) => self.owner(node),
@@ -154,28 +168,29 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether a statement is copied as it stands: no wait inside and no jump out.
+    /// Whether a statement is copied unchanged, because it contains no wait and no jump out.
     pub fn is_plain(&self, statement: NodeId) -> bool {
         !self.structured.contains(&statement)
     }
 
-    /// The wait that a statement is.
+    /// Returns the wait of a statement, if it is one.
     pub fn wait_at(&self, statement: NodeId) -> Option<usize> {
         self.by_node.get(&statement).copied()
     }
 
-    /// The statements of a sequence.
+    /// Returns the statements of a sequence.
     pub fn statements(&self, sequence: NodeId) -> Vec<NodeId> {
         self.tree().children(sequence).collect()
     }
 
-    /// The first point of a body, block, loop, alternative, or any other node with a sequence of statements.
+    /// Returns the first point of a body, block, loop, alternative, or any other node with a
+    /// sequence of statements.
     pub fn first(&self, container: NodeId, sequence: Option<NodeId>) -> Point {
         let first = sequence.and_then(|s| self.tree().children(s).next());
         first.map_or_else(|| self.after(container), Point::Before)
     }
 
-    /// The start of an accept statement's body.
+    /// Returns the start of an accept statement's body.
     pub fn first_inside(&self, accept: NodeId) -> Point {
         let first = self
             .sequence(accept)
@@ -183,7 +198,7 @@ impl<'p> Flow<'p> {
         first.map_or(Point::AcceptEnd(accept), Point::Before)
     }
 
-    /// The sequence of statements of a node, through its handled sequence.
+    /// Returns the sequence of statements of a node, through its handled sequence.
     pub fn sequence(&self, node: NodeId) -> Option<NodeId> {
         let tree = self.tree();
         let inner = tree
@@ -192,12 +207,12 @@ impl<'p> Flow<'p> {
         tree.child(inner, "sequence_of_statements")
     }
 
-    /// Where the task body begins.
+    /// Returns the start of the task body.
     pub fn start(&self) -> Point {
         self.first(self.body, self.sequence(self.body))
     }
 
-    /// The point after a statement, or after the end of what is around it.
+    /// Returns the point after a statement, or after the end of the construct around it.
     pub fn after(&self, node: NodeId) -> Point {
         let tree = self.tree();
         if let Some(next) = tree.next(node)
@@ -219,7 +234,7 @@ impl<'p> Flow<'p> {
                 "if_statement" | "case_statement" | "block_statement" | "selective_accept" => {
                     return self.after(parent);
                 }
-                // A selective accept's alternative: its statements, if any, follow the accept statement.
+                // In a selective accept's alternative, its statements follow the accept statement.
                 "accept_alternative" if tree.kind(above) == "accept_statement" => {
                     if let Some(sequence) = tree.child(parent, "sequence_of_statements") {
                         return self.first(parent, Some(sequence));
@@ -242,6 +257,11 @@ impl<'p> Flow<'p> {
             tree.role(n, "condition")
                 .is_none_or(|c| !self.text(c).eq_ignore_ascii_case("true"))
         })
+    }
+
+    /// Whether a loop is a `for` loop with a range that is known not to be empty.
+    pub fn is_entered(&self, node: NodeId) -> bool {
+        self.entered.contains(&node)
     }
 
     /// Whether a loop is a `for` loop.

@@ -1,4 +1,4 @@
-//! Which points follow which, and what can be reached without waiting.
+//! Successors of points, and the points that are reachable without waiting.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::{Flow, Point, Site};
 use crate::syntax::NodeId;
 
 impl<'p> Flow<'p> {
-    /// The point at which the task goes on by itself once a call is accepted: after the accept statement, or at the start of its body
-    /// if the task waits in there.
+    /// Returns the point where the task continues after a call is accepted. It is the point after
+    /// the accept statement, or the start of its body if the task waits inside.
     pub fn resume(&self, site: &Site) -> Point {
         if self.waits_inside(site.accept) {
             self.first_inside(site.accept)
@@ -16,7 +16,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The point at which the task goes on when the time of a delay alternative has passed.
+    /// Returns the point where the task continues when the time of a delay alternative has passed.
     pub fn elapsed(&self, wait: usize) -> Option<Point> {
         let wait = &self.waits[wait];
         let delay = wait.delay.filter(|_| !wait.is_polling)?;
@@ -24,14 +24,14 @@ impl<'p> Flow<'p> {
         Some(self.first(delay, sequence))
     }
 
-    /// The point at which the task goes on at once if no call can be accepted.
+    /// Returns the point where the task continues at once if no call can be accepted.
     pub fn otherwise(&self, wait: usize) -> Option<Point> {
         let wait = &self.waits[wait];
         let sequence = wait.otherwise.filter(|_| !wait.is_polling)?;
         Some(self.first(wait.node, Some(sequence)))
     }
 
-    /// The points that follow a point; empty for waits and the end.
+    /// Returns the points that follow a point; empty for waits and the end.
     pub fn next(&self, point: Point) -> Vec<Point> {
         match point {
             Point::End => vec![],
@@ -79,7 +79,7 @@ impl<'p> Flow<'p> {
                 found
             }
             "loop_statement" => {
-                if self.is_for(node) {
+                if self.is_for(node) && !self.is_entered(node) {
                     vec![Point::LoopTop(node), self.after(node)]
                 } else {
                     vec![Point::LoopTop(node)]
@@ -101,7 +101,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The sequences of the branches of an if or case statement.
+    /// Returns the sequences of the branches of an if or case statement.
     pub fn branches(&self, node: NodeId) -> Vec<NodeId> {
         let tree = self.tree();
         let mut found = Vec::new();
@@ -123,15 +123,16 @@ impl<'p> Flow<'p> {
         tree.kind(node) == "case_statement" || tree.child(node, "else").is_some()
     }
 
-    /// The points from which code runs: the start, after each accept statement, and where the time of a delay alternative has passed.
+    /// Returns the points from which code runs: the start, the points after accept statements, and
+    /// those after the time of a delay alternative.
     pub fn roots(&self) -> Vec<Point> {
         std::iter::once(self.start())
             .chain((0..self.waits.len()).flat_map(|w| self.left(w)))
             .collect()
     }
 
-    /// The points at which the task goes on when it leaves a wait. What waits inside an accept goes on at the start of the accept's body
-    /// first, and behind it at the accept's end.
+    /// Returns the points at which the task continues when it leaves a wait. If it waits inside an
+    /// accept, it continues at the start of the accept's body, and after the accept's end.
     pub fn left(&self, wait: usize) -> Vec<Point> {
         let sites = self.waits[wait].sites.iter();
         sites
@@ -140,7 +141,7 @@ impl<'p> Flow<'p> {
             .collect()
     }
 
-    /// The points reached from a point without waiting, itself among them.
+    /// Returns the points that are reachable from a point without waiting, including itself.
     pub fn reach(&self, from: Point) -> BTreeSet<Point> {
         let mut found = BTreeSet::new();
         let mut open = vec![from];
@@ -152,14 +153,14 @@ impl<'p> Flow<'p> {
         found
     }
 
-    /// Whether a loop can go round without waiting.
+    /// Whether a loop can complete an iteration without waiting.
     pub fn goes_round(&self, node: NodeId) -> bool {
         self.next(Point::LoopTop(node))
             .into_iter()
             .any(|p| self.reach(p).contains(&Point::LoopTop(node)))
     }
 
-    /// The waits that the task can come to.
+    /// Returns the waits that the task can reach.
     pub fn reachable_waits(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open = vec![self.start()];

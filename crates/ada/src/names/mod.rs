@@ -1,8 +1,10 @@
-//! Names: which declaration each identifier of a program means.
+//! Names: the declaration of each identifier of a program.
 //!
-//! Scopes and entities of all given files (RM 8.1–8.3), use clauses (8.4), renamings (8.5) and overloading by profile (8.6, by number,
-//! names and known types of the actual parameters). Units that were not given, such as the predefined library, are *external*:
-//! their names stay unresolved here and are known by their full name through [`Names::external_names`].
+//! This module handles scopes and entities of all given files (RM 8.1–8.3), use clauses (8.4),
+//! renamings (8.5) and overloading by profile (8.6). The latter uses the number, names and known
+//! types of the actual parameters. Units whose source was not given, such as the predefined
+//! library, are *external*: their names stay unresolved here. [`Names::external_names`] returns
+//! their full names.
 
 mod declare;
 mod external;
@@ -10,14 +12,14 @@ mod resolve;
 mod types;
 pub mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::source::{Place, Program};
 use crate::syntax::NodeId;
 
 pub use types::Ty;
 
-/// A declared thing.
+/// A declared entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityId(u32);
 
@@ -34,7 +36,7 @@ pub struct At {
     pub node: NodeId,
 }
 
-/// What is declared.
+/// The kind of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the language's own
 pub enum Kind {
@@ -72,7 +74,7 @@ pub enum Kind {
 pub struct Entity {
     /// The name as it is spelt where it is declared.
     pub name: String,
-    /// What is declared.
+    /// Its kind.
     pub kind: Kind,
     /// The declaration.
     pub at: At,
@@ -80,7 +82,7 @@ pub struct Entity {
     pub ident: At,
     /// The region in which it is declared.
     pub scope: ScopeId,
-    /// The region that it opens, if it does.
+    /// The region that it opens, if any.
     pub inner: Option<ScopeId>,
     /// The body that completes it, if it was given.
     pub body: Option<At>,
@@ -91,11 +93,12 @@ pub struct Entity {
 pub struct Scope {
     /// The region around it.
     pub parent: Option<ScopeId>,
-    /// The visible and private part that this body completes: one region with it (RM 8.1).
+    /// The visible and private parts that this body completes: they form one region with it (RM
+    /// 8.1).
     pub completes: Option<ScopeId>,
-    /// Whose region it is.
+    /// The entity whose region it is.
     pub owner: Option<EntityId>,
-    /// What is declared in it, in order of declaration.
+    /// The entities declared in it, in order of declaration.
     pub entities: Vec<EntityId>,
     by_name: HashMap<String, Vec<EntityId>>,
     uses: Vec<Use>,
@@ -103,7 +106,7 @@ pub struct Scope {
 
 #[derive(Debug, Clone)]
 struct Use {
-    /// From which byte of which file on; context clauses count from 0.
+    /// The file and byte from which it takes effect; context clauses count from 0.
     file: usize,
     from: usize,
     package: At,
@@ -117,22 +120,37 @@ pub struct Names {
     scopes: Vec<Scope>,
     /// Regions by the node that opens them.
     regions: HashMap<At, ScopeId>,
-    /// What an identifier means, by file and first byte.
+    /// The meaning of each identifier, by file and first byte.
     meanings: HashMap<(usize, usize), EntityId>,
-    /// The uses of each declaration, in order of file and place; the defining identifiers are not among them.
+    /// The uses of each declaration, in order of file and place, without the defining identifiers.
     uses: HashMap<EntityId, Vec<At>>,
     /// All identifiers of each file, by their lower-case text.
     identifiers: Vec<HashMap<String, Vec<NodeId>>>,
     /// The declarations, by their defining identifiers.
     defining: HashMap<At, EntityId>,
+    /// The files with an identifier, by its lower-case text.
+    files: HashMap<String, Vec<usize>>,
+    /// The files with the declaration of a library package, by its full lower-case name.
+    specified: HashMap<String, Vec<usize>>,
+    /// The entity that a body completes.
+    completed: HashMap<At, EntityId>,
+    /// The first words of the library units that with clauses name.
+    withed: HashSet<String>,
+    /// Unknown packages from which the program's types inherit operations.
+    inherited_from: Vec<String>,
 }
 
 impl Names {
     /// Resolves the names of a program.
     pub fn of(program: &Program) -> Names {
-        let mut names = Names::default();
+        let mut names = Names {
+            withed: external::withed(program),
+            specified: external::specified(program),
+            ..Names::default()
+        };
         declare::declare(program, &mut names);
         resolve::resolve(program, &mut names);
+        names.inherited_from = external::inherited_from(program, &names);
         names.defining = names.all().map(|(id, e)| (e.ident, id)).collect();
         for source in &program.sources {
             let mut here: HashMap<String, Vec<NodeId>> = HashMap::new();
@@ -145,17 +163,38 @@ impl Names {
                     .or_default()
                     .push(node);
             }
+            for key in here.keys() {
+                let files = names.files.entry(key.clone()).or_default();
+                files.push(names.identifiers.len());
+            }
             names.identifiers.push(here);
         }
+        let bodies = names.all().filter_map(|(id, e)| Some((e.body?, id)));
+        names.completed = bodies.collect();
         names
     }
 
-    /// A declaration.
+    /// Returns the files with an identifier of a (lower-case) text, in order.
+    pub fn files_with(&self, key: &str) -> &[usize] {
+        self.files.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the files with the declaration of a library package, by its full lower-case name.
+    pub fn specifications(&self, package: &str) -> &[usize] {
+        self.specified.get(package).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the entity that a body completes.
+    pub fn completed_by(&self, body: At) -> Option<EntityId> {
+        self.completed.get(&body).copied()
+    }
+
+    /// Returns a declaration.
     pub fn entity(&self, id: EntityId) -> &Entity {
         &self.entities[id.0 as usize]
     }
 
-    /// The identifiers of a file with a (lower-case) text.
+    /// Returns the identifiers of a file with a (lower-case) text.
     pub fn occurrences(&self, file: usize, key: &str) -> &[NodeId] {
         self.identifiers
             .get(file)
@@ -163,17 +202,33 @@ impl Names {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// What an identifier declares, if it declares something.
+    /// Returns the entity that an identifier declares, if any.
     pub fn declared_by(&self, ident: At) -> Option<EntityId> {
         self.defining.get(&ident).copied()
     }
 
-    /// A region.
+    /// Returns the full lower-case name of a declaration, such as `lib.queue.put`.
+    pub fn full_name(&self, id: EntityId) -> String {
+        let entity = self.entity(id);
+        let mut parts = vec![Names::key(&entity.name)];
+        let mut scope = Some(entity.scope);
+        while let Some(around) = scope {
+            let region = self.scope(around);
+            if let Some(owner) = region.owner {
+                parts.push(Names::key(&self.entity(owner).name));
+            }
+            scope = region.parent;
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// Returns a region.
     pub fn scope(&self, id: ScopeId) -> &Scope {
         &self.scopes[id.0 as usize]
     }
 
-    /// All declarations with their numbers.
+    /// Returns all declarations with their numbers.
     pub fn all(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
         self.entities
             .iter()
@@ -181,7 +236,7 @@ impl Names {
             .map(|(i, e)| (EntityId(i as u32), e))
     }
 
-    /// What an identifier (or the last identifier of an expanded name) means.
+    /// Returns the meaning of an identifier, or of the last identifier of an expanded name.
     pub fn meaning(&self, program: &Program, at: At) -> Option<EntityId> {
         let tree = &program.sources[at.file].tree;
         let mut node = at.node;
@@ -191,17 +246,17 @@ impl Names {
         self.meanings.get(&(at.file, tree.start(node))).copied()
     }
 
-    /// The uses of a declaration, in order of file and place.
+    /// Returns the uses of a declaration, in order of file and place.
     pub fn uses_of(&self, id: EntityId) -> &[At] {
         self.uses.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// The region that a node opens.
+    /// Returns the region that a node opens.
     pub fn region(&self, at: At) -> Option<ScopeId> {
         self.regions.get(&at).copied()
     }
 
-    /// The innermost region around a node.
+    /// Returns the innermost region around a node.
     pub fn scope_around(&self, program: &Program, at: At) -> ScopeId {
         let tree = &program.sources[at.file].tree;
         tree.ancestors(at.node)
@@ -209,13 +264,14 @@ impl Names {
             .unwrap_or(ScopeId(0))
     }
 
-    /// Where something is declared.
+    /// Returns the place of a declaration.
     pub fn place(&self, program: &Program, id: EntityId) -> Place {
         let ident = self.entity(id).ident;
         program.sources[ident.file].place_of(ident.node)
     }
 
-    /// The regions around a region, itself first; a body's specification comes right after the body.
+    /// Returns the regions around a region, beginning with itself; a body's specification follows
+    /// the body.
     pub fn around(&self, scope: ScopeId) -> Vec<ScopeId> {
         let mut found = Vec::new();
         let mut next = Some(scope);
@@ -233,8 +289,8 @@ impl Names {
         at.file == outer.file && program.sources[at.file].tree.is_within(at.node, outer.node)
     }
 
-    /// The first declaration of what is declared more than once: a body's parameter is its specification's, a full type its
-    /// private or incomplete one's.
+    /// Returns the first declaration of an entity with several: a specification's parameter for a
+    /// body's, and a private or incomplete type for a full one.
     pub fn first_declaration(&self, id: EntityId) -> EntityId {
         let entity = self.entity(id);
         let key = Names::key(&entity.name);

@@ -18,12 +18,12 @@ pub enum Ty {
     String,
     /// `null`.
     Null,
-    /// Not known: external, or beyond this resolution.
+    /// Unknown: external, or not supported by this resolution.
     Unknown,
 }
 
 impl Names {
-    /// The type of an object, the result type of a function, or the type itself.
+    /// Returns the type of an object, the result type of a function, or the type itself.
     pub fn type_of(&self, program: &Program, id: EntityId) -> Ty {
         let entity = self.entity(id);
         match entity.kind {
@@ -45,7 +45,8 @@ impl Names {
             .map_or(Ty::Unknown, Ty::Named)
     }
 
-    /// The type that a declaration names: its subtype mark, anonymous array or access definition, or result.
+    /// Returns the type that a declaration names: its subtype mark, anonymous array or access
+    /// definition, or result.
     fn type_in(&self, program: &Program, at: At) -> Ty {
         let tree = &program.sources[at.file].tree;
         let mut node = at.node;
@@ -131,7 +132,8 @@ impl Names {
         found
     }
 
-    /// The definition of a kind that a type has after subtypes, derivations and private views are followed.
+    /// Returns the definition of a kind for a type, through subtypes, derivations and private
+    /// views.
     pub fn definition(&self, program: &Program, ty: Ty, kind: &str) -> Option<At> {
         let mut ty = ty;
         for _ in 0..20 {
@@ -153,8 +155,9 @@ impl Names {
         None
     }
 
-    /// The type that a subtype constrains, a derived type comes from, or a private type is completed by.
-    fn above(&self, program: &Program, id: EntityId) -> Option<Ty> {
+    /// Returns the type that a subtype constrains, the parent of a derived type, or the completion
+    /// of a private one.
+    pub(crate) fn above(&self, program: &Program, id: EntityId) -> Option<Ty> {
         let entity = self.entity(id);
         let tree = &program.sources[entity.at.file].tree;
         let node = match tree.kind(entity.at.node) {
@@ -189,7 +192,7 @@ impl Names {
         .map(Ty::Named)
     }
 
-    /// The task or protected type or object behind a type, through subtypes and derivation.
+    /// Returns the task or protected type or object behind a type, through subtypes and derivation.
     pub fn concurrent(&self, program: &Program, ty: Ty) -> Option<EntityId> {
         let mut ty = ty;
         for _ in 0..20 {
@@ -205,7 +208,7 @@ impl Names {
         None
     }
 
-    /// The first subtype that a subtype is of.
+    /// Returns the first subtype of a subtype.
     pub fn first_subtype(&self, program: &Program, id: EntityId) -> EntityId {
         let mut id = id;
         for _ in 0..20 {
@@ -217,7 +220,7 @@ impl Names {
         id
     }
 
-    /// What an access type designates.
+    /// Returns the type that an access type designates.
     pub fn designated(&self, program: &Program, ty: Ty) -> Ty {
         let (at, inner) = match self.definition(program, ty, "access_to_object_definition") {
             Some(at) => (at, at.node),
@@ -232,13 +235,13 @@ impl Names {
             .map_or(Ty::Unknown, Ty::Named)
     }
 
-    /// The type of an array's elements.
+    /// Returns the type of an array's elements.
     pub fn element(&self, program: &Program, ty: Ty) -> Ty {
         self.definition(program, ty, "array_type_definition")
             .map_or(Ty::Unknown, |at| self.type_in(program, at))
     }
 
-    /// The type of an array's index.
+    /// Returns the type of an array's index.
     pub fn index(&self, program: &Program, ty: Ty, dimension: usize) -> Ty {
         let Some(at) = self.definition(program, ty, "array_type_definition") else {
             return Ty::Unknown;
@@ -265,7 +268,7 @@ impl Names {
         }
     }
 
-    /// The type of an expression or name whose identifiers have been resolved.
+    /// Returns the type of an expression or name whose identifiers have been resolved.
     pub fn expression_type(&self, program: &Program, at: At) -> Ty {
         let tree = &program.sources[at.file].tree;
         let within = |node| At { node, ..at };
@@ -347,7 +350,7 @@ impl Names {
         }
     }
 
-    /// The type of `name (…)`: a function's result, an element, or a conversion.
+    /// Returns the type of `name (…)`: a function's result, an element, or a conversion.
     fn call_type(&self, program: &Program, name: At) -> Ty {
         match self
             .meaning(program, name)

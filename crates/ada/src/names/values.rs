@@ -1,17 +1,20 @@
-//! Static values of discrete expressions and static bounds of discrete subtypes (RM 4.9), as far as translations need them.
+//! Static values of discrete expressions and static bounds of discrete subtypes (RM 4.9), as far as
+//! translations need them.
 
 use super::{At, EntityId, Kind, Names};
 use crate::source::Program;
 
-/// The least and the greatest value; of an enumeration the positions.
+/// The least and the greatest value; for an enumeration the positions.
 pub type Bounds = (i128, i128);
 
-/// Declarations that name each other in a circle do not compile, but may be given.
+/// Limit of recursion: declarations that name each other in a cycle do not compile, but may be
+/// given.
 const DEPTH: usize = 30;
 
 impl Names {
-    /// The value of a discrete expression, if it is static and simple: literals, named numbers, constants, attributes of static
-    /// subtypes, and sums, differences and products of such.
+    /// Returns the value of a discrete expression, if it is static and simple: literals, named
+    /// numbers, constants, attributes of static subtypes, and sums, differences and products of
+    /// these.
     pub fn static_value(&self, program: &Program, at: At) -> Option<i128> {
         Evaluator {
             names: self,
@@ -20,7 +23,8 @@ impl Names {
         .value(at, DEPTH)
     }
 
-    /// The bounds of a range as it stands in a loop or a constraint: `First .. Last`, or the range of an array.
+    /// Returns the bounds of a range in a loop or a constraint: `First .. Last`, or the range of an
+    /// array.
     pub fn range_bounds(&self, program: &Program, range: At) -> Option<Bounds> {
         Evaluator {
             names: self,
@@ -29,8 +33,8 @@ impl Names {
         .range(range, DEPTH)
     }
 
-    /// The bounds of what follows a subtype mark: of its constraint, or of the subtype itself. `at` has them as children, as
-    /// the declaration of an object or a loop parameter has.
+    /// Returns the bounds after a subtype mark: of its constraint, or of the subtype itself. Mark
+    /// and constraint are children of `at`, as in the declaration of an object or a loop parameter.
     pub fn subtype_bounds(&self, program: &Program, at: At) -> Option<Bounds> {
         Evaluator {
             names: self,
@@ -39,7 +43,17 @@ impl Names {
         .indication(at, DEPTH)
     }
 
-    /// What the value of an expression lies between, by its value or the subtype of the name that it is.
+    /// Returns the bounds of the subtype that a name means.
+    pub fn mark_bounds(&self, program: &Program, mark: At) -> Option<Bounds> {
+        Evaluator {
+            names: self,
+            program,
+        }
+        .mark(mark, DEPTH)
+    }
+
+    /// Returns bounds for the value of an expression, from its value or from the subtype of its
+    /// name.
     pub fn value_bounds(&self, program: &Program, at: At) -> Option<Bounds> {
         let evaluator = Evaluator {
             names: self,
@@ -119,7 +133,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Operands and operators in a row, as they stand in expressions, terms and ranges.
+    /// Adds operands and operators in a row, as in expressions, terms and ranges.
     fn sum(&self, parts: &[At], depth: usize) -> Option<i128> {
         if let [prefix, tick, attribute] = parts
             && self.kind(*tick) == "tick"
@@ -185,7 +199,7 @@ impl Evaluator<'_> {
         ))
     }
 
-    /// The bounds of `Prefix'Range`: of a scalar subtype, or of an array's first index.
+    /// Returns the bounds of `Prefix'Range`: of a scalar subtype, or of an array's first index.
     fn prefix_bounds(&self, prefix: At, depth: usize) -> Option<Bounds> {
         let id = self.names.meaning(self.program, prefix);
         let Some(id) = id else {
@@ -216,7 +230,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The bounds of a declared type or subtype.
+    /// Returns the bounds of a declared type or subtype.
     fn declared(&self, id: EntityId, depth: usize) -> Option<Bounds> {
         let depth = depth.checked_sub(1)?;
         let at = self.names.entity(id).at;
@@ -253,7 +267,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The bounds of the subtype of what a name means: an object, an element of an array, a function's result.
+    /// Returns the bounds of the subtype of a name's value: an object, an element of an array, a
+    /// function's result.
     fn name_bounds(&self, at: At, depth: usize) -> Option<Bounds> {
         let depth = depth.checked_sub(1)?;
         match self.kind(at) {
@@ -291,7 +306,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The bounds of the standard subtypes, as GNAT has them (RM A.1).
+/// Returns the bounds of the standard subtypes, as in GNAT (RM A.1).
 fn standard(mark: &str) -> Option<Bounds> {
     match Names::key(mark).as_str() {
         "natural" => Some((0, i128::from(i32::MAX))),
@@ -303,7 +318,7 @@ fn standard(mark: &str) -> Option<Bounds> {
     }
 }
 
-/// How many values lie between bounds.
+/// Returns the number of values between bounds.
 pub fn count((first, last): Bounds) -> i128 {
     (last - first + 1).max(0)
 }

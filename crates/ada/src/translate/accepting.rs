@@ -24,11 +24,13 @@ pub struct Replacement {
     pub edits: Vec<Edit>,
     /// Names that the edits declare outside the protected object, in lower case.
     pub declared: HashSet<String>,
-    /// What a reader of the translation should know, if it was not looked for before.
+    /// Entries that become procedures.
+    pub procedures: Vec<EntityId>,
+    /// Notes for a reader of the translation that the verdict does not have.
     pub notes: Vec<Reason>,
 }
 
-/// A server on its way to be a protected object.
+/// A server on its way to becoming a protected object.
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     pub cx: Context<'a>,
@@ -36,7 +38,7 @@ pub(super) struct Server<'a> {
     pub stages: Stages,
     /// The name of the enumeration of stages, if there is one.
     pub stage_type: Option<String>,
-    /// The procedure that runs what stood before the first accept.
+    /// The procedure that runs the code before the first accept.
     pub start: Option<Start>,
     pub initial: Option<usize>,
     pub waits: BTreeSet<usize>,
@@ -44,31 +46,31 @@ pub(super) struct Server<'a> {
     pub nested: Nested,
     /// The timing event, if there are delay alternatives.
     pub timing: Option<Timing>,
-    /// What a calling server gives and takes.
+    /// The data that a calling server passes and receives.
     pub inverted: Option<Inverted>,
 }
 
-/// The procedure that runs what stood before the first accept.
+/// The procedure that runs the code before the first accept.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    /// Where it is called, and how; nowhere, if the first call of an entry does that.
+    /// Where and how it is called; empty if the first call of an entry does that.
     pub places: Vec<(place::Place, Vec<String>)>,
 }
 
 /// Plans and writes the replacement.
 ///
 /// # Errors
-/// The reasons that stand in the way and could be seen only while it was planned.
+/// The obstacles that could be seen only during planning.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
     write::write(&plan(cx, taken, None)?)
 }
 
-/// Plans and writes the replacement of a calling server, whose calls are the waits.
+/// Plans and writes the replacement of a calling server, whose waits are its calls.
 ///
 /// # Errors
-/// The reasons that stand in the way and could be seen only while it was planned.
+/// The obstacles that could be seen only during planning.
 pub(super) fn replace_inverted(
     cx: Context,
     taken: &HashSet<String>,
@@ -94,7 +96,7 @@ fn plan<'a>(
     let timing = timing::plan(&cx, &mut moved);
     let waits = cx.flow.reachable_waits();
     let initial = initial_wait(&cx, &mut moved, point);
-    // A delay alternative's time begins where the task is activated.
+    // The time of a delay alternative begins at the task's activation.
     let needs_start = initial
         .is_none_or(|w| cx.flow.elapsed(w).is_some() || cx.flow.otherwise(w).is_some())
         || !moved.start.is_empty();
@@ -133,7 +135,8 @@ fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     })
 }
 
-/// Assignments of constant values to variables of the task at the very start become their initial values.
+/// Turns assignments of constant values to the task's variables at the very start into initial
+/// values.
 fn fold(cx: &Context) -> (HashMap<EntityId, String>, Point) {
     let tree = cx.tree();
     let mut folded = HashMap::new();
@@ -163,7 +166,7 @@ fn constant_assignment(cx: &Context, node: NodeId) -> Option<(EntityId, String)>
     let variable = cx.names.meaning(cx.program, cx.at(target))?;
     let entity = cx.names.entity(variable);
     let is_own = entity.kind == Kind::Variable && entity.scope == cx.names.region(cx.task.body)?;
-    // An initial value may name constants that move out, but no variable of the task.
+    // An initial value may use constants that move out, but no variable of the task.
     let uses_local = cx
         .meanings(cx.at(value))
         .iter()
@@ -194,7 +197,7 @@ fn constant_assignment(cx: &Context, node: NodeId) -> Option<(EntityId, String)>
     })
 }
 
-/// The first wait, if nothing has to be done on the way there.
+/// Returns the first wait, if there is nothing to do before it.
 fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
     let tree = cx.tree();
     let mut point = from;
@@ -236,12 +239,12 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 }
 
 impl<'a> Server<'a> {
-    /// Whether the first call of an entry runs what stood before the first accept.
+    /// Whether the first call of an entry runs the code before the first accept.
     pub(super) fn starts_on_first_use(&self) -> bool {
         self.start.as_ref().is_some_and(|s| s.places.is_empty())
     }
 
-    /// A generator of code for this server.
+    /// Returns a generator of code for this server.
     pub(super) fn machine(&'a self, changes: &'a Substitutions) -> Machine<'a> {
         Machine::new(
             self.cx.flow,
@@ -254,7 +257,7 @@ impl<'a> Server<'a> {
         )
     }
 
-    /// The points from which the object's code runs.
+    /// Returns the points from which the object's code runs.
     pub(super) fn roots(&self) -> Vec<Point> {
         let flow = self.cx.flow;
         let left = self.waits.iter().flat_map(|&w| {
@@ -269,7 +272,8 @@ impl<'a> Server<'a> {
             .collect()
     }
 
-    /// Points that need a procedure because a statement in the middle of an accept goes on there.
+    /// Returns points that need a procedure, because a statement in the middle of an accept
+    /// continues there.
     pub(super) fn forced(&'a self, machine: &mut Machine<'a>) -> BTreeSet<Point> {
         let mut found = BTreeSet::new();
         let tree = self.cx.tree();

@@ -1,7 +1,9 @@
-//! Ceilings (RM D.3): under Ceiling_Locking no caller of a protected operation may have a higher priority than the object's ceiling.
+//! Ceilings (RM D.3): under Ceiling_Locking no caller of a protected operation may have a higher
+//! priority than the object's ceiling.
 //!
-//! The default ceiling, `Priority'Last`, is above every task's priority. Where all callers have a static priority the ceiling is the
-//! highest of these, so that the object delays nobody above its callers.
+//! The default ceiling, `Priority'Last`, is above every task's priority. If all callers have a
+//! static priority, the ceiling is the highest of these, so that the object does not delay tasks
+//! above its callers.
 
 use super::context::Context;
 use super::timing;
@@ -10,20 +12,33 @@ use crate::source::Program;
 use crate::syntax::NodeId;
 use crate::verdict::{Reason, Rule};
 
-/// What is known of the ceiling that an object needs.
+/// What is known about the ceiling that an object needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceiling {
-    /// The program does not ask for Ceiling_Locking, and no ceiling is looked at.
+    /// The program does not ask for Ceiling_Locking, so ceilings do not matter.
     NotLooked,
     /// Not all callers have a static priority: the default.
     Unknown,
-    /// The highest there is: a handler of timing events needs that (RM D.15 (6)).
+    /// The highest possible ceiling, which a handler of timing events needs (RM D.15 (6)).
     Interrupt,
     /// The highest priority of the callers.
     Of(i128),
 }
 
-/// The ceiling that a server's object needs.
+impl Ceiling {
+    /// Whether an object with this ceiling may call one with another (RM D.3 (13)).
+    pub fn is_at_most(self, callee: Ceiling) -> bool {
+        match (self, callee) {
+            (Ceiling::Of(own), Ceiling::Of(other)) => own <= other,
+            (Ceiling::Interrupt, _) => callee == Ceiling::Interrupt,
+            (Ceiling::Of(_), _) => true,
+            (_, Ceiling::Of(_)) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Returns the ceiling that a server's object needs.
 pub fn of(cx: &Context) -> Ceiling {
     if !has_ceiling_locking(cx.program, cx.names) {
         return Ceiling::NotLooked;
@@ -37,8 +52,9 @@ pub fn of(cx: &Context) -> Ceiling {
     }
 }
 
-/// The ceiling of the objects that a task's rendezvous go through; the default if nothing is known. The task calls them too, and
-/// where calls are requeued to other objects GNAT locks those while it holds the first, so all must have the default then.
+/// Returns the ceiling of the objects of a task's rendezvous; the default if nothing is known. The
+/// task calls them, too. Where calls are requeued to other objects, GNAT locks those while it holds
+/// the first. So all of these must have the default.
 pub fn of_rendezvous(cx: &Context) -> Option<i128> {
     if !has_ceiling_locking(cx.program, cx.names) {
         return None;
@@ -52,7 +68,8 @@ pub fn of_rendezvous(cx: &Context) -> Option<i128> {
     let requeues = tree
         .walk(cx.task.body.node)
         .any(|n| tree.kind(n) == "requeue_statement");
-    // At the end of its master a task with a terminate alternative is looked after by whoever that is.
+    // A terminate alternative is replaced by code at the end of the task's master, whose priority
+    // may be any.
     let terminates = cx.flow.waits.iter().any(|w| w.has_terminate);
     if is_requeued || requeues || terminates {
         return None;
@@ -60,8 +77,8 @@ pub fn of_rendezvous(cx: &Context) -> Option<i128> {
     Some(highest(cx)?.max(declared(cx, cx.task.declaration)?))
 }
 
-/// What GNAT asks for besides: on Linux it cannot raise a task's priority to a ceiling unless tasks are scheduled by priority, and
-/// then every call of a protected object fails.
+/// Returns a note about a further condition of GNAT. On Linux it cannot raise a task's priority to
+/// a ceiling unless tasks are scheduled by priority. Then every call of a protected object fails.
 pub fn note(cx: &Context) -> Option<Reason> {
     let is_scheduled = asks_for(
         cx.program,
@@ -76,7 +93,7 @@ pub fn note(cx: &Context) -> Option<Reason> {
         at: cx.task.declaration,
         text: "the program asks for Ceiling_Locking and not for FIFO_Within_Priorities: GNAT for Linux then refuses every call of a protected object"
             .into(),
-        mend: "add pragma Task_Dispatching_Policy (FIFO_Within_Priorities)".into(),
+        help: "add pragma Task_Dispatching_Policy (FIFO_Within_Priorities)".into(),
     })
 }
 
@@ -87,18 +104,17 @@ pub fn has_ceiling_locking(program: &Program, names: &Names) -> bool {
 
 /// Whether a pragma names one of some policies or profiles.
 fn asks_for(program: &Program, names: &Names, keys: &[&str]) -> bool {
-    program.sources.iter().enumerate().any(|(file, source)| {
-        keys.iter().any(|key| {
+    keys.iter().any(|key| {
+        names.files_with(key).iter().any(|&file| {
+            let tree = &program.sources[file].tree;
             let mut found = names.occurrences(file, key).iter();
-            found.any(|&n| source.tree.ancestor(n, &["pragma_g"]).is_some())
+            found.any(|&n| tree.ancestor(n, &["pragma_g"]).is_some())
         })
     })
 }
 
 fn highest(cx: &Context) -> Option<i128> {
-    let is_dynamic = (0..cx.program.sources.len())
-        .any(|file| !cx.names.occurrences(file, "set_priority").is_empty());
-    if is_dynamic {
+    if !cx.names.files_with("set_priority").is_empty() {
         return None;
     }
     let mut found: Option<i128> = None;
@@ -126,14 +142,11 @@ fn highest(cx: &Context) -> Option<i128> {
 }
 
 fn of_task_body(cx: &Context, body: At) -> Option<i128> {
-    let (_, task) = cx
-        .names
-        .all()
-        .find(|(_, e)| e.body == Some(body) && e.inner.is_some())?;
-    declared(cx, task.at)
+    let task = cx.names.completed_by(body)?;
+    declared(cx, cx.names.entity(task).at)
 }
 
-/// What a subprogram does may be done by any task and by the main program.
+/// Returns the priority for code in a subprogram, which any task and the main program may call.
 fn of_anybody(cx: &Context) -> Option<i128> {
     let mut found = of_main(cx)?;
     for (_, entity) in cx.names.all() {
@@ -148,22 +161,22 @@ fn of_anybody(cx: &Context) -> Option<i128> {
     Some(found)
 }
 
-/// Whether a body is that of a library subprogram that nothing calls.
+/// Whether a body is that of a library subprogram that is not called.
 fn is_main(cx: &Context, body: At) -> bool {
     let tree = &cx.program.sources[body.file].tree;
     let is_unit = tree.kind(body.node) == "subprogram_body"
         && tree
             .parent(body.node)
             .is_some_and(|p| tree.kind(p) == "compilation_unit");
-    let own = cx.names.all().find(|(_, e)| e.body == Some(body));
+    let own = cx.names.completed_by(body);
     is_unit
-        && own.is_some_and(|(id, _)| {
+        && own.is_some_and(|id| {
             let mut uses = cx.names.uses_of(id).iter();
             uses.all(|u| u.file == body.file && tree.is_within(u.node, body.node))
         })
 }
 
-/// The priority of the main program: of the library subprogram that has one.
+/// Returns the priority of the main program: that of the library subprogram that has one.
 fn of_main(cx: &Context) -> Option<i128> {
     let sources = cx.program.sources.iter().enumerate();
     let mut mains = sources.flat_map(|(file, source)| {
@@ -176,7 +189,7 @@ fn of_main(cx: &Context) -> Option<i128> {
     mains.find_map(|at| declared(cx, at))
 }
 
-/// The static priority that a pragma or aspect of a task or subprogram gives.
+/// Returns the static priority that a pragma or aspect of a task or subprogram gives.
 fn declared(cx: &Context, at: At) -> Option<i128> {
     let source = &cx.program.sources[at.file];
     let tree = &source.tree;

@@ -1,4 +1,4 @@
-//! What a translation of one task looks at, and questions about its names and expressions.
+//! The context of the translation of one task, and questions about its names and expressions.
 
 use std::collections::HashSet;
 
@@ -24,24 +24,24 @@ pub struct Context<'a> {
     pub task: &'a Task,
     /// The graph of its body.
     pub flow: &'a Flow<'a>,
-    /// Where tasks may be used as only tasks can be.
+    /// Places where tasks may be used in a way that only tasks allow.
     pub suspects: &'a [Suspect],
-    /// What the user asked for.
+    /// The user's options.
     pub options: &'a Options,
 }
 
 impl<'a> Context<'a> {
-    /// The file of the body.
+    /// Returns the file of the body.
     pub fn source(&self) -> &'a Source {
         &self.program.sources[self.task.body.file]
     }
 
-    /// The tree of the body's file.
+    /// Returns the tree of the body's file.
     pub fn tree(&self) -> &'a Tree {
         &self.source().tree
     }
 
-    /// A node of the body's file.
+    /// Returns a node of the body's file.
     pub fn at(&self, node: NodeId) -> At {
         At {
             file: self.task.body.file,
@@ -49,40 +49,40 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The text of a node of the body's file.
+    /// Returns the text of a node of the body's file.
     pub fn text(&self, node: NodeId) -> &'a str {
         self.source().text(node)
     }
 
-    /// A reason at a node of the body's file.
+    /// Returns a reason at a node of the body's file.
     pub fn reason(
         &self,
         rule: Rule,
         node: NodeId,
         text: impl Into<String>,
-        mend: impl Into<String>,
+        help: impl Into<String>,
     ) -> Reason {
         Reason {
             rule,
             at: self.at(node),
             text: text.into(),
-            mend: mend.into(),
+            help: help.into(),
         }
     }
 
-    /// Whether something is declared in the task's body.
+    /// Whether an entity is declared in the task's body.
     pub fn is_local(&self, id: EntityId) -> bool {
         self.names.is_declared_in(self.program, id, self.task.body)
     }
 
-    /// The declarative part of the body.
+    /// Returns the declarative part of the body.
     pub fn declarations(&self) -> Vec<NodeId> {
         let tree = self.tree();
         tree.child(self.task.body.node, "non_empty_declarative_part")
             .map_or(vec![], |n| tree.children(n).collect())
     }
 
-    /// The declared things that a node's identifiers mean, with the identifiers.
+    /// Returns the entities that a node's identifiers mean, with the identifiers.
     pub fn meanings(&self, at: At) -> Vec<(NodeId, EntityId)> {
         let tree = &self.program.sources[at.file].tree;
         tree.walk(at.node)
@@ -91,7 +91,8 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Whether an expression gives the same value wherever it is evaluated: no calls, no variables, no clocks.
+    /// Whether an expression has the same value wherever it is evaluated: no calls, no variables,
+    /// no clocks.
     pub fn is_constant(&self, node: NodeId) -> bool {
         let tree = self.tree();
         let at = self.at(node);
@@ -133,7 +134,8 @@ impl<'a> Context<'a> {
             })
     }
 
-    /// Whether an identifier is the prefix of `'First`, `'Last`, `'Length` or `'Range` of something outside the task.
+    /// Whether an identifier is the prefix of `'First`, `'Last`, `'Length` or `'Range`, and denotes
+    /// an entity outside the task.
     fn is_bound(&self, ident: NodeId) -> bool {
         let tree = self.tree();
         let designator = tree
@@ -168,7 +170,8 @@ impl<'a> Context<'a> {
                 .all(|&at| !self.is_written_at(at))
     }
 
-    /// Whether the variable that an identifier means may be written there: assigned, or passed where it may be changed.
+    /// Whether the variable that an identifier means may be written at its place: assigned, or
+    /// passed as a parameter that may change.
     pub fn is_written_at(&self, at: At) -> bool {
         let tree = &self.program.sources[at.file].tree;
         let mut node = at.node;
@@ -183,7 +186,7 @@ impl<'a> Context<'a> {
                 "assignment_statement" => return tree.field(node) == "variable_name",
                 "object_renaming_declaration" => return true,
                 "term" | "expression" | "parameter_association" => {
-                    // Only a bare name can be an out parameter; a name with an operator around it is a value.
+                    // Only a bare name can be an out parameter. A name with an operator is a value.
                     if tree.children(parent).count() > 1
                         && tree.kind(parent) != "parameter_association"
                     {
@@ -211,7 +214,8 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// Whether an identifier occurs anywhere in the files of the task's declaration and body, outside the body.
+    /// Whether an identifier occurs anywhere in the files of the task's declaration and body,
+    /// outside the body.
     pub fn occurs_outside(&self, key: &str) -> bool {
         let files: HashSet<usize> = [self.task.body.file, self.task.declaration.file].into();
         files.into_iter().any(|file| {
@@ -234,7 +238,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The first of some names that is free inside the task and, if asked, outside it.
+    /// Returns the first of some names that is unused inside the task and, if required, outside it.
     pub fn free_name(
         &self,
         wanted: &[String],
@@ -259,7 +263,7 @@ impl<'a> Context<'a> {
             })
     }
 
-    /// The name of a type as it can be written in the body's file.
+    /// Returns the name of a type as it can be written in the body's file.
     pub fn type_name(&self, ty: Ty) -> Option<String> {
         match ty {
             Ty::Named(id) => Some(self.names.entity(id).name.clone()),
@@ -273,7 +277,8 @@ pub(crate) fn source_of(program: &Program, at: At) -> &Source {
     &program.sources[at.file]
 }
 
-/// Whether a name in lower case is that of a type of package Standard that a value can be converted to.
+/// Whether a lower-case name is that of a type of package Standard to which a value can be
+/// converted.
 pub fn is_predefined_type(key: &str) -> bool {
     [
         "integer",
@@ -288,7 +293,7 @@ pub fn is_predefined_type(key: &str) -> bool {
     .contains(&key)
 }
 
-/// Words that no name may be (RM 2.9).
+/// Whether a name is a reserved word (RM 2.9).
 pub fn is_reserved(key: &str) -> bool {
     const WORDS: &str = " abort abs abstract accept access aliased all and array at begin body case constant declare delay delta digits do else elsif end entry exception exit for function generic goto if in interface is limited loop mod new not null of or others out overriding package parallel pragma private procedure protected raise range record rem renames requeue return reverse select separate some subtype synchronized tagged task terminate then type until use when while with xor ";
     WORDS.contains(&format!(" {key} "))

@@ -1,19 +1,21 @@
-//! The variable that a `for` loop with waits inside becomes (figure 6 of the paper).
+//! The variable that replaces the parameter of a `for` loop with waits inside (figure 6 of the
+//! paper).
 
 use super::context::Context;
 use super::machine::Counter;
-use crate::names::values::Bounds;
+use super::visibility;
 use crate::names::{EntityId, Kind, Names, Ty};
 use crate::syntax::NodeId;
 use crate::verdict::{Reason, Rule};
 
-/// The counter of a loop, and the loop parameter it stands for.
+/// Returns the counter of a loop, and the loop parameter it replaces.
 ///
 /// # Errors
-/// A reason, if the loop iterates over a container, or its bounds or type cannot be told beforehand.
+/// A reason, if the loop iterates over a container, or its bounds or type cannot be determined
+/// beforehand.
 pub fn of(cx: &Context, node: NodeId) -> Result<(EntityId, Counter), Reason> {
     let tree = cx.tree();
-    let refuse = |text: &str, mend: &str| cx.reason(Rule::LoopShape, node, text, mend);
+    let refuse = |text: &str, help: &str| cx.reason(Rule::LoopShape, node, text, help);
     let spec = tree
         .child(node, "iteration_scheme")
         .and_then(|s| tree.child(s, "loop_parameter_specification"));
@@ -62,12 +64,22 @@ pub fn of(cx: &Context, node: NodeId) -> Result<(EntityId, Counter), Reason> {
             "name it: for I in Type range First .. Last",
         ));
     };
+    if let (None, Some((_, _, Ty::Named(ty)))) = (mark, &bounds)
+        && !cx.is_local(*ty)
+        && !visibility::is_shown(cx, *ty)
+    {
+        return Err(refuse(
+            "the type of the loop's parameter is declared after the task",
+            "declare it before the task",
+        ));
+    }
     let key = Names::key(&subtype);
     let is_integer = ["integer", "natural", "positive"].contains(&key.as_str());
-    let is_entered = range.is_none_or(|r| is_entered(cx, r));
+    let is_entered = cx.flow.is_entered(node);
     let (first, last) = if is_reverse { (high, low) } else { (low, high) };
     let is_constant = range.is_none_or(|r| cx.is_constant(r));
-    // The bounds of an array object stay what they are; other bounds are evaluated once, when the loop is entered (RM 5.5 (9)).
+    // The bounds of an array object never change. Other bounds are evaluated once, when the loop is
+    // entered (RM 5.5 (9)).
     let is_fixed = is_constant || range.is_some_and(|r| tree.child(r, "..").is_none());
     let bound = (!is_fixed).then(|| {
         let base = if is_integer {
@@ -78,6 +90,9 @@ pub fn of(cx: &Context, node: NodeId) -> Result<(EntityId, Counter), Reason> {
         (format!("Last_{name}"), base, last.clone())
     });
     let last = bound.as_ref().map_or(last, |b| b.0.clone());
+    // Names that are visible in the body may not be declared yet at the component.
+    let is_shown = range
+        .is_none_or(|r| visibility::is_all_shown(cx, r) && visibility::is_resolved_or_near(cx, r));
     let discrete = (!is_integer).then(|| subtype.clone());
     let counter = Counter {
         name,
@@ -87,13 +102,13 @@ pub fn of(cx: &Context, node: NodeId) -> Result<(EntityId, Counter), Reason> {
         discrete,
         is_reverse,
         is_entered,
-        has_static_first: is_constant,
+        has_static_first: is_constant && is_shown,
         bound,
     };
     Ok((id, counter))
 }
 
-/// The bounds of a range, as text, and their type.
+/// Returns the bounds of a range, as text, and their type.
 fn bounds(cx: &Context, range: NodeId) -> Option<(String, String, Ty)> {
     let tree = cx.tree();
     let text = cx.text(range);
@@ -154,24 +169,4 @@ fn unknown_bound(cx: &Context, range: NodeId) -> Option<Ty> {
             })
     });
     all_integer.then_some(Ty::Integer)
-}
-
-/// Whether the range is known not to be empty.
-fn is_entered(cx: &Context, range: NodeId) -> bool {
-    let tree = cx.tree();
-    let is_known = |(low, high): (i128, i128)| low <= high;
-    if let Some(bounds) = cx.names.range_bounds(cx.program, cx.at(range)) {
-        return is_known(bounds);
-    }
-    if tree.child(range, "..").is_none() {
-        // The range of an array: such loops are written for arrays that have elements.
-        return true;
-    }
-    let ends: Vec<Option<Bounds>> = tree
-        .children(range)
-        .filter(|&n| tree.kind(n) != "..")
-        .map(|n| cx.names.value_bounds(cx.program, cx.at(n)))
-        .collect();
-    // From the greatest value that the first bound may have to the least of the last.
-    matches!(ends[..], [Some((_, low)), Some((high, _))] if low <= high)
 }

@@ -1,8 +1,9 @@
-//! Exceptions in a server: in an accept they reach both the caller and the task (RM 9.5.2 (24)); elsewhere only the task.
+//! Exceptions in a server. In an accept they reach both the caller and the task (RM 9.5.2 (24));
+//! elsewhere only the task.
 //!
-//! An exception that nothing in the task handles completes the task, so the object closes. Explicit raise statements are followed,
-//! and whatever a handler around an accept would see. A language-defined check that fails in a task without handlers is not: the
-//! verdict says so.
+//! An exception that is not handled in the task completes it, so the object closes. Explicit raise
+//! statements are followed, and all exceptions that a handler around an accept would receive. A
+//! failing language-defined check in a task without handlers is not followed; the verdict says so.
 
 use super::code::{self, Code};
 use super::context::Context;
@@ -26,7 +27,7 @@ pub fn can_close(cx: &Context) -> bool {
         || must_watch_rest(cx, cx.flow.start())
 }
 
-/// The handled sequences around a wait, innermost first.
+/// Returns the handled sequences around a wait, innermost first.
 fn around(cx: &Context, accept: NodeId) -> Vec<NodeId> {
     let mut found: Vec<NodeId> = obstacles::handled_around_waits(cx)
         .into_iter()
@@ -36,7 +37,7 @@ fn around(cx: &Context, accept: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// Whether an exception of the accept's body is to be seen.
+/// Whether exceptions of the accept's body must be watched.
 pub fn must_watch_accept(cx: &Context, site: &Site) -> bool {
     let Some(body) = cx
         .tree()
@@ -57,7 +58,7 @@ pub fn must_watch_accept(cx: &Context, site: &Site) -> bool {
         || !cx.oracle.of(cx.at(body)).raises.is_empty()
 }
 
-/// Whether an exception of the statements after a point is to be seen.
+/// Whether exceptions of the statements after a point must be watched.
 pub fn must_watch_rest(cx: &Context, from: Point) -> bool {
     let tree = cx.tree();
     let has_handlers = !obstacles::handled_around_waits(cx).is_empty();
@@ -70,8 +71,8 @@ pub fn must_watch_rest(cx: &Context, from: Point) -> bool {
     })
 }
 
-/// `begin BODY exception when … end;`: with the handlers around `accept`, and the way on after them. `again` says whether the caller gets
-/// the exception too.
+/// `begin BODY exception when … end;`: with the handlers around `accept`, and the code after them.
+/// `again` says whether the caller also receives the exception.
 pub fn watched<'a>(
     cx: &Context<'a>,
     machine: &mut Machine<'a>,
@@ -136,7 +137,7 @@ fn push_arm(lines: &mut Vec<String>, header: String, mut code: Vec<Code>, again:
     let arm = format!("{step}when ");
     let number = 1 + lines.iter().filter(|l| l.starts_with(&arm)).count();
     lines.push(format!("{step}{header}"));
-    // The statements that they handle may hold the same code.
+    // The statements before the handlers may contain the same code.
     let ending = format!("Handled_{number}");
     let mut inner = statement_names::for_copy(code::print(&code, step), &ending);
     if inner.is_empty() {
@@ -151,7 +152,7 @@ fn push_arm(lines: &mut Vec<String>, header: String, mut code: Vec<Code>, again:
     }));
 }
 
-/// `when A | B =>` with the choices that no inner handler has taken.
+/// `when A | B =>` with the choices that inner handlers do not handle.
 fn header(
     cx: &Context,
     machine: &Machine,

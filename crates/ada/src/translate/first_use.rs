@@ -1,7 +1,7 @@
-//! What a task does before its first accept, done when the object is first used.
+//! The code before a task's first accept, run when the object is first used.
 //!
-//! A protected object has no moment at which it is activated. Where nobody can tell when the statements ran, the first call runs them,
-//! and is then queued again for what it called (RM 9.5.4).
+//! A protected object is never activated. If the time of these statements is not visible, the first
+//! call runs them and is then requeued to the entry that it called (RM 9.5.4).
 
 use std::collections::HashSet;
 
@@ -12,12 +12,12 @@ use crate::names::{At, EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::verdict::{Reason, Rule};
 
-const MEND: &str = "let clients do it, or give the server an entry that begins it";
+const HELP: &str = "let clients do it, or give the server an entry that begins it";
 
-/// Whether what is done from a point on, and the initial values, may be done later than at activation.
+/// Checks that the code from a point on, and the initial values, may run later than at activation.
 ///
 /// # Errors
-/// What somebody could tell.
+/// A visible effect.
 pub fn check(cx: &Context, from: Point) -> Result<(), Reason> {
     let tree = cx.tree();
     let objects = cx.declarations().into_iter();
@@ -35,14 +35,14 @@ pub fn check(cx: &Context, from: Point) -> Result<(), Reason> {
                 rule: Rule::Prologue,
                 at,
                 text,
-                mend: MEND.into(),
+                help: HELP.into(),
             });
         }
     }
     timed(cx, from)
 }
 
-/// The time of a delay alternative would begin with the first call.
+/// Checks delay alternatives, whose time would begin with the first call.
 fn timed(cx: &Context, from: Point) -> Result<(), Reason> {
     for point in cx.flow.reach(from) {
         if let Point::Before(node) = point
@@ -50,14 +50,14 @@ fn timed(cx: &Context, from: Point) -> Result<(), Reason> {
             && cx.flow.elapsed(wait).is_some()
         {
             let text = "the time of this delay begins when the task is activated: a protected object has no such moment";
-            let mend = "give the time-out to the clients (timed entry calls)";
-            return Err(cx.reason(Rule::Prologue, node, text, mend));
+            let help = "give the time-out to the clients (timed entry calls)";
+            return Err(cx.reason(Rule::Prologue, node, text, help));
         }
     }
     Ok(())
 }
 
-/// Something that shows when code is run, and where.
+/// Returns code that makes the time of execution visible, and its place.
 fn visible(cx: &Context, at: At, seen: &mut HashSet<EntityId>) -> Option<(At, String)> {
     let effects = cx.oracle.of(at);
     let plain = [
@@ -93,7 +93,7 @@ fn visible(cx: &Context, at: At, seen: &mut HashSet<EntityId>) -> Option<(At, St
     Some((at, format!("{name}, a variable of others, is used")))
 }
 
-/// The subprogram, with a known body, that is called at a place.
+/// Returns the subprogram, with a known body, that is called at a place.
 fn called(cx: &Context, at: At) -> Option<EntityId> {
     let tree = &cx.program.sources[at.file].tree;
     let node: NodeId = tree.role(at.node, "name").unwrap_or(at.node);

@@ -6,7 +6,7 @@ use crate::edit::Edit;
 use crate::source::Source;
 use crate::syntax::NodeId;
 
-/// Changes of identifiers inside text that is copied: first byte, byte after the last, new text.
+/// Changes of identifiers in copied text: first byte, byte after the last, new text.
 #[derive(Debug, Clone, Default)]
 pub struct Substitutions {
     changes: BTreeMap<usize, (usize, String)>,
@@ -18,12 +18,13 @@ impl Substitutions {
         self.changes.insert(range.start, (range.end, text.into()));
     }
 
-    /// Whether something that begins at a byte is replaced.
+    /// Whether a replacement begins at a byte.
     pub fn has(&self, byte: usize) -> bool {
         self.changes.contains_key(&byte)
     }
 
-    /// The changes that are not inside others, as edits of a file. Each covers the ones inside it.
+    /// Returns the changes that are not inside others, as edits of a file. Each includes the ones
+    /// inside it.
     pub fn outermost(&self, file: usize) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         for (&start, (end, text)) in &self.changes {
@@ -38,7 +39,7 @@ impl Substitutions {
         edits
     }
 
-    /// The text of a range with the changes made.
+    /// Returns the text of a range with its changes.
     pub fn apply(&self, source: &Source, range: std::ops::Range<usize>) -> String {
         let mut out = String::new();
         let mut at = range.start;
@@ -55,12 +56,35 @@ impl Substitutions {
     }
 }
 
-/// One step of indentation of a file: the commonest step inwards from one line to the next.
+/// Returns one step of indentation of a file.
 pub fn indent_step(source: &Source) -> String {
+    source.indent_step(step_of).to_string()
+}
+
+/// Words at the end of a line after which the next line is indented by one step. Other lines with
+/// more indentation are continuation lines.
+const OPENING: [&str; 14] = [
+    "is",
+    "begin",
+    "loop",
+    "then",
+    "else",
+    "record",
+    "declare",
+    "private",
+    "do",
+    "select",
+    "exception",
+    "or",
+    "generic",
+    "=>",
+];
+
+/// Returns the most common indentation step after a line that opens a construct.
+fn step_of(text: &str) -> String {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
-    let (mut above, mut tabs) = (0, 0);
-    for line in source
-        .text
+    let (mut above, mut tabs, mut opens) = (0, 0, false);
+    for line in text
         .lines()
         .filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("--"))
     {
@@ -68,10 +92,13 @@ pub fn indent_step(source: &Source) -> String {
         if blanks.starts_with('\t') {
             tabs += 1;
         }
-        if blanks.len() > above && blanks.len() - above <= 8 {
+        if opens && blanks.len() > above && blanks.len() - above <= 8 {
             *votes.entry(blanks.len() - above).or_default() += 1;
         }
         above = blanks.len();
+        let code = line.split("--").next().unwrap_or(line).trim_end();
+        let last = code.rsplit([' ', '\t']).next().unwrap_or("");
+        opens = OPENING.iter().any(|word| last.eq_ignore_ascii_case(word));
     }
     let spaces: usize = votes.values().sum();
     if tabs > spaces {
@@ -84,7 +111,7 @@ pub fn indent_step(source: &Source) -> String {
     " ".repeat(best.map_or(3, |(step, _)| step))
 }
 
-/// Lines with the blanks of the first line's place taken off all that follow it.
+/// Returns lines from which the first line's indentation was removed.
 pub fn dedent(text: &str, indent: &str) -> Vec<String> {
     let mut lines = text.split('\n');
     let first = lines.next().unwrap_or("").trim_end().to_string();
@@ -101,7 +128,8 @@ pub fn dedent(text: &str, indent: &str) -> Vec<String> {
     std::iter::once(first).chain(rest).collect()
 }
 
-/// The lines of a statement or declaration, with the comments that stand directly above it and behind it on its last line.
+/// Returns the lines of a statement or declaration, with the comments directly above it and at the
+/// end of its last line.
 pub fn lines_of(source: &Source, node: NodeId, changes: &Substitutions) -> Vec<String> {
     let mut lines = comments_above(source, source.tree.start(node));
     let range = source.tree.range(node);
@@ -114,7 +142,7 @@ pub fn lines_of(source: &Source, node: NodeId, changes: &Substitutions) -> Vec<S
     lines
 }
 
-/// The comment lines directly above the line of a byte, if nothing else begins that line.
+/// Returns the comment lines directly above the line of a byte, if nothing else begins that line.
 pub fn comments_above(source: &Source, byte: usize) -> Vec<String> {
     let mut start = source.line_start(byte);
     if !source.text[start..byte].trim().is_empty() {
@@ -134,13 +162,13 @@ pub fn comments_above(source: &Source, byte: usize) -> Vec<String> {
     found
 }
 
-/// A comment behind a byte on its line.
+/// Returns a comment after a byte on its line.
 pub fn comment_behind(source: &Source, byte: usize) -> Option<&str> {
     let rest = source.text[byte..source.line_end(byte)].trim();
     rest.starts_with("--").then_some(rest)
 }
 
-/// Whether a blank line stands directly above the line (and the comments above it) of a byte.
+/// Whether a blank line precedes the line of a byte, or the comments above it.
 pub fn has_blank_above(source: &Source, byte: usize) -> bool {
     let mut start = source.line_start(byte);
     while start > 0 {
@@ -157,7 +185,7 @@ pub fn has_blank_above(source: &Source, byte: usize) -> bool {
     false
 }
 
-/// Lines under an indentation, as text; empty lines stay empty.
+/// Returns lines with an indentation, as text; empty lines stay empty.
 pub fn indented(lines: &[String], indent: &str) -> String {
     let mut out = String::new();
     for line in lines {

@@ -1,16 +1,18 @@
 //! Outer callers that need not wait for inner accepts.
 //!
-//! The caller of an accept that accepts inside is requeued until the inner call was served, which costs a queue and a look at all
-//! barriers. Where the inner call is known to be queued (`if E'Count > 0 then accept E; …`) it is served before the protected action
-//! is over (RM 9.5.3 (18 – 20)), so the outer caller cannot tell whether it was let go before: not if nothing comes back to it, and if
-//! what the server still does concerns only the server's own variables. The inner caller's entry does the rest then.
+//! The caller of an accept with an inner accept is requeued until the inner call was served, which
+//! costs a queue and an evaluation of all barriers. If the inner call is known to be queued (`if
+//! E'Count > 0 then accept E; …`), it is served within the same protected action (RM 9.5.3 (18 –
+//! 20)). Then the outer caller may go earlier, without noticing it. This holds if it receives no
+//! results, and if the rest of the server's work only concerns the server's own variables. The
+//! inner caller's entry then does the rest.
 
 use super::context::Context;
 use crate::effects::Effect;
 use crate::names::{At, Kind};
 use crate::syntax::NodeId;
 
-/// Whether the caller of an accept with waits inside can be let go at the first of them.
+/// Whether the caller of an accept with waits inside may go at the first of them.
 pub fn is_let_go(cx: &Context, accept: NodeId) -> bool {
     let tree = cx.tree();
     let Some(first) = first_wait(cx, accept) else {
@@ -31,7 +33,7 @@ pub fn is_let_go(cx: &Context, accept: NodeId) -> bool {
         && rest.into_iter().all(|n| is_own_business(cx, n))
 }
 
-/// The first accept inside another.
+/// Returns the first accept inside another.
 pub fn first_wait(cx: &Context, accept: NodeId) -> Option<NodeId> {
     waits(cx, accept).min_by_key(|&n| cx.tree().start(n))
 }
@@ -42,7 +44,8 @@ fn waits<'c>(cx: &'c Context, accept: NodeId) -> impl Iterator<Item = NodeId> + 
     all.filter(move |&n| n != accept && tree.is_within(n, accept))
 }
 
-/// Whether a wait is an accept statement without a body, first in the branch of an `if` that found its entry called.
+/// Whether a wait is an accept statement without a body, first in the branch of an `if` that found
+/// a call in its entry's queue.
 fn is_awaited(cx: &Context, outer: NodeId, wait: NodeId) -> bool {
     let tree = cx.tree();
     let is_bare = tree.kind(wait) == "accept_statement"
@@ -53,7 +56,7 @@ fn is_awaited(cx: &Context, outer: NodeId, wait: NodeId) -> bool {
         return false;
     };
     let is_first = tree.children(sequence).next() == Some(wait);
-    // The branch right behind `then`, so not that of an `else`.
+    // The branch directly after `then`, and not that of an `else`.
     let condition = tree
         .previous(sequence)
         .filter(|&n| is_first && tree.kind(n) == "then")
@@ -73,12 +76,12 @@ fn is_awaited(cx: &Context, outer: NodeId, wait: NodeId) -> bool {
     })
 }
 
-/// Lower case without white space.
+/// Returns a text in lower case without white space.
 fn key(text: &str) -> String {
     text.split_whitespace().collect::<String>().to_lowercase()
 }
 
-/// The parts of a condition that must all hold; nothing if some part may be an alternative.
+/// Returns the parts of a condition that must all hold; empty if a part may be an alternative.
 fn conjuncts(condition: &str) -> Vec<String> {
     let words: Vec<String> = condition
         .split_whitespace()
@@ -99,7 +102,7 @@ fn conjuncts(condition: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a statement does nothing that anybody but the server could see.
+/// Whether only the server can notice a statement's effects.
 fn is_own_business(cx: &Context, statement: NodeId) -> bool {
     let tree = cx.tree();
     match tree.kind(statement) {
@@ -117,7 +120,8 @@ fn is_own_business(cx: &Context, statement: NodeId) -> bool {
     }
 }
 
-/// Whether code reads and computes, and nothing else: what it calls are expression functions of which the same is true.
+/// Whether code only reads and computes; this must also hold for expression functions that it
+/// calls.
 fn is_silent(cx: &Context, at: At, depth: usize) -> bool {
     let effects = cx.oracle.of(at);
     let is_pure = |call: &Effect| {
@@ -138,5 +142,5 @@ fn is_silent(cx: &Context, at: At, depth: usize) -> bool {
         && effects.impure.iter().all(is_pure)
 }
 
-/// How far calls are followed; deeper ones, and recursion, are taken for more than they may be.
+/// Limit of followed calls. Deeper ones, and recursion, count as calls with effects.
 const DEPTH_MAX: usize = 8;

@@ -1,13 +1,14 @@
-//! Translation: rendezvous to protected objects, as edits that keep layout and comments.
+//! Translation of rendezvous to protected objects, as edits that keep layout and comments.
 
 pub mod accepting;
+pub(crate) mod callers;
 pub mod calling;
-mod ceiling;
+pub(crate) mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
 mod declarations;
-mod exceptions;
+pub(crate) mod exceptions;
 mod first_use;
 pub mod general;
 pub mod layout;
@@ -24,31 +25,34 @@ mod unsynchronized;
 mod visibility;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, TaskReport};
 use crate::edit::{self, Edit, Edited};
+use crate::effects::Oracle;
+use crate::profile::Profile;
 use crate::source::Program;
 
-/// What to do about input and output inside protected actions (RM 9.5.1 (18) calls it potentially blocking; GNAT does it).
+/// Treatment of input and output inside protected actions (RM 9.5.1 (18) calls it potentially
+/// blocking; GNAT allows it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Io {
-    /// Translate, and say so.
+    /// Translate such tasks, with a note.
     #[default]
     Allow,
     /// Keep such tasks.
     Refuse,
 }
 
-/// What becomes of tasks that accept calls.
+/// The translation of tasks that accept calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// Tasks that only serve become protected objects; others stay (section 6 of the paper).
+    /// Pure servers become protected objects; other tasks stay (section 6 of the paper).
     #[default]
     Servers,
-    /// Tasks stay, their rendezvous go through protected objects (section 5 of the paper).
+    /// Tasks stay, and their rendezvous go through protected objects (section 5 of the paper).
     General,
-    /// As `General`, with one object a task and the calls of it merged.
+    /// Like `General`, with one object per task and merged calls of it.
     Optimised,
 }
 
@@ -58,27 +62,32 @@ pub enum Selector {
     /// A protected object that all calls go through (figure 4 of the paper).
     #[default]
     Object,
-    /// None: clients call the object of an entry's rendezvous, and a selective accept polls these objects.
+    /// None: clients call the object of an entry's rendezvous, and a selective accept polls these
+    /// objects.
     None,
 }
 
 /// How to translate.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What becomes of tasks that accept calls.
+    /// The translation of tasks that accept calls.
     pub scheme: Scheme,
     /// How selective accepts choose under `Scheme::General`.
     pub selector: Selector,
     /// Input and output inside protected actions.
     pub io: Io,
-    /// Translate servers that work beside their callers, so that the callers wait for that work.
+    /// Translate servers that work concurrently with their callers, which then wait for that work.
     pub force: bool,
+    /// The profile for which the translation is meant, and whose rules barriers follow.
+    pub profile: Option<Profile>,
+    /// Units and subprograms that do not block although their source was not given.
+    pub assumed: Vec<String>,
     /// Only the tasks with these names; all if empty.
     pub only: Vec<String>,
 }
 
 impl Options {
-    /// The form of the general scheme, if that was asked for.
+    /// Returns the form of the general scheme, if that was asked for.
     pub fn form(&self) -> Option<general::Form> {
         match (self.scheme, self.selector) {
             (Scheme::Servers, _) => None,
@@ -97,7 +106,7 @@ impl Options {
 /// Edited files, and which tasks were replaced.
 #[derive(Debug)]
 pub struct Translation {
-    /// The edits, in the program's own places.
+    /// The edits, with places in the original program.
     pub edits: Vec<Edit>,
     /// The files that changed.
     pub files: Vec<Edited>,
@@ -106,13 +115,34 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// A unified diff.
+    /// Returns a unified diff.
     pub fn diff(&self, program: &Program) -> String {
         edit::diff(program, &self.files)
     }
 }
 
-/// Replaces what the analysis found to be replaceable.
+/// Returns the edits that replace one task alone, if a protected object replaces it.
+pub(crate) fn edits_of(
+    analysis: &Analysis,
+    report: &TaskReport,
+    oracle: &Oracle,
+) -> Option<Vec<Edit>> {
+    // A server that calls others must be translated together with them.
+    if analysis.options.form().is_some() || analysis.calls_servers(report.task.id) {
+        return None;
+    }
+    let found = analysis
+        .replacement(report, &HashSet::new(), oracle)?
+        .ok()?;
+    let mut edits = style::fit(
+        analysis.program,
+        place::merged(analysis.program, found.edits),
+    );
+    edits.sort_by_key(|e| (e.file, e.range.start, e.range.end));
+    Some(edits)
+}
+
+/// Replaces the tasks that the analysis found replaceable.
 pub fn translate(analysis: &Analysis) -> Translation {
     if let Some(form) = analysis.options.form() {
         let (edits, replaced) = general::translate(analysis, form);
@@ -124,33 +154,28 @@ pub fn translate(analysis: &Analysis) -> Translation {
             replaced,
         };
     }
-    let mut edits: Vec<Edit> = Vec::new();
+    let mut edits = Edits::default();
     let mut replaced = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
-    for task in &analysis.tasks {
-        if !analysis.options.wants(&task.task.name) {
+    let oracle = analysis.oracle();
+    let mut all_called_are_there = true;
+    for task in analysis.callees_first() {
+        let calls = analysis.calls_servers(task.task.id);
+        if !analysis.options.wants(&task.task.name) || calls && !all_called_are_there {
             continue;
         }
-        let Some(Ok(found)) = analysis.replacement(task, &taken) else {
+        let Some(found) = analysis.replacement(task, &taken, &oracle) else {
             continue;
         };
-        // Two tasks may need the same with clause, or the same change of an interface.
-        let is_shared =
-            |e: &Edit| edits.contains(e) && (!e.range.is_empty() || e.text.starts_with("with "));
-        let new: Vec<Edit> = found.edits.into_iter().filter(|e| !is_shared(e)).collect();
-        let overlaps = new.iter().any(|e| {
-            edits.iter().any(|o| {
-                o.file == e.file && o.range.start < e.range.end && e.range.start < o.range.end
-            })
-        });
-        if overlaps {
+        let found = found.ok().filter(|found| edits.take(found.edits.clone()));
+        let Some(found) = found else {
+            all_called_are_there = false;
             continue;
-        }
+        };
         taken.extend(found.declared);
-        edits.extend(new);
         replaced.push(task.task.name.clone());
     }
-    let edits = place::merged(edits);
+    let edits = place::merged(analysis.program, edits.all);
     let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
@@ -160,18 +185,57 @@ pub fn translate(analysis: &Analysis) -> Translation {
     }
 }
 
+/// The edits of several tasks, none of which overlap.
+#[derive(Debug, Default)]
+struct Edits {
+    all: Vec<Edit>,
+    known: HashSet<(usize, usize, usize, String)>,
+    /// The starts and ends of each file's edits.
+    spans: HashMap<usize, BTreeMap<usize, usize>>,
+}
+
+impl Edits {
+    /// Takes the edits of a task, unless one overlaps with another task's.
+    fn take(&mut self, edits: Vec<Edit>) -> bool {
+        let key = |e: &Edit| (e.file, e.range.start, e.range.end, e.text.clone());
+        // Two tasks may need the same with clause, the same type, or the same change of an
+        // interface.
+        let is_shared = |e: &Edit| self.known.contains(&key(e));
+        let new: Vec<Edit> = edits.into_iter().filter(|e| !is_shared(e)).collect();
+        if new.iter().any(|e| self.overlaps(e)) {
+            return false;
+        }
+        for edit in &new {
+            self.known.insert(key(edit));
+            if !edit.range.is_empty() {
+                let spans = self.spans.entry(edit.file).or_default();
+                spans.insert(edit.range.start, edit.range.end);
+            }
+        }
+        self.all.extend(new);
+        true
+    }
+
+    fn overlaps(&self, edit: &Edit) -> bool {
+        let Some(spans) = self.spans.get(&edit.file) else {
+            return false;
+        };
+        let before = spans
+            .range(..edit.range.end.max(edit.range.start))
+            .next_back();
+        before.is_some_and(|(_, &end)| edit.range.start < end)
+    }
+}
+
 impl Translation {
-    /// The translated program.
+    /// Returns the translated program.
     ///
     /// # Errors
-    /// Syntax errors, if a translation made something that is no Ada; that is a fault of ours.
+    /// Syntax errors, if a translation is not valid Ada. That is an error of this crate.
     pub fn program(&self, original: &Program) -> Result<Program, crate::Error> {
+        let texts: HashMap<usize, &String> = self.files.iter().map(|e| (e.file, &e.text)).collect();
         Program::parse(original.sources.iter().enumerate().map(|(file, source)| {
-            let text = self
-                .files
-                .iter()
-                .find(|e| e.file == file)
-                .map_or(&source.text, |e| &e.text);
+            let text = texts.get(&file).copied().unwrap_or(&source.text);
             (source.path.clone(), source.encode(text))
         }))
     }

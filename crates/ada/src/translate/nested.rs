@@ -1,7 +1,9 @@
-//! Accepts inside accepts: which formal parameters of the outer one must be kept for the inner ones, and what cannot be followed.
+//! Accepts inside accepts: formal parameters of the outer one that inner ones need, and unsupported
+//! forms.
 //!
-//! The outer caller waits in a private entry of the same profile. A requeue passes the parameters on (RM 9.5.4 (12)), so the outer body
-//! has them before and after the inner accept; the inner body runs in the inner caller's entry and needs copies.
+//! The outer caller waits in a private entry with the same profile. A requeue passes the parameters
+//! on (RM 9.5.4 (12)), so the outer body has them before and after the inner accept. The inner body
+//! runs in the inner caller's entry and needs copies.
 
 use super::context::Context;
 use super::declarations::Moved;
@@ -12,7 +14,7 @@ use crate::names::{At, EntityId, Kind};
 use crate::syntax::{NodeId, Tree};
 use crate::verdict::{Reason, Rule};
 
-/// The accepts with waits inside that the task can come to.
+/// Returns the accepts with waits inside that the task can reach.
 pub fn accepts(cx: &Context) -> Vec<NodeId> {
     let waits = cx.flow.reachable_waits();
     let sites = cx.flow.sites.iter().filter(|s| waits.contains(&s.wait));
@@ -22,7 +24,7 @@ pub fn accepts(cx: &Context) -> Vec<NodeId> {
         .collect()
 }
 
-/// What stands in the way of following the accepts inside accepts.
+/// Returns obstacles to following the accepts inside accepts.
 pub fn obstacles(cx: &Context) -> Vec<Reason> {
     let tree = cx.tree();
     let mut found = Vec::new();
@@ -41,7 +43,7 @@ pub fn obstacles(cx: &Context) -> Vec<Reason> {
                 rule: Rule::NestedAccept,
                 at: raise.at,
                 text,
-                mend: "raise before the outer accept's caller has to wait, or pass a status".into(),
+                help: "raise before the outer accept's caller has to wait, or pass a status".into(),
             });
         }
         let caller = tree.walk(accept).find(|&n| {
@@ -50,8 +52,8 @@ pub fn obstacles(cx: &Context) -> Vec<Reason> {
         if let Some(node) = caller {
             let text =
                 "'Caller inside an accept that waits inside: it would be asked in another entry";
-            let mend = "pass the identity as a parameter";
-            found.push(cx.reason(Rule::NestedAccept, node, text, mend));
+            let help = "pass the identity as a parameter";
+            found.push(cx.reason(Rule::NestedAccept, node, text, help));
         }
         if let Some(node) = handler.or(Some(accept).filter(|_| has_handlers)) {
             let text = "an exception handler in or around an accept that waits inside";
@@ -121,7 +123,8 @@ fn keep(
             moved.changes.add(tree.range(expanded), name);
         }
     }
-    // What follows the first inner accept is done in that one's entry, if the outer caller is let go there.
+    // If the outer caller may go at the first inner accept, the code after that one runs in its
+    // entry.
     let first = let_go::first_wait(cx, accept).filter(|_| let_go::is_let_go(cx, accept));
     let is_later = |node| {
         first.is_some_and(|w| tree.is_within(node, accept) && tree.start(node) > tree.start(w))
@@ -180,7 +183,8 @@ fn expanded(tree: &Tree, ident: NodeId) -> Option<NodeId> {
         .filter(|&p| tree.kind(p) == "selected_component" && tree.field(ident) == "selector_name")
 }
 
-/// Whether a node is where another caller's entry, a barrier or the timer has it: in an accept inside this one, or in what a wait needs.
+/// Whether a node is evaluated in another caller's entry, a barrier or the timer: in an inner
+/// accept, or in the conditions of a wait.
 fn is_inside_another(cx: &Context, accept: NodeId, node: NodeId) -> bool {
     let tree = cx.tree();
     if !tree.is_within(node, accept) {

@@ -1,15 +1,20 @@
-//! Where tasks are activated: the start of the statements of the unit that declares them (RM 9.2 (3, 4)).
+//! Places where tasks are activated: the start of the statements of the unit that declares them (RM
+//! 9.2 (3, 4)).
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::context::Context;
 use super::layout;
 use crate::edit::Edit;
 use crate::names::At;
+use crate::source::Program;
 use crate::syntax::NodeId;
 
-/// What stands above the statements of a body that had none.
+/// The line before the statements of a body that had none.
 const BEGIN: &str = "begin\n";
 
-/// A place for a statement that does what a task did when it was activated.
+/// A place for a statement that replaces a task's actions at activation.
 #[derive(Debug, Clone)]
 pub struct Place {
     file: usize,
@@ -23,8 +28,9 @@ pub struct Place {
     needs_begin: bool,
 }
 
-/// The places where a task, or every object of a task type, is activated, each with the calls of a procedure of it. None, if there
-/// are objects that cannot be seen in the text: allocated ones, components, or none at all.
+/// Returns the places where a task, or every object of a task type, is activated, each with its
+/// calls of a procedure. Returns none if there are objects that the text does not show: allocated
+/// ones, components, or no object at all.
 pub fn starts(cx: &Context, procedure: &str) -> Option<Vec<(Place, Vec<String>)>> {
     if !cx.task.is_type {
         let place = activation(cx, cx.task.declaration)?;
@@ -78,7 +84,7 @@ pub fn starts(cx: &Context, procedure: &str) -> Option<Vec<(Place, Vec<String>)>
     (!found.is_empty()).then_some(found)
 }
 
-/// The calls for the objects of one declaration.
+/// Returns the calls for the objects of one declaration.
 fn objects(
     cx: &Context,
     declaration: At,
@@ -109,7 +115,8 @@ fn objects(
     Some(found)
 }
 
-/// The place where the activation of what a declaration declares comes to an end, before the unit's own statements begin.
+/// Returns the place where the activation of a declaration's tasks ends, before the unit's own
+/// statements begin.
 fn activation(cx: &Context, at: At) -> Option<Place> {
     let mut unit = cx.program.sources[at.file]
         .tree
@@ -160,7 +167,7 @@ fn activation(cx: &Context, at: At) -> Option<Place> {
 }
 
 impl Place {
-    /// The edit that puts statements there.
+    /// Returns the edit that inserts statements there.
     pub fn call(&self, lines: &[String]) -> Edit {
         let call = lines.join(&format!("\n{}", self.indent));
         let text = if self.needs_begin {
@@ -176,21 +183,86 @@ impl Place {
     }
 }
 
-/// Edits with one `begin` where several statements were put into a body that had none.
-pub fn merged(edits: Vec<Edit>) -> Vec<Edit> {
+/// Merges edits: one `begin` for several statements in a body that had none, no blank lines between
+/// with clauses, and one blank line where declarations were removed.
+pub fn merged(program: &Program, edits: Vec<Edit>) -> Vec<Edit> {
+    let edits = with_one_begin(edits);
+    let edits = without_gaps(program, edits);
+    together(edits)
+}
+
+/// Combines with clauses at one place.
+fn together(mut edits: Vec<Edit>) -> Vec<Edit> {
+    const GAP: &str = ";\n\n";
+    let is_clause =
+        |e: &Edit| e.range.is_empty() && e.text.starts_with("with ") && e.text.ends_with(GAP);
+    let mut last: HashMap<(usize, usize), usize> = HashMap::new();
+    for index in 0..edits.len() {
+        if !is_clause(&edits[index]) {
+            continue;
+        }
+        let place = (edits[index].file, edits[index].range.start);
+        if let Some(before) = last.insert(place, index) {
+            edits[before].text.pop();
+        }
+    }
+    edits
+}
+
+/// Removes a second blank line where declarations were removed.
+fn without_gaps(program: &Program, mut edits: Vec<Edit>) -> Vec<Edit> {
+    let is_removal = |e: &Edit| e.text.is_empty() && !e.range.is_empty();
+    let mut removals: Vec<Edit> = edits.iter().filter(|e| is_removal(e)).cloned().collect();
+    removals.sort_by_key(|e| (e.file, e.range.start));
+    edits.retain(|e| !is_removal(e));
     let mut found: Vec<Edit> = Vec::new();
+    for removal in removals {
+        let text = &program.sources[removal.file].text;
+        match found.last_mut() {
+            Some(last)
+                if last.file == removal.file
+                    && text[last.range.end..removal.range.start].trim().is_empty() =>
+            {
+                last.range.end = removal.range.end;
+            }
+            _ => found.push(removal),
+        }
+    }
+    for removal in &mut found {
+        let source = &program.sources[removal.file];
+        let (start, end) = (removal.range.start, removal.range.end);
+        let above = start == 0
+            || source.text[source.line_start(start - 1)..start]
+                .trim()
+                .is_empty();
+        let behind = source.line_end(end);
+        if above && behind > end && source.text[end..behind].trim().is_empty() {
+            removal.range.end = behind;
+        }
+    }
+    edits.extend(found);
+    edits
+}
+
+fn with_one_begin(edits: Vec<Edit>) -> Vec<Edit> {
+    let mut found: Vec<Edit> = Vec::new();
+    let mut begun: HashMap<(usize, usize), usize> = HashMap::new();
     for edit in edits {
-        let begins = |e: &Edit| e.range.is_empty() && e.text.starts_with(BEGIN);
-        let known = found
-            .iter_mut()
-            .find(|e| begins(e) && begins(&edit) && e.file == edit.file && e.range == edit.range);
-        match known {
-            Some(known) => {
+        if !edit.range.is_empty() || !edit.text.starts_with(BEGIN) {
+            found.push(edit);
+            continue;
+        }
+        match begun.entry((edit.file, edit.range.start)) {
+            Entry::Occupied(known) => {
+                let known = &mut found[*known.get()];
                 let blanks = known.text.trim_end_matches([' ', '\t']).len();
                 known.text.truncate(blanks);
                 known.text.push_str(&edit.text[BEGIN.len()..]);
             }
-            None => found.push(edit),
+            Entry::Vacant(place) => {
+                place.insert(found.len());
+                found.push(edit);
+            }
         }
     }
     found

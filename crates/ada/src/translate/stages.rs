@@ -1,4 +1,4 @@
-//! How the place of the task is kept: nothing, a Boolean or an enumeration.
+//! The representation of the task's place: nothing, a Boolean or an enumeration.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,7 +15,8 @@ impl<'a> Server<'a> {
         let states =
             self.waits.len() + held.len() + usize::from(closes) + usize::from(self.start.is_some());
         let cx = &self.cx;
-        // Clients of a calling server that is over wait for ever, as in an accept that nobody calls.
+        // After the end of a calling server, its clients wait for ever, as at an accept that is
+        // never called.
         let closed_names: &[&str] = match self.inverted {
             Some(_) => &["All_Given", "All_Were_Given"],
             None => &["Closed", "Is_Closed"],
@@ -91,7 +92,8 @@ impl<'a> Server<'a> {
         self.moved.taken.insert(component);
     }
 
-    /// The calls during which the server must wait for its client, with the names of their entries.
+    /// Returns the calls during which the server must wait for its client, with the names of their
+    /// entries.
     pub(super) fn held(&self) -> Vec<(NodeId, String)> {
         let Some(inverted) = &self.inverted else {
             return vec![];
@@ -103,7 +105,8 @@ impl<'a> Server<'a> {
             .collect()
     }
 
-    /// The points at which an outer accept's caller goes on once an inner one was served.
+    /// Returns the points at which an outer accept's caller continues after an inner one was
+    /// served.
     pub(super) fn resumed(&self) -> BTreeSet<Point> {
         let flow = self.cx.flow;
         let mut found = BTreeSet::new();
@@ -119,14 +122,14 @@ impl<'a> Server<'a> {
         }
         let inner = self.nested.finishing.keys().map(|&a| flow.after(a));
         found.extend(inner.filter(|&p| flow.owner_at(p).is_some()));
-        // Where the server just waits again, the outer caller has nothing to do.
+        // If the server just waits again, the outer caller has nothing to do.
         found.retain(|&p| {
             !matches!(p, Point::Before(n) if flow.wait_at(n).is_some_and(|w| flow.otherwise(w).is_none()))
         });
         found
     }
 
-    /// The initial value of the stage.
+    /// Returns the initial value of the stage.
     pub(super) fn initial_stage(&self) -> String {
         if self.stages.is_boolean {
             return "False".into();

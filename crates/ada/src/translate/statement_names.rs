@@ -1,11 +1,13 @@
-//! Names of loops and blocks, and labels, in code that stands several times in one body, where a name may be declared once (RM 5.1 (12); GNAT counts nested
-//! blocks in): further copies get names of their own. Such a name means nothing outside of the statement that it names, labels aside, which are refused.
+//! Names of loops and blocks, and labels, in code with several copies in one body. A name may be
+//! declared only once (RM 5.1 (12); GNAT includes nested blocks), so further copies get names of
+//! their own. Such a name is only used inside its statement. Labels are an exception, and are
+//! refused.
 
 use std::collections::HashSet;
 
 use super::code::{self, Code};
 
-/// Gives each piece that declares a name anew another one: `Scan`, `Scan_2`, `Scan_3`.
+/// Gives each piece that declares a used name another one: `Scan`, `Scan_2`, `Scan_3`.
 pub fn keep_apart(code: &[Code]) -> Vec<Code> {
     apart(code, &mut HashSet::new())
 }
@@ -66,7 +68,7 @@ fn renamed(piece: &Code, name: &str, new: &str) -> Code {
     }
 }
 
-/// Lines for another place of the same body: the names that they declare get an ending.
+/// Returns lines for another place in the same body: the names that they declare get an ending.
 pub fn for_copy(lines: Vec<String>, ending: &str) -> Vec<String> {
     declared(lines.iter()).iter().fold(lines, |lines, name| {
         let new = format!("{name}_{ending}");
@@ -74,7 +76,7 @@ pub fn for_copy(lines: Vec<String>, ending: &str) -> Vec<String> {
     })
 }
 
-/// A line in which one name stands for another.
+/// Replaces a name in a line.
 fn in_line(line: &str, name: &str, new: &str) -> String {
     let is_it = |piece: &code::Piece| piece.is_simple_name && piece.text.eq_ignore_ascii_case(name);
     code::pieces(line)
@@ -82,7 +84,7 @@ fn in_line(line: &str, name: &str, new: &str) -> String {
         .collect()
 }
 
-/// The names of statements that lines declare.
+/// Returns the names of statements in lines.
 fn declared<'a>(lines: impl Iterator<Item = &'a String>) -> Vec<String> {
     lines
         .flat_map(|l| l.split('\n'))

@@ -1,4 +1,5 @@
-//! The case of reserved words and names, as the file has it: what is written into a file of capitals is in capitals too.
+//! The case of reserved words and names, adapted to the file: text for a file in capitals is also
+//! in capitals.
 
 use std::collections::HashSet;
 
@@ -6,7 +7,7 @@ use super::context::is_reserved;
 use crate::edit::Edit;
 use crate::source::{Program, Source};
 
-/// Letters of one kind of word in a file.
+/// The case of one kind of word in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Lower,
@@ -14,15 +15,15 @@ enum Case {
     Mixed,
 }
 
-/// The habits of a file.
+/// The style of a file.
 struct Style<'s> {
     reserved: Case,
     names: Case,
-    /// The names as the file spells them; these are left alone.
+    /// The names as the file spells them, which stay unchanged.
     known: HashSet<&'s str>,
 }
 
-/// Edits with the words in the case of their files.
+/// Returns edits with words in the case of their files.
 pub fn fit(program: &Program, edits: Vec<Edit>) -> Vec<Edit> {
     let mut styles: Vec<Option<Style>> = program.sources.iter().map(|_| None).collect();
     edits
@@ -91,7 +92,8 @@ impl<'s> Style<'s> {
     }
 }
 
-/// The case of nearly all of some words. A name of one letter may be a capital in any style.
+/// Returns the case of nearly all of some words. A name of one letter may be a capital in any
+/// style.
 fn case_of(words: &[&str]) -> Case {
     let telling: Vec<&&str> = words.iter().filter(|w| w.len() > 1).collect();
     let count = |is: fn(char) -> bool| {
@@ -110,7 +112,7 @@ fn case_of(words: &[&str]) -> Case {
     }
 }
 
-/// The length of the first token: a comment, a literal, a word, or one character.
+/// Returns the length of the first token: a comment, a literal, a word, or one character.
 fn token(text: &str, last: char) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
     let upto = |end: Option<usize>| end.unwrap_or(text.len());
@@ -121,7 +123,7 @@ fn token(text: &str, last: char) -> usize {
         return upto(inner.find('"').map(|i| i + 2));
     }
     let mut ahead = text.chars().skip(1);
-    // A tick behind a name begins an attribute, elsewhere a character literal (RM 2.2, 2.5).
+    // A tick after a name begins an attribute, elsewhere a character literal (RM 2.2, 2.5).
     let is_literal = text.starts_with('\'')
         && !(last.is_alphanumeric() || last == ')')
         && ahead.next().is_some()

@@ -1,8 +1,9 @@
 //! Delay alternatives by timing events (RM D.15, since Ada 2005).
 //!
-//! Where the task would come to the select, the object sets its event; the handler, a protected procedure, does what the alternative
-//! does and goes on to the next wait. Nothing has to be cancelled: an event that comes when the object has gone on finds another stage,
-//! and one that comes when the timer was set again finds that it is set.
+//! Where the task would arrive at the select, the object sets its event. The handler, a protected
+//! procedure, runs the alternative's code and continues to the next wait. Nothing needs to be
+//! cancelled. If an event comes after the object has continued, the handler finds another stage. If
+//! it comes after the timer was set again, the handler finds that it is set.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::profile;
 use crate::syntax::{NodeId, Tree};
 use crate::verdict::{Reason, Rule};
 
-/// GNAT's run-time looks at timing events this often (`a-rttiev.adb`).
+/// GNAT's run-time checks timing events at this interval (`a-rttiev.adb`).
 const GRANULARITY_S: f64 = 0.1;
 
 /// The names that timing events need.
@@ -29,7 +30,7 @@ pub struct Timing {
     pub procedures: BTreeMap<usize, String>,
 }
 
-/// The waits with a delay alternative that is more than polling.
+/// Returns the waits with a delay alternative that does not only poll.
 pub fn waits(cx: &Context) -> Vec<usize> {
     let reachable = cx.flow.reachable_waits().into_iter();
     reachable
@@ -37,7 +38,7 @@ pub fn waits(cx: &Context) -> Vec<usize> {
         .collect()
 }
 
-/// Chooses names; none, if the task has no delay alternatives.
+/// Chooses names; none if the task has no delay alternatives.
 pub fn plan(cx: &Context, moved: &mut Moved) -> Option<Timing> {
     let waits = waits(cx);
     if waits.is_empty() {
@@ -57,18 +58,18 @@ pub fn plan(cx: &Context, moved: &mut Moved) -> Option<Timing> {
     })
 }
 
-/// The delay statement of a wait.
+/// Returns the delay statement of a wait.
 fn delay(tree: &Tree, wait: &Wait) -> Option<NodeId> {
     tree.children(wait.delay?)
         .find(|&n| tree.kind(n).starts_with("delay_"))
 }
 
-/// Reasons against a timing event for a wait's delay alternative, and otherwise a note.
+/// Returns reasons against a timing event for a wait's delay alternative, or else a note.
 pub fn judge(cx: &Context, wait: &Wait) -> Result<Reason, Reason> {
     let tree = cx.tree();
     let alternative = wait.delay.unwrap_or(wait.node);
     let refuse =
-        |text: String, mend: &str| Err(cx.reason(Rule::DelayAlternative, alternative, text, mend));
+        |text: String, help: &str| Err(cx.reason(Rule::DelayAlternative, alternative, text, help));
     if wait.has_several_delays {
         let text = "the select has several delay alternatives, and an object one timer".to_string();
         return refuse(text, "compute the shortest delay, and test which it was");
@@ -80,7 +81,7 @@ pub fn judge(cx: &Context, wait: &Wait) -> Result<Reason, Reason> {
         );
     };
     let effects = cx.oracle.of(cx.at(statement));
-    // The delay statement itself is the first that blocks.
+    // The delay statement itself is the first blocking operation.
     if let Some(effect) = effects.blocks.iter().skip(1).chain(&effects.unknown).next() {
         let text = format!("{} in the delay alternative's time", effect.what);
         return refuse(text, "compute the time before the select statement");
@@ -111,8 +112,8 @@ pub fn judge(cx: &Context, wait: &Wait) -> Result<Reason, Reason> {
         }
         None => {
             let text = "the delay alternative becomes a timing event (RM D.15), which GNAT handles up to 0.1 s late; this delay is computed and may be shorter than that";
-            let mend = "see that the delay is not much shorter than 0.1 s";
-            Ok(cx.reason(Rule::TimerStep, alternative, text, mend))
+            let help = "see that the delay is not much shorter than 0.1 s";
+            Ok(cx.reason(Rule::TimerStep, alternative, text, help))
         }
     }
 }
@@ -126,7 +127,7 @@ fn expression(tree: &Tree, statement: NodeId) -> Option<NodeId> {
         .find(|&n| !matches!(tree.kind(n), "delay" | "until" | ";"))
 }
 
-/// The value of a literal or of a constant or named number that is one.
+/// Returns the value of a literal, or of a constant or named number with a literal value.
 fn static_seconds(cx: &Context, node: NodeId) -> Option<f64> {
     let literal = |text: &str| text.replace('_', "").trim().parse::<f64>().ok();
     if let Some(value) = literal(cx.text(node)) {
@@ -149,14 +150,15 @@ fn static_seconds(cx: &Context, node: NodeId) -> Option<f64> {
     literal(source.text(value)).filter(|_| is_constant)
 }
 
-/// The clock that a `delay until` goes by.
+/// The clock of a `delay until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clock {
     RealTime,
     Calendar,
 }
 
-/// From the names in the expression and the types of its variables; else from the packages that the file names.
+/// Determines the clock from the names in the expression and the types of its variables, otherwise
+/// from the packages that the file names.
 fn clock(cx: &Context, statement: NodeId) -> Option<Clock> {
     let tree = cx.tree();
     let mut names: Vec<String> = Vec::new();
@@ -192,7 +194,7 @@ fn clock(cx: &Context, statement: NodeId) -> Option<Clock> {
     }
 }
 
-/// The one of the two packages that a with clause of the body's file names.
+/// Returns the clock of that one of the two packages that a with clause of the body's file names.
 fn by_context(cx: &Context) -> Option<Clock> {
     let tree = cx.tree();
     let named: Vec<String> = tree
@@ -208,7 +210,8 @@ fn by_context(cx: &Context) -> Option<Clock> {
     }
 }
 
-/// The body of the procedure that sets the event of a wait. `text` gives the text of a node as it is to stand in the object.
+/// Returns the body of the procedure that sets the event of a wait. `text` returns the text of a
+/// node for the object.
 pub fn set(
     cx: &Context,
     timing: &Timing,
@@ -228,8 +231,8 @@ pub fn set(
             "In_Time => Ada.Real_Time.To_Time_Span\n{step}             (Ada.Calendar.\"-\" ({time}, Ada.Calendar.Clock)),"
         ),
     };
-    // The type of handlers is declared at library level and outside of generics, so 'Access of the procedure of a local object or one in
-    // a generic is not legal (RM 3.10.2 (32)).
+    // The type of handlers is declared at library level and outside of generics. So 'Access of the
+    // procedure is not legal for a local object or one in a generic (RM 3.10.2 (32)).
     let access = if is_library_level(cx) {
         "Access"
     } else {
@@ -270,7 +273,7 @@ fn is_library_level(cx: &Context) -> bool {
     profile::is_library_level(tree, at.node) && !is_in_generic
 }
 
-/// The with clause of a library unit that the declaration's unit needs, if it has none.
+/// Returns the with clause of a library unit for the declaration's unit, if it is missing.
 pub fn with_clause(cx: &Context, unit: &str) -> Option<Edit> {
     let at = cx.task.declaration;
     let source = &cx.program.sources[at.file];

@@ -1,13 +1,15 @@
-//! Variables outside the task that a guard reads, and that GNAT warns of when a barrier does ("potentially unsynchronized barrier").
+//! Variables outside the task that a guard reads. GNAT warns of them in a barrier ("potentially
+//! unsynchronized barrier").
 //!
-//! One that nothing ever changes becomes the constant that it is; others have to be the server's own.
+//! Variables that never change become constants; others must belong to the server.
 
 use crate::edit::Edit;
 use crate::names::{EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
 
-/// The variables outside the task that a guard names itself, apart from those directly in a package body, which GNAT lets pass.
+/// Returns the variables outside the task that a guard itself names, except those directly in a
+/// package body, which GNAT accepts.
 pub fn variables(cx: &Context, guard: NodeId) -> Vec<EntityId> {
     let mut found: Vec<EntityId> = cx
         .meanings(cx.at(guard))
@@ -37,7 +39,8 @@ pub fn variables(cx: &Context, guard: NodeId) -> Vec<EntityId> {
     found
 }
 
-/// The edit that makes a constant of a variable that is never written; none if its declaration has no value, or other variables.
+/// Returns the edit that turns a variable that is never written into a constant; none if its
+/// declaration has no value, or other variables.
 pub fn constant(cx: &Context, variable: EntityId) -> Option<Edit> {
     let at = cx.names.entity(variable).at;
     let tree = &cx.program.sources[at.file].tree;
@@ -58,7 +61,7 @@ pub fn constant(cx: &Context, variable: EntityId) -> Option<Edit> {
     })
 }
 
-/// The edits for all guards of the task.
+/// Returns the edits for all guards of the task.
 pub fn constants(cx: &Context) -> Vec<Edit> {
     let guards = cx.flow.sites.iter().filter_map(|s| s.guard);
     let mut found: Vec<Edit> = Vec::new();

@@ -23,15 +23,15 @@ pub struct Toolchain {
 pub(super) struct Built {
     /// The executable.
     pub executable: PathBuf,
-    /// What the compiler said.
+    /// The compiler's messages.
     pub said: Vec<String>,
 }
 
-/// A compilation of a large program may take minutes; one that takes longer hangs.
+/// Time limit of a compilation. Large programs may take minutes; a longer compilation hangs.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
 impl Toolchain {
-    /// The first GNAT in `PATH`.
+    /// Returns the first GNAT in `PATH`.
     pub fn find() -> Option<Toolchain> {
         Some(Toolchain {
             gnatmake: find("gnatmake")?,
@@ -39,7 +39,8 @@ impl Toolchain {
         })
     }
 
-    /// Builds the program with edits made, in a directory of its own. The inner result is the compiler's.
+    /// Builds the program with its edits, in a directory of its own. The inner result is the
+    /// compiler's.
     pub(super) fn build(
         &self,
         program: &Program,
@@ -60,9 +61,12 @@ impl Toolchain {
             crate::Error::File { path, cause } => Error::Scratch { path, cause },
             other => Error::Main(other.to_string()),
         })?;
-        // Files are split into units with GNAT's file names, so that any naming works.
+        // Files are split into units with GNAT's file names, so that any naming works. The splitter
+        // parses them, so it needs the version of the language.
+        let versions = switches.iter().filter(|switch| is_version(switch));
         let chop = Command::new(&self.gnatchop)
             .args(["-q", "-w"])
+            .args(versions)
             .args(&files)
             .arg(&sources)
             .time_limit(BUILD_LIMIT)
@@ -93,6 +97,12 @@ impl Toolchain {
     }
 }
 
+/// Returns whether a switch chooses a version of the language, as `-gnat2022` and `-gnatX` do.
+fn is_version(switch: &str) -> bool {
+    let rest = switch.strip_prefix("-gnat");
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit() || first == 'X'))
+}
+
 fn lines(output: &antiphon_runner::Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
@@ -109,10 +119,12 @@ fn find(name: &str) -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Warnings that the translation has and the original has not; places are left out, since lines move.
+/// Returns warnings about the translation that the original does not have. Places are ignored,
+/// because lines move.
 ///
-/// GNAT looks into the flow of data around calls of protected entries, and not around those of tasks: warnings about lines that the
-/// translation did not touch are about the original and do not count.
+/// GNAT analyses the flow of data around calls of protected entries, but not around those of tasks.
+/// So warnings about lines that the translation did not change concern the original and do not
+/// count.
 pub(super) fn new_warnings(
     original: &Program,
     before: &[String],
@@ -125,7 +137,8 @@ pub(super) fn new_warnings(
             .trim()
             .to_string()
     };
-    // A statement may stand in several entries of the translation: the same words about it are not new.
+    // A statement may occur in several entries of the translation. Repeated warnings about it are
+    // not new.
     let known: HashSet<String> = before.iter().map(|l| key(l)).collect();
     let old: HashSet<&str> = original
         .sources
@@ -138,7 +151,7 @@ pub(super) fn new_warnings(
         let is_copied = translation
             .line_of(line)
             .is_some_and(|text| old.contains(text.trim()));
-        if !known.contains(&key(line)) && !is_copied {
+        if !known.contains(&key(line)) && !is_copied && !translation.is_of_family(line) {
             new.push(line.clone());
         }
     }
@@ -146,19 +159,36 @@ pub(super) fn new_warnings(
 }
 
 impl Built {
-    /// The source line that a message is about.
-    fn line_of(&self, message: &str) -> Option<String> {
+    /// Returns the source lines up to the line of a message.
+    fn lines_to(&self, message: &str) -> Option<Vec<String>> {
         let mut parts = message.split(':');
         let (file, number) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
         let text = std::fs::read(self.executable.parent()?.join("src").join(file)).ok()?;
-        String::from_utf8_lossy(&text)
-            .lines()
-            .nth(number.checked_sub(1)?)
-            .map(String::from)
+        let text = String::from_utf8_lossy(&text);
+        Some(text.lines().take(number).map(String::from).collect())
+    }
+
+    /// Returns the source line of a message.
+    fn line_of(&self, message: &str) -> Option<String> {
+        self.lines_to(message)?.pop()
+    }
+
+    /// Whether a message says that a parameter of a family's entry body is not modified. GNAT warns
+    /// of every such parameter, because it does not see the assignments in these bodies.
+    fn is_of_family(&self, message: &str) -> bool {
+        let is_about_modes = message.contains("is not modified [-gnatwk]")
+            || message.contains("mode could be \"in\" instead of \"in out\" [-gnatwk]");
+        let lines = self.lines_to(message).filter(|_| is_about_modes);
+        let head = lines.and_then(|lines| {
+            let mut heads = lines.into_iter().rev();
+            heads.find(|l| l.trim_start().to_lowercase().starts_with("entry "))
+        });
+        head.is_some_and(|h| h.to_lowercase().contains("(for "))
     }
 }
 
-/// GNAT's file name of the main subprogram: the given file's, or that of the only parameterless library procedure nobody withs.
+/// Returns GNAT's file name of the main subprogram. It is that of the given file, or of the only
+/// parameterless library procedure that no with clause names.
 pub(super) fn main_unit(program: &Program, given: Option<&Path>) -> Result<String, Error> {
     let mut found = Vec::new();
     for source in &program.sources {

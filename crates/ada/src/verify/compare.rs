@@ -1,4 +1,4 @@
-//! How the outputs of two programs compare, as strictly as the original's own runs allow.
+//! Comparison of the outputs of two programs, as strictly as the runs of the original allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,14 +27,14 @@ pub struct Comparison {
     pub runs: (usize, usize),
     /// Whether the translation ended where the original did not.
     pub ends_now: bool,
-    /// Whether the original's output varies so much that only the ends were compared.
+    /// Whether the original's output varies so much that only the ends of the runs were compared.
     pub varies_too_much: bool,
-    /// What differs, in words; empty if nothing.
+    /// The differences, in words; empty if there are none.
     pub differences: Vec<String>,
 }
 
 impl Comparison {
-    /// One or more lines of a report.
+    /// Returns one or more lines of a report.
     pub fn text(&self) -> String {
         let how = match self.agreement {
             Agreement::Text => "same text",
@@ -66,7 +66,7 @@ impl Comparison {
     }
 }
 
-/// A run, as it is compared.
+/// A run in a comparable form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
     end: String,
@@ -102,7 +102,7 @@ impl Seen {
     }
 }
 
-/// Messages of the run-time system name source lines, which a translation moves.
+/// Removes source lines from messages of the run-time system, because a translation moves lines.
 fn without_places(line: &str) -> String {
     line.split_whitespace()
         .map(|w| {
@@ -116,7 +116,8 @@ fn without_places(line: &str) -> String {
         .join(" ")
 }
 
-/// Compares the runs of a translation under one schedule with those of the original under all of them, `own` of them under that one.
+/// Compares the runs of a translation under one schedule with all runs of the original, of which
+/// `own` were under that schedule.
 pub(super) fn compare(original: &[&Output], own: usize, translation: &[Output]) -> Comparison {
     let before: Vec<Seen> = original.iter().map(|o| Seen::of(o)).collect();
     let after: Vec<Seen> = translation.iter().map(Seen::of).collect();
@@ -152,7 +153,7 @@ fn judge(before: &[Seen], after: &[Seen]) -> Comparison {
     let ends: BTreeSet<&str> = before.iter().map(|s| s.end.as_str()).collect();
     for seen in after {
         if is_endless {
-            // Its translation may end by itself, but not by a failure.
+            // A translation of such a program may end, but not by a failure.
             if !seen.is_endless() && seen.end != "ended with exit code 0" {
                 result
                     .differences
@@ -185,7 +186,8 @@ fn lines_differ(agreement: Agreement, before: &[Seen], seen: &Seen) -> Option<St
         Agreement::Text => {
             let at = (0..first.lines.len().max(seen.lines.len()))
                 .find(|&i| first.lines.get(i) != seen.lines.get(i))?;
-            // One text in all of a few runs may be luck: the same lines in another order are no difference that a test can vouch for.
+            // One run of the original does not show that the order is fixed. So the same lines in
+            // another order do not count as a difference.
             let show = |s: &Seen| {
                 s.lines
                     .get(at)
@@ -208,8 +210,8 @@ fn lines_differ(agreement: Agreement, before: &[Seen], seen: &Seen) -> Option<St
     }
 }
 
-/// Whether what is common to all runs is more than luck: each run must have what the others have in common, or the original itself
-/// would be found to differ from itself.
+/// Whether the common lines of all runs are more than chance. Each run must have the lines that the
+/// others have in common. Otherwise the original would differ from itself.
 fn has_settled(before: &[Seen]) -> bool {
     (0..before.len()).all(|left_out| {
         let others: Vec<&Seen> = before
@@ -223,8 +225,9 @@ fn has_settled(before: &[Seen]) -> bool {
     })
 }
 
-/// What must be there of a program that is cut off at the time limit: how far it gets until then is a matter of speed, so of the first half
-/// of what each run printed what all have, half as often.
+/// Returns the required lines of a program that is stopped at the time limit. Its progress depends
+/// on speed. So these are the lines that the first halves of all runs have in common, half as
+/// often.
 fn fewest(before: &[Seen]) -> BTreeMap<&str, usize> {
     let halves = before
         .iter()
@@ -236,7 +239,7 @@ fn fewest(before: &[Seen]) -> BTreeMap<&str, usize> {
     fewest
 }
 
-/// What all runs have.
+/// Returns the common lines of all runs.
 fn common<'s>(before: impl IntoIterator<Item = &'s Seen>) -> BTreeMap<&'s str, usize> {
     in_all(before.into_iter().map(Seen::bag))
 }
@@ -255,7 +258,7 @@ fn in_all<'s>(
     common
 }
 
-/// How often each line is there.
+/// Returns how often each line occurs.
 fn bag(lines: &[String]) -> BTreeMap<&str, usize> {
     let mut bag = BTreeMap::new();
     lines

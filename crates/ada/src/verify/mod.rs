@@ -1,11 +1,15 @@
-//! The check of a translation: original and translation are built with GNAT, run many times under several schedules, and what they
-//! print is compared. This is a test and not a proof: it shows differences where it finds them, and their absence nowhere.
+//! The check of a translation. Original and translation are built with GNAT and run many times
+//! under several schedules, and their outputs are compared. This is a test and not a proof: it can
+//! show a difference, but not that there is none.
 //!
-//! Output order of concurrent programs is often luck. So the original's own runs, under all schedules together, say how to compare: if they all print the same text,
-//! the translation's must too; if they print the same lines in different orders, the lines are compared as a multiset; if even the
-//! lines differ from run to run, only those that all runs of the original have in common must be there. Before a difference is reported the original
-//! runs again, so that the luck of a few runs is not taken for its behaviour. An original that does not end
-//! is compared up to a stated time, and its translation may end (RM 9.3: the task waited for calls that nobody makes any more).
+//! The output order of concurrent programs is often a matter of chance. So the original's own runs,
+//! under all schedules together, decide the form of comparison. If they all print the same text,
+//! the translation must print it, too. If they print the same lines in different orders, lines are
+//! compared as a multiset. If even the lines differ, the translation must print those that all runs
+//! of the original have in common. Before a difference is reported, the original runs again, so
+//! that chance in a few runs is not taken for its behaviour. An original that does not end is
+//! compared up to a stated time. Its translation may end (RM 9.3: the task waited for calls that
+//! could not come any more).
 
 mod build;
 mod compare;
@@ -13,6 +17,7 @@ mod noise;
 mod perturb;
 mod schedule;
 mod trial;
+mod witness;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,20 +32,20 @@ pub use compare::{Agreement, Comparison};
 pub use schedule::Schedule;
 use trial::{CONFIRMATIONS, Trial, compare_all, confirm};
 
-/// How to check.
+/// Options of a check.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The main subprogram's file; found by itself if the program has one only.
+    /// The main subprogram's file; not needed if the program has only one.
     pub main: Option<PathBuf>,
     /// Runs of each program under each schedule.
     pub runs: usize,
-    /// How long one run may take before the program counts as one that does not end.
+    /// Time limit of one run; a program that exceeds it counts as one that does not end.
     pub time_limit: Duration,
-    /// What each run gets on standard input.
+    /// Standard input of each run.
     pub input: Vec<u8>,
     /// Further switches for the compiler.
     pub switches: Vec<String>,
-    /// The schedules to run under; those that this machine cannot do are left out and named.
+    /// The schedules. Those that are not possible on this machine are left out and reported.
     pub schedules: Vec<Schedule>,
 }
 
@@ -57,7 +62,7 @@ impl Default for Options {
     }
 }
 
-/// Why a translation could not be checked.
+/// The reason why a translation could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// GNAT is not there.
@@ -68,7 +73,7 @@ pub enum Error {
     /// No main subprogram, or several.
     #[error("{0}")]
     Main(String),
-    /// The original does not compile: there is nothing to compare with.
+    /// The original does not compile, so there is nothing to compare with.
     #[error("the original does not compile; GNAT says:\n{0}")]
     Original(String),
     /// A run could not be started.
@@ -79,7 +84,7 @@ pub enum Error {
     Scratch {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
 }
@@ -100,7 +105,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The mean of one run, rounded down.
+    /// Returns the mean of one run, rounded down.
     pub fn per_run(self) -> Cost {
         let runs = self.runs.max(1);
         Cost {
@@ -122,27 +127,27 @@ impl Cost {
     }
 }
 
-/// What was found under one schedule.
+/// The finding under one schedule.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// The schedule.
     pub schedule: Schedule,
-    /// Why it was left out, if it was.
+    /// The reason why the schedule was skipped, if it was.
     pub skipped: Option<String>,
-    /// How the outputs compare.
+    /// The comparison of the outputs.
     pub comparison: Comparison,
-    /// What the original used.
+    /// The cost of the original.
     pub original: Cost,
-    /// What the translation used.
+    /// The cost of the translation.
     pub translation: Cost,
 }
 
 /// The result of a check.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What GNAT said about the translation, beyond what it says about the original; empty if nothing.
+    /// GNAT's messages about the translation that it does not give for the original.
     pub new_warnings: Vec<String>,
-    /// What GNAT said, if the translation does not compile.
+    /// GNAT's messages, if the translation does not compile.
     pub build_failure: Option<String>,
     /// One for each schedule.
     pub findings: Vec<Finding>,
@@ -159,7 +164,7 @@ impl Report {
                 .all(|f| f.comparison.differences.is_empty())
     }
 
-    /// The whole cost of original and translation, over the schedules that ran.
+    /// Returns the whole cost of original and translation, over the schedules that ran.
     pub fn costs(&self) -> (Cost, Cost) {
         let sum = |mut total: Cost, one: Cost| {
             total.runs += one.runs;
@@ -182,7 +187,7 @@ impl Report {
         (original, translation)
     }
 
-    /// The report as text, with what was saved and what it does not say.
+    /// Returns the report as text, with savings and limitations.
     pub fn text(&self) -> String {
         let mut out = String::new();
         if let Some(failure) = &self.build_failure {
@@ -199,7 +204,8 @@ impl Report {
             }
         }
         let (before, after) = self.costs();
-        // The programs may have run a different number of times: what is compared is one run of each.
+        // The programs may have run a different number of times, so the costs of one run are
+        // compared.
         let (before, after) = (before.per_run(), after.per_run());
         out.push_str(&saved(
             "voluntary context switches a run",
@@ -241,8 +247,9 @@ fn saved(what: &str, before: u64, after: u64, unit: f64, name: &str) -> String {
 /// Builds both programs, runs them, and compares.
 ///
 /// # Errors
-/// No compiler, no main subprogram, an original that does not compile, or a program that cannot be started. A translation that does not
-/// compile, or behaves differently, is a finding and no error.
+/// A missing compiler or main subprogram, an original that does not compile, or a program that
+/// cannot be started. A translation that does not compile, or behaves differently, is a finding and
+/// no error.
 pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result<Report, Error> {
     let tools = Toolchain::find().ok_or(Error::NoCompiler)?;
     let main = build::main_unit(program, options.main.as_deref())?;
@@ -313,7 +320,7 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
         None
     };
     let pair_of = |schedule| match schedule {
-        // Detect_Blocking is about the translation's protected actions; the original has none of them to check.
+        // Detect_Blocking checks protected actions of the translation; the original has none.
         Schedule::DetectBlocking => watched.as_ref().map(|w| (&original, w)),
         Schedule::Perturbed => Some(
             shaken
@@ -342,6 +349,13 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
             break;
         }
         compare_all(&mut trials);
+    }
+    if trials.iter().any(Trial::fails_alone) {
+        let directory = scratch.path().join("witness");
+        let raised = witness::exception(&tools, program, &main, &directory, options)?;
+        if let Some(exception) = raised {
+            trials.iter_mut().for_each(|t| t.excuse(&exception));
+        }
     }
     Ok(Report {
         new_warnings,

@@ -1,11 +1,12 @@
-//! Threads that take the processors away for short random times, so that wake-ups and pre-emptions come where they else would not.
+//! Threads that occupy the processors for short random times. They cause wake-ups and pre-emptions
+//! at unusual places.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Noise until it is dropped.
+/// Noise while this value lives.
 #[derive(Debug)]
 pub struct Noise {
     is_over: Arc<AtomicBool>,
@@ -13,7 +14,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Starts as many threads as asked for; the seed makes their bursts differ from run to run.
+    /// Starts that many threads. The seed makes their bursts differ from run to run.
     pub fn start(threads: usize, seed: u64) -> Noise {
         let is_over = Arc::new(AtomicBool::new(false));
         let threads = (0..threads as u64)
@@ -32,7 +33,7 @@ impl Drop for Noise {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // A thread that panicked made no noise; the check goes on without it.
+            // A thread that panicked made no noise; the check continues without it.
             let _ = thread.join();
         }
     }

@@ -1,11 +1,12 @@
-//! Random pauses in front of entry calls, so that calls come in orders that an unhurried machine never shows.
+//! Random pauses before entry calls, so that calls arrive in orders that do not occur on an idle
+//! machine.
 
 use crate::edit::{self, Edit, Edited};
 use crate::names::{At, Kind, Names};
 use crate::source::Program;
 use crate::syntax::{NodeId, Tree};
 
-/// A unit that pauses for up to two milliseconds, one time in two, seeded by the clock.
+/// A unit that pauses in half of its calls, for up to two milliseconds, seeded by the clock.
 const PAUSES: &str = "\
 package Antiphon_Pauses is
    procedure Pause;
@@ -42,9 +43,10 @@ package body Antiphon_Pauses is
 end Antiphon_Pauses;
 ";
 
-/// The program with its edits made and pauses in front of entry calls, as a program and its (remaining) edits.
+/// Returns the program with its edits and with pauses before entry calls, as a program and its
+/// remaining edits.
 ///
-/// Nothing, if the edited program cannot be read.
+/// Returns none if the edited program cannot be read.
 pub(super) fn perturb(program: &Program, edited: &[Edited]) -> Option<(Program, Vec<Edited>)> {
     let files = program.sources.iter().enumerate().map(|(file, source)| {
         let text = edited
@@ -90,7 +92,8 @@ pub(super) fn perturb(program: &Program, edited: &[Edited]) -> Option<(Program, 
     Some((whole, edits))
 }
 
-/// Where a pause goes: before a statement that calls an entry, outside of protected actions and of select alternatives.
+/// Returns the place for a pause: before a statement that calls an entry, outside of protected
+/// actions and select alternatives.
 fn pause_before(program: &Program, names: &Names, at: At) -> Option<usize> {
     let tree = &program.sources[at.file].tree;
     if tree.kind(at.node) != "procedure_call_statement"
@@ -122,12 +125,12 @@ fn pause_before(program: &Program, names: &Names, at: At) -> Option<usize> {
     Some(tree.start(statement))
 }
 
-fn unit_of(tree: &Tree, node: NodeId) -> Option<NodeId> {
+pub(super) fn unit_of(tree: &Tree, node: NodeId) -> Option<NodeId> {
     tree.ancestor(node, &["compilation_unit"])
 }
 
-/// Before the context clause of a unit: clauses are units of their own to the grammar.
-fn context_start(tree: &Tree, unit: NodeId) -> usize {
+/// Returns the start of a unit's context clause: in the grammar, clauses are separate units.
+pub(super) fn context_start(tree: &Tree, unit: NodeId) -> usize {
     let mut first = unit;
     while let Some(previous) = tree.previous(first) {
         let is_clause = tree

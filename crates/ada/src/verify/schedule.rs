@@ -1,4 +1,4 @@
-//! The schedules that programs are run under.
+//! The schedules under which programs run.
 
 use std::path::Path;
 
@@ -11,19 +11,22 @@ pub enum Schedule {
     OneProcessor,
     /// Two processors.
     TwoProcessors,
-    /// One processor, first in first out, where the system permits it.
+    /// One processor, first in first out, if the system permits it.
     Fifo,
-    /// Beside threads that take the processors away at random times, on one and two processors in turn.
+    /// Together with threads that occupy the processors at random times, on one and two processors
+    /// in turn.
     Perturbed,
-    /// Two processors; the translation is built with `pragma Detect_Blocking` (RM H.5), which reports blocking in protected actions.
+    /// Two processors; the translation is built with `pragma Detect_Blocking` (RM H.5), which
+    /// reports blocking in protected actions.
     DetectBlocking,
 }
 
-/// A real-time priority in the lower half: enough for FIFO order, and below what watches over children.
+/// A real-time priority in the lower half. It suffices for FIFO order, and is below that of the
+/// process that watches its children.
 const FIFO_PRIORITY: i32 = 20;
 
 impl Schedule {
-    /// All schedules, cheapest first.
+    /// Returns all schedules, cheapest first.
     pub fn all() -> [Schedule; 5] {
         [
             Schedule::OneProcessor,
@@ -34,7 +37,7 @@ impl Schedule {
         ]
     }
 
-    /// In words, for reports.
+    /// Returns the schedule in words, for reports.
     pub fn words(self) -> &'static str {
         match self {
             Schedule::OneProcessor => "one processor",
@@ -45,7 +48,7 @@ impl Schedule {
         }
     }
 
-    /// Why this machine cannot run programs so, if it cannot.
+    /// Returns why this machine cannot run programs under this schedule, if it cannot.
     pub fn unavailable(self) -> Option<String> {
         match self {
             Schedule::TwoProcessors if processors().len() < 2 => {
@@ -60,7 +63,7 @@ impl Schedule {
         }
     }
 
-    /// The program to run; `number` is the run's.
+    /// Returns the program to run; `number` is the number of the run.
     pub(super) fn apply(self, executable: &Path, number: usize) -> Program {
         let processors = processors();
         let first = processors.first().copied().unwrap_or(0);
@@ -81,7 +84,7 @@ impl Schedule {
     }
 }
 
-/// The processors that this process may use.
+/// Returns the processors that this process may use.
 fn processors() -> Vec<usize> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = status

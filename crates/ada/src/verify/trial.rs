@@ -1,4 +1,5 @@
-//! The runs of both programs under each schedule, and whether what differs is more than luck.
+//! The runs of both programs under each schedule, and the check whether differences are more than
+//! chance.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,10 +10,10 @@ use super::compare::{self, Comparison};
 use super::schedule::Schedule;
 use super::{Cost, Error, Finding, Options, noise};
 
-/// How often the original runs again before a difference is believed.
+/// How often the original runs again before a difference is reported.
 pub(super) const CONFIRMATIONS: usize = 2;
 
-/// The runs under one schedule, and what they showed.
+/// The runs under one schedule, and their results.
 pub(super) struct Trial {
     pub finding: Finding,
     original: PathBuf,
@@ -60,7 +61,35 @@ impl Trial {
     }
 }
 
-/// What the original does under any schedule, its translation may do under every one.
+impl Trial {
+    /// Whether the translation ended by a failure where the original does not end.
+    pub(super) fn fails_alone(&self) -> bool {
+        self.finding
+            .comparison
+            .differences
+            .contains(&FAILURE.to_string())
+    }
+
+    /// Accepts an exception of the main subprogram as no difference: it ends the translation, and
+    /// also the original's main subprogram.
+    pub(super) fn excuse(&mut self, exception: &str) {
+        let raised = format!("raised {exception}");
+        let is_it = |o: &Output| {
+            o.end != End::Exited(1) || o.stderr.to_uppercase().contains(&raised.to_uppercase())
+        };
+        if self.after.iter().all(is_it) {
+            let differences = &mut self.finding.comparison.differences;
+            differences.retain(|d| d != FAILURE);
+        }
+    }
+}
+
+/// The difference that an unhandled exception of the main subprogram causes if the original does
+/// not end.
+const FAILURE: &str = "the translation ended with exit code 1";
+
+/// Compares all trials. The translation may do under every schedule what the original does under
+/// any.
 pub(super) fn compare_all(trials: &mut [Trial]) {
     let found: Vec<Comparison> = {
         let all: Vec<&Output> = trials.iter().flat_map(|t| &t.before).collect();
@@ -76,8 +105,9 @@ pub(super) fn compare_all(trials: &mut [Trial]) {
     }
 }
 
-/// Runs the original again where its translation seems to differ: what a few runs have in common may be luck, above all in programs that
-/// draw random numbers or are cut off at the time limit. Whether anything ran.
+/// Runs the original again where its translation seems to differ, because the common output of a
+/// few runs may be chance. This applies above all to programs that draw random numbers or are
+/// stopped at the time limit. Returns whether anything ran.
 pub(super) fn confirm(trials: &mut [Trial], options: &Options) -> Result<bool, Error> {
     let mut ran = false;
     for trial in trials {
@@ -113,7 +143,7 @@ fn run(
         cost.add(&output);
         let is_endless = matches!(output.end, End::TimedOut { .. });
         outputs.push(output);
-        // A program that does not end costs the whole limit each time: two runs tell as much as many.
+        // A program that does not end costs the whole limit each time, so two runs must suffice.
         if is_endless && outputs.len() >= 2 {
             break;
         }

@@ -1,4 +1,4 @@
-//! Our own programs, and what a translation should read like.
+//! Our own programs, and the expected texts of translations.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The general scheme: how its translations read, and that they behave as the original does, in both forms.
+//! The general scheme in both forms: the texts of translations, and that they behave as the
+//! original does.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,7 +52,8 @@ fn verdicts_and_translations_read_as_they_should() {
 fn check_behaviour(path: &Path, scheme: (Scheme, Selector), name: &str) -> usize {
     let program = read(path);
     let translation = translate::translate(&analysed(&program, scheme));
-    // Without the right to set priorities GNAT's run-time refuses every protected object under Ceiling_Locking.
+    // Without permission to set priorities, GNAT's run-time refuses every protected object under
+    // Ceiling_Locking.
     let needs_right = path
         .file_name()
         .is_some_and(|n| n.to_string_lossy().starts_with("ceilings"));
@@ -91,7 +93,8 @@ fn translations_compile_and_behave_the_same() {
     });
 }
 
-/// The programs of the other scheme are translated by this one too, as far as their tasks can be.
+/// This scheme also translates the programs of the other one, as far as it can translate their
+/// tasks.
 #[test]
 fn servers_can_stay_tasks() {
     if Toolchain::find().is_none() {
@@ -117,7 +120,7 @@ fn every_refusal_has_a_reason_and_a_mend() {
         for report in &analysis.tasks {
             assert_eq!(report.verdict.class, Class::Kept, "{}", report.task.name);
             assert!(!report.verdict.reasons.is_empty(), "{}", report.task.name);
-            assert!(report.verdict.reasons.iter().all(|r| !r.mend.is_empty()));
+            assert!(report.verdict.reasons.iter().all(|r| !r.help.is_empty()));
         }
         assert_eq!(translate::translate(&analysis).files, []);
     }

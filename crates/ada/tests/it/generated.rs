@@ -1,7 +1,7 @@
-//! Random servers: their translations give the same traces.
+//! Random servers: their translations produce the same traces.
 //!
-//! `ANTIPHON_GENERATED` sets how many (200 by default; `make soak` has more), `ANTIPHON_SEED` where
-//! they begin. They are compiled many to a program, and the processors share the programs.
+//! `ANTIPHON_GENERATED` sets their number (60 by default; `make soak` uses more), `ANTIPHON_SEED`
+//! the first seed. Many are compiled into one program, and the processors share the programs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,15 @@ use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
 
-const PER_PROGRAM: u64 = 50;
+const PER_PROGRAM: u64 = 30;
 
 /// Returns how many servers are drawn.
 fn count() -> u64 {
-    number("ANTIPHON_GENERATED", 200)
+    number("ANTIPHON_GENERATED", 60)
 }
 
-/// Does a piece of work for every program's worth of seeds, on all processors; the sum of the results.
+/// Runs a piece of work for the seeds of each program, on all processors. Returns the sum of the
+/// results.
 fn all_programs(seed: u64, count: u64, work: impl Fn(std::ops::Range<u64>) -> u64 + Sync) -> u64 {
     let (next, sum) = (AtomicU64::new(seed), AtomicU64::new(0));
     let worker = || {
@@ -40,7 +41,7 @@ fn all_programs(seed: u64, count: u64, work: impl Fn(std::ops::Range<u64>) -> u6
     sum.into_inner()
 }
 
-/// A program of the seeds' servers, each with its client.
+/// Returns a program of the seeds' servers, each with its client.
 fn parsed(seeds: std::ops::Range<u64>) -> Program {
     let made: Vec<_> = seeds
         .map(|s| {
@@ -54,7 +55,7 @@ fn parsed(seeds: std::ops::Range<u64>) -> Program {
     Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap()
 }
 
-/// Builds and runs both, if GNAT is there; a difference leaves both programs behind.
+/// Builds and runs both, if GNAT is installed. If they differ, both programs are kept.
 fn check(given: &Program, translation: &translate::Translation, first: u64) {
     if Toolchain::find().is_none() {
         return;
@@ -79,7 +80,7 @@ fn check(given: &Program, translation: &translate::Translation, first: u64) {
     }
 }
 
-/// Generated servers compute between accepts; their callers may wait for that.
+/// Generated servers compute between accepts, and their callers may wait for that.
 fn options() -> translate::Options {
     translate::Options {
         force: true,
@@ -87,7 +88,8 @@ fn options() -> translate::Options {
     }
 }
 
-/// The same servers as tasks, with their rendezvous through protected objects: a tenth of the number by each of the two schemes.
+/// The same servers as tasks with rendezvous through protected objects: a tenth of the number under
+/// each of the two schemes.
 #[test]
 fn random_servers_in_the_general_scheme_give_equal_traces() {
     let count = count().div_ceil(10);
@@ -127,7 +129,8 @@ fn translations_of_random_servers_give_equal_traces() {
         let given = parsed(seeds);
         let analysis = Analysis::of(&given, options());
         let translation = translate::translate(&analysis);
-        // The one thing a generated server may do that is refused: to leave an accept in its middle, under a handler, with more to do.
+        // Generated servers have only one construct that is refused: a jump out of the middle of an
+        // accept, under a handler, with more code to run.
         let refused = analysis
             .tasks
             .iter()

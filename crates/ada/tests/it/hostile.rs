@@ -1,8 +1,8 @@
-//! Sources that are not as they should be: no panic, no hang, and an answer that names a place.
+//! Damaged sources: no panic, no hang, and an answer that names a place.
 //!
-//! Some changes damage text at random. Others keep the syntax in most cases, so that they reach
-//! names, graphs and translations too; their seed repeats them. `ANTIPHON_DAMAGED` sets how many
-//! programs are damaged so (1000 by default; `make soak` has more).
+//! Some changes damage text at random. Others usually keep the syntax, so that they reach names,
+//! graphs and translations too; their seed repeats them. `ANTIPHON_DAMAGED` sets the number of
+//! programs that are damaged in this way (1000 by default; `make soak` uses more).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::common::{folder, number};
 use crate::generator::Rng;
 
-/// Does all that the front end can with a source, and returns whether it could be read.
+/// Runs the whole front end on a source. Returns whether it could be read.
 fn chew(source: Vec<u8>, all_options: &[translate::Options]) -> bool {
     match Program::parse([(PathBuf::from("p.adb"), source)]) {
         Ok(program) => {
@@ -36,7 +36,7 @@ fn chew(source: Vec<u8>, all_options: &[translate::Options]) -> bool {
     }
 }
 
-/// Chews a source under every scheme.
+/// Runs the front end on a source under every scheme.
 fn chew_by_all_schemes(source: Vec<u8>) {
     let options =
         [Scheme::Servers, Scheme::General, Scheme::Optimised].map(|scheme| translate::Options {
@@ -47,7 +47,7 @@ fn chew_by_all_schemes(source: Vec<u8>) {
     chew(source, &options);
 }
 
-/// Returns the sources of some folders, those of folders in them included.
+/// Returns the sources of some folders, including those of subfolders.
 fn sources(folders: &[&str]) -> Vec<String> {
     let files = |name: &&str| antiphon_ada::input::files(&folder(name)).unwrap();
     let mut files: Vec<PathBuf> = folders.iter().flat_map(files).collect();
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Where the identifiers of a source are, reserved words apart.
+/// Returns the ranges of a source's identifiers, except reserved words.
 fn identifiers(source: &str) -> Vec<std::ops::Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -125,12 +125,12 @@ fn identifiers(source: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Whether a line is a whole statement or declaration, as far as its end tells.
+/// Whether a line seems to be a whole statement or declaration, judged by its end.
 fn is_whole(line: &str) -> bool {
     line.trim_end().ends_with(';') && !line.trim_start().starts_with("end")
 }
 
-/// One change; `other` is another program to take pieces from.
+/// Makes one change; `other` is another program to take pieces from.
 fn damage(source: &str, other: &str, rng: &mut Rng) -> String {
     let mut lines: Vec<&str> = source.split_inclusive('\n').collect();
     let whole: Vec<usize> = (0..lines.len()).filter(|&i| is_whole(lines[i])).collect();
@@ -191,7 +191,7 @@ fn damaged_programs_are_answered() {
             Err(_) => panic!("seed {seed}, force {force}:\n{source}"),
         }
     }
-    // Damage that always ends at the parser would try nothing behind it.
+    // Damage that always ends at the parser would not test the rest.
     assert!(read > count / 5, "only {read} of {count} could be read");
 }
 
@@ -228,7 +228,7 @@ fn what_cannot_be_read_is_named() {
 
 #[test]
 fn a_hundred_thousand_lines_are_all_analysed() {
-    // The time that this takes is in the benchmark; here only that nothing is lost.
+    // The benchmark measures the time; this only checks that nothing is lost.
     let path = folder("programs").join("exceptions.adb");
     let one = std::fs::read_to_string(path).unwrap();
     let alone = Program::parse([(PathBuf::from("p.adb"), one.clone().into_bytes())]).unwrap();
@@ -247,7 +247,7 @@ fn a_hundred_thousand_lines_are_all_analysed() {
     assert_eq!(analysis.tasks.len(), 20 * tasks);
 }
 
-/// Code after an exit must not be made twice for each exit before it.
+/// Code after an exit must not be repeated for each exit before it.
 #[test]
 fn many_exits_do_not_multiply() {
     let exits: String = (0..60)
@@ -261,7 +261,7 @@ fn many_exits_do_not_multiply() {
     assert_eq!(translate::translate(&analysis).replaced, ["S"]);
 }
 
-/// Inside an accept there are no procedures to share code: what would multiply is refused.
+/// Inside an accept, procedures cannot share code, so code that would multiply is refused.
 #[test]
 fn loops_behind_loops_with_exits_do_not_multiply() {
     let one = "            loop\n               exit when X = N;\n               X := X + 1;\n               exit when X > 3;\n               accept A;\n            end loop;\n";

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use antiphon_ada::Program;
 use antiphon_ada::names::{At, Names};
 
-/// A place as GNAT writes it: file name, line, column.
+/// A place in GNAT's form: file name, line, column.
 type Spot = (String, usize, usize);
 
 fn gnat_is_here() -> bool {
@@ -17,7 +17,8 @@ fn gnat_is_here() -> bool {
         .is_ok_and(|o| o.stdout.starts_with(b"/"))
 }
 
-/// References by place, each with the place of its declaration, from the cross-reference section of an `.ali` file.
+/// References by place, each with the place of its declaration, from the cross-reference section of
+/// an `.ali` file.
 fn references(ali: &str) -> HashMap<Spot, Spot> {
     let files: Vec<String> = ali
         .lines()
@@ -161,7 +162,8 @@ fn compare(files: &[PathBuf], include: &Path) -> (usize, usize, Vec<String>) {
     (agreed, unknown, wrong)
 }
 
-/// Programs come from the tests' own folder; `ANTIPHON_ADA_CORPUS` names another folder to try by hand.
+/// Programs come from the tests' own folder; `ANTIPHON_ADA_CORPUS` names another folder, for manual
+/// runs.
 #[test]
 fn names_agree_with_gnat() {
     if !gnat_is_here() {

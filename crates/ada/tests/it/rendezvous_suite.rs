@@ -1,6 +1,8 @@
-//! The variants `tool`, `tool_general` and `tool_optimised` of the rendezvous suite are exactly what the tool makes of the variant `rendezvous`.
+//! The variants `tool`, `tool_general` and `tool_optimised` of the rendezvous suite are exactly the
+//! tool's translations of the variant `rendezvous`.
 //!
-//! Units are renamed from `_Rendezvous` to `_Tool` and so on first, so that one program can hold all.
+//! Units are first renamed from `_Rendezvous` to `_Tool` and so on, so that one program can contain
+//! all.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +18,9 @@ struct Variant {
     /// How its units' names end.
     ending: &'static str,
     scheme: Scheme,
-    /// The servers that the scheme translates; the suite says of the others why they are absent.
+    /// The servers that the scheme translates. The suite states why the others are absent.
     servers: &'static [&'static str],
-    /// Those that it keeps.
+    /// The servers that it keeps.
     kept: &'static [&'static str],
 }
 
@@ -50,7 +52,7 @@ fn subject() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects/ada-rendezvous")
 }
 
-/// The renamed units of a server, and the units of its program that they name.
+/// Returns the renamed units of a server, and the units of its program that they name.
 fn program(server: &str, variant: &Variant) -> Program {
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for ending in ["ads", "adb"] {
@@ -77,7 +79,8 @@ fn program(server: &str, variant: &Variant) -> Program {
     Program::parse(files).unwrap()
 }
 
-/// The server's units after the translation, also those that it left alone; nothing if it kept the server.
+/// Returns the server's units after the translation, including unchanged ones; nothing if the tool
+/// kept the server.
 fn translated(server: &str, variant: &Variant) -> Result<Vec<(PathBuf, String)>, String> {
     let program = program(server, variant);
     let options = Options {
@@ -112,7 +115,8 @@ fn the_variants_are_what_the_tool_emits() {
     }
 }
 
-/// When this fails the tool has learnt something: add the server to the variant and to the suite's program.
+/// If this fails, the tool can translate more: add the server to the variant and to the suite's
+/// program.
 #[test]
 fn what_is_absent_is_what_the_tool_keeps() {
     for variant in &VARIANTS {

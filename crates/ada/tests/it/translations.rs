@@ -1,4 +1,4 @@
-//! Our own programs: verdicts and translations as they should read, and the behaviour of both versions.
+//! Our own programs: the texts of verdicts and translations, and the behaviour of both versions.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,14 +27,14 @@ fn verdicts_and_translations_read_as_they_should() {
     }
 }
 
-/// The delays of some programs are long, since timing events are coarse.
+/// Some programs have long delays, because timing events are coarse.
 fn is_slow(path: &Path) -> bool {
     ["timeouts.adb", "late.adb", "alarms", "ceilings.adb"]
         .iter()
         .any(|name| path.ends_with(name))
 }
 
-/// Programs that never end are cut short.
+/// Programs that never end are stopped early.
 fn time_limit(path: &Path) -> Duration {
     Duration::from_secs(if is_slow(path) { 20 } else { 1 })
 }
@@ -45,7 +45,8 @@ fn translations_compile_and_behave_the_same() {
         eprintln!("GNAT is not installed: nothing can be built");
         return;
     }
-    // Without the right to set priorities GNAT's run-time refuses every protected object under Ceiling_Locking.
+    // Without permission to set priorities, GNAT's run-time refuses every protected object under
+    // Ceiling_Locking.
     let may_set_priorities = Schedule::Fifo.unavailable().is_none();
     let runs = |p: &PathBuf| may_set_priorities || !p.ends_with("ceilings.adb");
     let mut paths: Vec<PathBuf> = programs("programs").into_iter().filter(runs).collect();
@@ -177,6 +178,27 @@ fn sarif_and_json_point_at_places() {
     let tasks = explain::json(&analysis);
     assert_eq!(tasks[0]["task"], "Periodic");
     assert_eq!(tasks[0]["reasons"][0]["line"], 21);
+}
+
+#[test]
+fn sarif_has_a_fix_for_each_server() {
+    let program = read(&folder("programs").join("types.adb"));
+    let log = sarif::log(&Analysis::of(&program, translate::Options::default()));
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let server = results.iter().find(|r| r["ruleId"] == "T00").unwrap();
+    assert_eq!(server["level"], "note");
+    let rule = server["ruleIndex"].as_u64().unwrap() as usize;
+    assert_eq!(run["tool"]["driver"]["rules"][rule]["id"], "T00");
+    let replacements = &server["fixes"][0]["artifactChanges"][0]["replacements"];
+    let texts = replacements.as_array().unwrap().iter();
+    let texts: Vec<&str> = texts
+        .map(|r| r["insertedContent"]["text"].as_str().unwrap())
+        .collect();
+    assert!(
+        texts.iter().any(|t| t.contains("protected body ")),
+        "{texts:?}"
+    );
 }
 
 #[test]

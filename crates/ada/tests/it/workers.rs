@@ -1,4 +1,5 @@
-//! Work on many programs at once: checks build, and wait for programs that wait, so more of them than processors go on side by side.
+//! Work on many programs at once. Checks build programs and wait for them, so more checks than
+//! processors run at once.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,14 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use antiphon_ada::edit::Edited;
 use antiphon_ada::{Program, verify};
 
-/// How many checks go on at once. Their runs are pinned to one or two processors and wait for most of their time.
+/// Number of checks at once. Their runs are pinned to one or two processors and mostly wait.
 const AT_ONCE: usize = 4;
 
-/// Runs when few disagree.
+/// Number of runs after a difference in a few.
 const MORE_RUNS: usize = 12;
 
-/// Holds a translation to its program's behaviour. Where they differ in a few runs both run more often: what a busy machine brought about once in either comes up in
-/// the other, too, where both may do it, and what only one of them does stays a difference.
+/// Checks that a translation behaves like its program. If they differ in a few runs, both run more
+/// often. A rare effect of a busy machine then occurs in both, if both allow it. If only one of
+/// them shows it, the difference remains.
 ///
 /// # Panics
 /// They differ, or cannot be built.
@@ -32,10 +34,10 @@ pub fn check_agreement(name: &Path, program: &Program, edited: &[Edited], few: v
     assert!(report.agrees(), "{}:\n{}", name.display(), report.text());
 }
 
-/// Does a piece of work for each item, in order as workers get free.
+/// Runs a piece of work for each item, in order as workers become free.
 ///
 /// # Panics
-/// When some work panicked, after all of it was tried.
+/// If some work panicked, after all items were tried.
 pub fn on_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {

@@ -7,7 +7,7 @@ procedure Limits is
    --  Never changed: the translation says so.
    Capacity : Integer := 3;
 
-   --  Changed by the server alone.
+   --  Changed by the server alone, and read by others.
    Used : Integer := 0;
 
    task Stock is
@@ -73,4 +73,5 @@ begin
    Put_Line (X'Image);
    Ration.Take (X);
    Put_Line (X'Image);
+   Put_Line (Used'Image);
 end Limits;

@@ -6,18 +6,18 @@ mod settings;
 pub use options::Sr;
 
 use crate::exit::Exit;
-use crate::output::{print, print_line, say};
+use crate::findings::{count, print_check, say_all};
+use crate::output::{print_file, say};
 use antiphon_lab::build::Cache;
 use antiphon_runner::{End, Program as Child, signal_name};
-use antiphon_sr::build::{Executable, Job, Linking};
-use antiphon_sr::{Diagnostic, EmitOptions, Input, Severity, Sources, emit};
+use antiphon_sr::build::{BuildError, Executable, Job, Linking};
+use antiphon_sr::{EmitOptions, Input, emit};
 use anyhow::{Context, Result, bail};
-use options::{Build, Check, Emitted, Execution, Program, Run};
-use serde::Serialize;
+use options::{Build, Check, Emitted, Execution, Platform, Program, Run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that an SR program takes its settings from.
+/// The environment variable with the settings of an SR program.
 const VARIABLE: &str = "ANTIPHON_SR";
 
 /// Checks, builds or runs.
@@ -42,9 +42,11 @@ fn run_program(options: &Run) -> Result<Exit> {
         }
         settings += &setting;
     }
-    let child = Child::new(&built.path)
-        .args(arguments)
-        .env(VARIABLE, settings);
+    let child = match &options.hosts {
+        None => Child::new(&built.path),
+        Some(hosts) => launched(&built.path, hosts, options.execution.over)?,
+    };
+    let child = child.args(arguments).env(VARIABLE, settings);
     Ok(match child.run_attached()? {
         End::Exited(code) => Exit::Program(code as u8),
         End::Signalled(number) => {
@@ -59,6 +61,15 @@ fn run_program(options: &Run) -> Result<Exit> {
     })
 }
 
+/// Starts the first machine of a program whose others may be on these hosts. `antiphon launch`
+/// starts it, and all that it creates.
+fn launched(program: &Path, hosts: &Path, over: Option<Platform>) -> Result<Child> {
+    let own = std::env::current_exe().context("cannot find this command's own executable")?;
+    let over = over.unwrap_or(Platform::Tcp).name();
+    let launch = ["launch", "-n", "1", "--plain", "--over", over, "--hosts"];
+    Ok(Child::new(own).args(launch).args([hosts, program]))
+}
+
 fn read(files: &[PathBuf], program: &Program, execution: &Execution) -> Result<Input> {
     let mut input = Input::read(files, program.notation)?;
     if !execution.regions {
@@ -67,7 +78,7 @@ fn read(files: &[PathBuf], program: &Program, execution: &Execution) -> Result<I
     Ok(input)
 }
 
-/// What a signal tells of an SR program.
+/// Returns the meaning of a signal that ended an SR program.
 fn explanation(number: i32) -> &'static str {
     match number {
         libc::SIGSEGV | libc::SIGBUS => {
@@ -103,20 +114,20 @@ fn build(options: &Build) -> Result<Exit> {
                 return Ok(Exit::No);
             };
             let output = output.map_or_else(|| named_after(&options.files), Path::to_owned);
-            copy(&built.path, &output)?;
+            copy_executable(&built.path, &output)?;
             Ok(Exit::Done)
         }
     }
 }
 
-/// The executable is named after the last file, which holds the main resource.
+/// Returns the executable's name: that of the last file, which holds the main resource.
 fn named_after(files: &[PathBuf]) -> PathBuf {
     let last = files.last().and_then(|file| file.file_stem());
     PathBuf::from(last.unwrap_or("program".as_ref()))
 }
 
-/// An old executable may be running, so it is replaced and not overwritten.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Replaces an executable instead of overwriting it, because the old one may be running.
+pub fn copy_executable(from: &Path, to: &Path) -> Result<()> {
     let cannot = || format!("cannot write {}", to.display());
     if to.is_dir() {
         bail!(
@@ -124,23 +135,23 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
             to.display()
         );
     }
-    if to.exists() {
-        fs::remove_file(to).with_context(cannot)?;
-    }
-    fs::copy(from, to).with_context(cannot)?;
+    let executable = fs::read(from).with_context(cannot)?;
+    antiphon_outside::write(to, &executable).with_context(cannot)?;
+    let mode = fs::metadata(from).with_context(cannot)?.permissions();
+    fs::set_permissions(to, mode).with_context(cannot)?;
     Ok(())
 }
 
 fn write_text(text: &str, output: Option<&Path>) -> Result<()> {
     match output {
-        None => print(text),
-        Some(path) => {
-            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-        }
+        None => print_file(text.as_bytes()),
+        Some(path) => antiphon_outside::write(path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display())),
     }
 }
 
-/// The executable, from the cache or built now; none if the program has errors, which were shown.
+/// Returns the executable, from the cache or built now. Returns `None` if the program has errors,
+/// which were printed.
 fn built(
     input: &Input,
     program: &Program,
@@ -149,12 +160,16 @@ fn built(
 ) -> Result<Option<Executable>> {
     let linking = Linking {
         is_parallel: execution.servers.get() > 1,
-        has_loop_checks: execution.model.has_loop_checks(),
+        has_loop_checks: execution.has_loop_checks(),
+        has_points: execution.has_points(),
+        has_machines: input.creates_machines(),
         settings,
         with: program.linked(),
         flags: flags(),
     };
-    let cache = Cache::of_user().folder().join("sr");
+    let cache = Cache::of_user();
+    cache.ready().map_err(BuildError::NotOurs)?;
+    let cache = cache.folder().join("sr");
     let decisive = format!(
         "{:?} {} {}",
         program.main, program.omit_checks, execution.regions
@@ -170,19 +185,14 @@ fn built(
     Ok(Some(job.build(&text, &warnings)?))
 }
 
-/// More flags for the C compiler.
+/// Returns more flags for the C compiler.
 fn flags() -> Vec<String> {
     let given = std::env::var("ANTIPHON_SR_CFLAGS").unwrap_or_default();
     given.split_whitespace().map(str::to_owned).collect()
 }
 
-fn say_all(text: &str) {
-    if !text.is_empty() {
-        say(text.trim_end());
-    }
-}
-
-/// The program in C, and the warnings as text; none if it has errors. All is shown.
+/// Returns the program in C, and the warnings as text. Returns `None` if the program has errors.
+/// All diagnostics are printed.
 fn c(input: &Input, program: &Program, execution: &Execution) -> Option<(String, String)> {
     let checked = input.analyse(program.main.as_deref());
     let texts = input.texts(&checked.diagnostics);
@@ -193,74 +203,21 @@ fn c(input: &Input, program: &Program, execution: &Execution) -> Option<(String,
     };
     let options = EmitOptions {
         checks: !program.omit_checks,
-        loops: execution.model.has_loop_checks(),
+        loops: execution.has_loop_checks(),
+        points: execution.has_points(),
         lines: true,
     };
     Some((emit(&checked, &input.sources, &options), texts))
 }
 
-fn count(diagnostics: &[Diagnostic]) -> String {
-    let number = |severity, name: &str| match diagnostics
-        .iter()
-        .filter(|one| one.severity == severity)
-        .count()
-    {
-        0 => None,
-        1 => Some(format!("1 {name}")),
-        n => Some(format!("{n} {name}s")),
-    };
-    let numbers = [
-        number(Severity::Error, "error"),
-        number(Severity::Warning, "warning"),
-    ];
-    let numbers: Vec<String> = numbers.into_iter().flatten().collect();
-    numbers.join(", ")
-}
-
 fn check(options: &Check) -> Result<Exit> {
-    let input = Input::read(&options.files, options.program.notation)?;
+    let mut input = Input::read(&options.files, options.program.notation)?;
+    if options.program.main.is_none() {
+        input.expect_part();
+    }
     let checked = input.analyse(options.program.main.as_deref());
-    let diagnostics = &checked.diagnostics;
-    if options.json {
-        let findings: Vec<Finding> = diagnostics
-            .iter()
-            .map(|one| Finding::of(one, &input.sources))
-            .collect();
-        print_line(serde_json::to_string_pretty(&findings)?)?;
-    } else {
-        say_all(&input.texts(diagnostics));
-        say_all(&count(diagnostics));
-    }
-    Ok(Exit::of(checked.program.is_some()))
-}
-
-/// What is wrong, as JSON shows it.
-#[derive(Serialize)]
-struct Finding {
-    severity: &'static str,
-    file: String,
-    /// From 1.
-    line: usize,
-    /// In characters, from 1.
-    column: usize,
-    message: String,
-    mend: Option<String>,
-}
-
-impl Finding {
-    fn of(diagnostic: &Diagnostic, sources: &Sources) -> Finding {
-        let source = sources.file(diagnostic.span.file);
-        let (line, column) = source.position(diagnostic.span.start);
-        Finding {
-            severity: match diagnostic.severity {
-                Severity::Warning => "warning",
-                Severity::Error => "error",
-            },
-            file: source.path.display().to_string(),
-            line,
-            column,
-            message: diagnostic.message.clone(),
-            mend: diagnostic.mend.clone(),
-        }
-    }
+    let is_sound = checked.program.is_some();
+    let schema = options.json.then_some("antiphon.sr-check");
+    print_check(schema, is_sound, &checked.diagnostics, &input.sources)?;
+    Ok(Exit::of(is_sound))
 }

@@ -30,7 +30,10 @@ Examples:
   antiphon sr run buffer.sr main.sr -- --verbose
   antiphon sr run philosophers.sr --model counted=1000 --stats
   antiphon sr run jacobi.sr --servers 2 --regions --trace turns.json
-  antiphon sr run readers.m --notation m2sr=sw")]
+  antiphon sr run readers.m --notation m2sr=sw
+  antiphon sr run workers.sr --vms 5 --over tcp --hosts hosts
+
+Virtual machines that the program creates are processes of this host, or of those in the file of --hosts where the program names them (create vm() on \"node2\"). Other hosts are reached as `antiphon launch` reaches them, and need the program at the same place as here.")]
 pub struct Run {
     /// Source files, and the program's arguments
     #[arg(required = true, value_name = "FILE|ARGUMENT")]
@@ -39,6 +42,10 @@ pub struct Run {
     /// The program's arguments, whatever they look like
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
+
+    /// Hosts of virtual machines, one on each line as `HOST slots=N`; for tcp and udp
+    #[arg(long, value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
 
     #[command(flatten)]
     pub program: Program,
@@ -92,13 +99,37 @@ pub struct Check {
     pub program: Program,
 }
 
-/// What a program becomes.
+/// An intermediate form of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emitted {
     /// The C that is compiled
     C,
     /// The SR that was made of another notation
     Sr,
+}
+
+/// The platform between virtual machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Platform {
+    /// The fastest on this host
+    Local,
+    /// Shared memory of this host
+    Shm,
+    /// Connections
+    Tcp,
+    /// Datagrams
+    Udp,
+}
+
+impl Platform {
+    /// Returns the name that the program reads.
+    pub fn name(self) -> &'static str {
+        match self {
+            Platform::Local | Platform::Shm => "shm",
+            Platform::Tcp => "tcp",
+            Platform::Udp => "udp",
+        }
+    }
 }
 
 /// What the program is made of.
@@ -152,16 +183,24 @@ pub struct Execution {
     #[arg(long, value_name = "N")]
     seed: Option<f64>,
 
-    /// Run in virtual time, with the next process drawn at random from this seed: the same seed gives the same run
+    /// Run in virtual time, with switches, the next process and random numbers drawn from this seed: the same seed gives the same run
     #[arg(long, value_name = "N", conflicts_with = "servers")]
     schedule: Option<u64>,
+
+    /// Virtual machines that the program may have at once, the first included [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    vms: Option<u32>,
+
+    /// What virtual machines reach each other over [default: local, which is shared memory; with --hosts tcp]
+    #[arg(long, value_enum, value_name = "PLATFORM")]
+    pub over: Option<Platform>,
 
     /// Bytes of each process's stack
     #[arg(long, value_name = "BYTES")]
     stack: Option<u64>,
 }
 
-/// Endings of source files' names.
+/// Name endings of source files.
 const ENDINGS: [&str; 4] = ["sr", "m", "ccr", "csp"];
 
 fn is_source(word: &OsString) -> bool {
@@ -170,7 +209,7 @@ fn is_source(word: &OsString) -> bool {
 }
 
 impl Run {
-    /// Source files, and the program's arguments.
+    /// Splits source files from the program's arguments.
     pub fn files_and_arguments(&self) -> Result<(Vec<PathBuf>, Vec<&OsString>)> {
         let count = self.words.iter().take_while(|word| is_source(word)).count();
         let (files, arguments) = self.words.split_at(count);
@@ -186,7 +225,7 @@ impl Run {
 }
 
 impl Program {
-    /// What is linked with the program.
+    /// Returns the files and libraries that are linked with the program.
     pub fn linked(&self) -> Vec<String> {
         let files = self.link.iter().map(|file| file.display().to_string());
         let libraries = self.library.iter().map(|name| format!("-l{name}"));
@@ -195,7 +234,17 @@ impl Program {
 }
 
 impl Execution {
-    /// As the program takes them.
+    /// Returns whether loop heads do any work.
+    pub fn has_loop_checks(&self) -> bool {
+        self.model.has_loop_checks() || self.has_points()
+    }
+
+    /// Returns whether a schedule may switch at operations on semaphores, sends, calls and inputs.
+    pub fn has_points(&self) -> bool {
+        self.schedule.is_some() && self.model != Model::Cooperative
+    }
+
+    /// Returns the settings in the form that the program reads.
     pub fn settings(&self) -> Vec<String> {
         let mut settings = vec![
             format!("model={}", self.model),
@@ -212,6 +261,8 @@ impl Execution {
         add("seed", self.seed.map(|seed| seed.to_string()));
         add("schedule", self.schedule.map(|seed| format!("seed:{seed}")));
         add("stack", self.stack.map(|bytes| bytes.to_string()));
+        add("vms", self.vms.map(|machines| machines.to_string()));
+        add("over", self.over.map(|over| over.name().to_owned()));
         settings
     }
 }

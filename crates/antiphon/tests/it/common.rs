@@ -1,11 +1,14 @@
 //! A home, a store and the command, in a folder of their own.
 
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{ChildStdout, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A suite of the tests that every kit has, and of one that none has.
+/// A suite with the tests that every kit has, and one that none has.
 pub const SUITE: &str = r#"
 name = "small"
 title = "Small"
@@ -30,12 +33,26 @@ test = "nobody.has.this"
 label = "unlisted"
 "#;
 
-/// The C subject of the project.
+/// Waits until a command's output fills its pipe.
+pub fn await_full(output: &ChildStdout) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let mut waiting = 0;
+    // A pipe holds one line more than this.
+    while waiting < (60 << 10) {
+        // SAFETY: the request writes a number, which is ours.
+        let asked = unsafe { libc::ioctl(output.as_raw_fd(), libc::FIONREAD, &mut waiting) };
+        assert_eq!(asked, 0, "{}", std::io::Error::last_os_error());
+        assert!(Instant::now() < until, "{waiting} bytes wait");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns the C subject of the project.
 pub fn c_subject() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects/c")
 }
 
-/// Whether a command is here, which a package of Debian brings. Says what is missing.
+/// Returns whether a command of a Debian package is here. Prints a missing one.
 pub fn has(command: &str, package: &str) -> bool {
     let asked = Command::new(command)
         .arg("--version")
@@ -49,7 +66,7 @@ pub fn has(command: &str, package: &str) -> bool {
     found
 }
 
-/// Whether the C subject can be built here. Says what is missing.
+/// Returns whether the C subject can be built here. Prints what is missing.
 pub fn has_cc() -> bool {
     has("cc", "gcc") && has("make", "make")
 }
@@ -59,7 +76,7 @@ pub struct Place {
     folder: TempDir,
 }
 
-/// What a command did.
+/// The outcome of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -67,7 +84,7 @@ pub struct Ran {
 }
 
 impl Place {
-    /// Without subjects.
+    /// Makes a place without subjects.
     pub fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("suites")).unwrap();
@@ -76,7 +93,7 @@ impl Place {
         Place { folder }
     }
 
-    /// With the project's C subject.
+    /// Makes a place with the project's C subject.
     pub fn with_c() -> Place {
         let place = Place::new();
         std::os::unix::fs::symlink(
@@ -97,7 +114,7 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
-    /// A subject that a shell script plays.
+    /// Adds a subject that is a shell script.
     pub fn script(&self, name: &str, script: &str) {
         self.write(
             &format!("subjects/{name}/subject.toml"),
@@ -108,7 +125,8 @@ impl Place {
         );
     }
 
-    /// The command, in the home's folder, with this place's home and store, and a cache that all tests share.
+    /// Returns the command in the home's folder, with this place's home and store, and a cache that
+    /// all tests share.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_antiphon"));
         command
@@ -142,7 +160,7 @@ impl Ran {
         ran
     }
 
-    /// Checks the exit code and that each of these is said on standard error.
+    /// Checks the exit code, and that standard error contains each of these.
     #[track_caller]
     pub fn fails(&self, code: i32, says: &[&str]) {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
@@ -155,7 +173,7 @@ impl Ran {
         }
     }
 
-    /// Checks that it is done, and gives its standard output.
+    /// Checks that it succeeded, and returns its standard output.
     #[track_caller]
     pub fn done(&self) -> &str {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);

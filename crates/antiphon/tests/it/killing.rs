@@ -1,4 +1,5 @@
-//! The command killed in the middle of what it does: at each of several moments no process of its is left, and the next run leaves no folder.
+//! The command is killed at several moments of its work. Each time no process of it is left, and
+//! the next run removes its folders.
 
 use crate::common::{Place, c_subject, has, has_cc};
 use std::fs;
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than anything takes; only a test that fails waits so long.
+/// Longer than anything takes. Only a failing test waits so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server that notes each request by a byte in a file.
+/// A server that adds a byte to a file for each request.
 const SERVER: &str = r#"
 import http.server, os, socketserver, sys
 notes = os.open(os.path.join(os.path.dirname(__file__), "requests"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -74,7 +75,7 @@ test = "select.1"
 label = "SELECT 1"
 "#;
 
-/// The command with a cache and temporary folders of the place's own.
+/// Returns the command with a cache and temporary folders of the place's own.
 fn command(place: &Place, arguments: &[&str]) -> Command {
     let mut command = place.command(arguments);
     command
@@ -91,7 +92,7 @@ fn start(place: &Place, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Waits for something, and says what if it does not come.
+/// Waits for a condition, and names it if it does not come.
 #[track_caller]
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let until = Instant::now() + PATIENCE;
@@ -101,7 +102,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     }
 }
 
-/// Processes that were started with this place in their arguments or environment.
+/// Returns the processes that have this place in their arguments or environment.
 fn processes(place: &Place) -> Vec<PathBuf> {
     let wanted = place
         .path("")
@@ -121,11 +122,15 @@ fn processes(place: &Place) -> Vec<PathBuf> {
         .collect()
 }
 
-fn entries(folder: &Path) -> usize {
-    fs::read_dir(folder).map_or(0, Iterator::count)
+/// Counts the servers that are noted in a folder. A note that a killed run left unfinished has
+/// another name, and stays for a minute.
+fn noted(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_note = |entry: &fs::DirEntry| entry.path().extension().is_none();
+    entries.filter(is_note).count()
 }
 
-/// Kills the command when the moment has come, and waits until nothing of it runs.
+/// Kills the command when the condition holds, and waits until none of its processes runs.
 fn kill_when(place: &Place, arguments: &[&str], what: &str, is_there: impl Fn() -> bool) {
     let mut running = start_until(place, arguments, what, is_there);
     let started = processes(place);
@@ -136,12 +141,13 @@ fn kill_when(place: &Place, arguments: &[&str], what: &str, is_there: impl Fn() 
     });
 }
 
-/// Whether a process has let go of its files, too: while it ends it has no arguments and no environment any more, but may still own a folder.
+/// Returns whether a process has released its files, too. An ending process has no arguments and no
+/// environment, but may still use a folder.
 fn has_ended(process: &Path) -> bool {
     matches!(state(process), None | Some('Z' | 'X'))
 }
 
-/// Starts the command and waits until the moment has come.
+/// Starts the command and waits until the condition holds.
 fn start_until(
     place: &Place,
     arguments: &[&str],
@@ -157,7 +163,7 @@ fn start_until(
     running
 }
 
-/// Measures something that needs neither a database nor a tool.
+/// Measures a test that needs neither a database nor a tool.
 fn measure_other(place: &Place) {
     let ended = command(
         place,
@@ -168,13 +174,13 @@ fn measure_other(place: &Place) {
     assert!(ended.status.success(), "{ended:?}");
 }
 
-/// The state of a child that has ended and was not waited for; `None` while it runs.
+/// Returns the state of a child that has ended and was not waited for, or `None` while it runs.
 fn running_code(child: &Child) -> Option<char> {
     let process = PathBuf::from(format!("/proc/{}", child.id()));
     state(&process).filter(|state| *state == 'Z')
 }
 
-/// What the system says that a process does; `None` if it is gone.
+/// Returns a process's state in the kernel, or `None` if it is gone.
 fn state(process: &Path) -> Option<char> {
     let stat = fs::read_to_string(process.join("stat")).ok()?;
     stat.rsplit(") ").next()?.chars().next()
@@ -198,9 +204,9 @@ fn servers_end_with_a_killed_run() {
     let requests = place.path("subjects/web/requests");
     let asked = |least: u64| fs::metadata(&requests).is_ok_and(|file| file.len() >= least);
     kill_when(&place, &["measure", "loads"], "a server", || {
-        entries(&serving) > 0
+        noted(&serving) > 0
     });
-    // The first answer, in the middle of warming, and under load.
+    // At the first answer, in the middle of warming, and under load.
     for least in [1, 300, 3000] {
         let _ = fs::remove_file(&requests);
         kill_when(&place, &["measure", "loads"], "requests", || asked(least));
@@ -209,18 +215,18 @@ fn servers_end_with_a_killed_run() {
         .output()
         .unwrap();
     assert!(ended.status.success(), "{ended:?}");
-    assert_eq!(entries(&serving), 0, "servers are still noted");
+    assert_eq!(noted(&serving), 0, "servers are still noted");
     assert_eq!(processes(&place), Vec::<PathBuf>::new());
 }
 
-/// A subject of the project's in a place.
+/// Links a subject of the project into a place.
 fn link(place: &Place, subject: &str) {
     let real = c_subject().join("..").join(subject);
     let link = place.path("subjects").join(subject);
     std::os::unix::fs::symlink(real.canonicalize().unwrap(), link).unwrap();
 }
 
-/// What lies in the folder of services and tools; `None` if it is not there.
+/// Returns the entries of the folder of services and tools, or `None` if there is none.
 fn folders(place: &Place) -> Option<Vec<PathBuf>> {
     let mut within = fs::read_dir(place.path("temporary")).ok()?.flatten();
     let is_it = |of: &fs::DirEntry| of.file_name().as_encoded_bytes().starts_with(b"antiphon-");
@@ -247,10 +253,10 @@ fn folders_of_tools_go_after_a_killed_profile() {
     assert_eq!(elsewhere.len(), 1, "{elsewhere:?}");
 }
 
-/// A place whose subjects have databases.
+/// Returns a place whose subjects have databases.
 fn place_of_databases() -> Place {
     let place = Place::new();
-    // The server runs as another account.
+    // The server runs under another account.
     for folder in ["", "temporary"] {
         let _ = fs::create_dir(place.path(folder));
         fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o711)).unwrap();
@@ -261,7 +267,7 @@ fn place_of_databases() -> Place {
     place
 }
 
-/// Whether a subject runs.
+/// Returns whether a subject runs.
 fn has_client(place: &Place) -> bool {
     processes(place).iter().any(|process| {
         fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
@@ -288,7 +294,7 @@ fn databases_end_with_a_killed_run() {
     kill_when(&place, &queries, "a client", || has_client(&place));
     measure_other(&place);
     assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
-    // What a living run uses is no refuse.
+    // Files of a living run are not removed as leftovers.
     let mut running = start_until(&place, &queries, "a server", || any("postmaster.pid"));
     measure_other(&place);
     assert!(any("postmaster.pid"), "{:?}", folders());
@@ -304,7 +310,7 @@ fn databases_end_with_a_killed_run() {
     assert_eq!(processes(&place), Vec::<PathBuf>::new());
 }
 
-/// The server's death is told as such, costs the row in hand its figure, and no other.
+/// The server's death is reported. It costs the current row its figure, and no other row.
 #[test]
 fn a_run_goes_on_with_another_server_when_its_own_is_killed() {
     if !has("psql", "postgresql") || !has("pg_config", "libpq-dev") || !has_cc() {
@@ -351,7 +357,7 @@ fn a_run_goes_on_with_another_server_when_its_own_is_killed() {
     assert_eq!(folders(&place).map(|all| all.len()), Some(0));
 }
 
-/// Whether a folder holds a file of this name, at most one folder below.
+/// Returns whether a folder holds a file of this name, at most one folder below.
 fn holds(folder: &Path, name: &str) -> bool {
     folder.join(name).exists()
         || fs::read_dir(folder)

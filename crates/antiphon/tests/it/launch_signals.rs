@@ -1,4 +1,4 @@
-//! Signals that `antiphon launch` passes on, and what it writes to a terminal.
+//! Signals that `antiphon launch` passes on, and its output on a terminal.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -8,13 +8,27 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bounds what never takes so long.
+use crate::common::await_full;
+
+/// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Goes on until it is ended. What it waits in is short, so that its shell soon sees a signal, and a shell of its own, which is forked: one that begins a command by `vfork`
-/// cannot be stopped if the command is before it has begun.
+/// Loops until it is ended. Each wait is short, so that the shell soon sees a signal. It runs in a
+/// forked shell of its own: a shell that starts a command by `vfork` cannot stop while the command
+/// is stopped before it has begun.
 const GO_ON: &str = "echo ready $$; while :; do (sleep 0.05); done";
 
-/// Two processes of a shell's under the command.
+#[test]
+fn a_session_whose_output_nobody_takes_ends_when_asked_to() {
+    let mut command = launch(&["--grace", "0"], "while :; do echo much to say; done");
+    let mut command = command.stdout(Stdio::piped()).spawn().expect("started");
+    let output = command.stdout.take().expect("a pipe");
+    await_full(&output);
+    signal(command.id(), libc::SIGTERM);
+    let code = command.wait().expect("waited for").code();
+    assert!([Some(143), Some(137)].contains(&code), "{code:?}");
+}
+
+/// Two shell processes under the command.
 struct Launched {
     command: Child,
     lines: Receiver<String>,
@@ -23,7 +37,7 @@ struct Launched {
 }
 
 impl Launched {
-    /// They begin with a `trap`, and are ready.
+    /// Starts them with a `trap`, and waits until they are ready.
     fn start(options: &[&str], trap: &str) -> Self {
         let mut command = launch(options, &format!("{trap}; {GO_ON}"));
         let mut command = command.stdout(Stdio::piped()).spawn().expect("started");
@@ -48,7 +62,7 @@ impl Launched {
         signal(self.command.id(), number);
     }
 
-    /// Waits until both have said a word; what they said after it.
+    /// Waits until both have printed a word, and returns the rest of the lines.
     fn both_say(&mut self, word: &str) -> [String; 2] {
         let mut said = Vec::new();
         while said.len() < 2 {
@@ -61,21 +75,22 @@ impl Launched {
         said.try_into().expect("two")
     }
 
-    /// How the command ended.
+    /// Waits for the command, and returns its exit code.
     fn code(mut self) -> Option<i32> {
         self.command.wait().expect("ended").code()
     }
 }
 
 impl Drop for Launched {
-    /// After a test that failed.
+    /// Kills the command after a failed test.
     fn drop(&mut self) {
         let _ = self.command.kill();
         let _ = self.command.wait();
     }
 }
 
-/// What runs in the background of a shell, or under `nohup`, begins with signals ignored, and a shell cannot trap what was ignored when it began.
+/// Returns the command with default signals. In the background of a shell or under `nohup` some
+/// signals are ignored, and a shell cannot trap those that were ignored when it began.
 fn launch(options: &[&str], script: &str) -> Command {
     let mut command = Command::new("env");
     command
@@ -124,7 +139,7 @@ fn a_signal_of_the_programs_own_is_passed_on() {
     assert_eq!(launched.code(), Some(5));
 }
 
-/// If it were a request to end, they would be killed at once.
+/// As a request to end, it would kill them at once.
 #[test]
 fn a_hangup_ends_only_those_that_it_ends() {
     let mut launched = Launched::start(&["--grace", "0"], "trap 'echo again' HUP");
@@ -133,7 +148,7 @@ fn a_hangup_ends_only_those_that_it_ends() {
         launched.both_say("again");
     }
     launched.signal(libc::SIGTERM);
-    // By the request, or by the kill that follows at once.
+    // The request has ended it, or the kill that follows at once.
     assert!(launched.code().is_some_and(|code| code > 128));
 }
 
@@ -155,7 +170,7 @@ fn all_stop_and_go_on() {
     assert_eq!(launched.code(), Some(128 + libc::SIGTERM));
 }
 
-/// Our end of a terminal, and the command's.
+/// Returns our end of a terminal, and the command's.
 fn terminal() -> (File, OwnedFd) {
     let (mut own, mut theirs) = (-1, -1);
     let null = std::ptr::null_mut();
@@ -166,11 +181,11 @@ fn terminal() -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(own), OwnedFd::from_raw_fd(theirs)) }
 }
 
-/// What a terminal was shown of a program that has ended, line by line, in no order.
+/// Returns the lines that a terminal shows after the program has ended, in no order.
 fn shown(mut own: File) -> Vec<String> {
     let mut shown = Vec::new();
     let mut room = [0; 4096];
-    // When all was read, that is an error of the system's.
+    // Once all is read, the system reports an error.
     while let Ok(length @ 1..) = own.read(&mut room) {
         shown.extend_from_slice(&room[..length]);
     }
@@ -187,7 +202,7 @@ fn in_no_order(text: Vec<u8>) -> Vec<String> {
 const COLOURED: [&str; 2] = ["\x1b[33m[1]\x1b[0m hello", "\x1b[36m[0]\x1b[0m hello"];
 const MARKED: [&str; 2] = ["[0] hello", "[1] hello"];
 
-/// The other stream goes elsewhere, where colours would be in the way.
+/// Only the terminal gets colours. In the other stream they would be in the way.
 #[test]
 fn ranks_have_colours_on_a_terminal_alone() {
     let (own, theirs) = terminal();
@@ -195,7 +210,7 @@ fn ranks_have_colours_on_a_terminal_alone() {
     command.env_remove("NO_COLOR");
     command.stdout(theirs).stderr(Stdio::piped());
     let ended = command.spawn().and_then(Child::wait_with_output);
-    // Lets go of the command's end.
+    // Closes the command's end.
     drop(command);
     assert_eq!(shown(own), COLOURED);
     assert_eq!(in_no_order(ended.expect("started").stderr), MARKED);

@@ -1,4 +1,5 @@
-//! The subject of the suite `layer`, which is part of the command: it keeps the protocol, measures, and leaves no process behind.
+//! The subject of the suite `layer`, which is part of the command. It keeps the protocol, measures,
+//! and leaves no process behind.
 
 use crate::common::{Place, Ran};
 use std::io::{BufRead, BufReader, Write};
@@ -51,6 +52,28 @@ fn bare_platforms_keep_the_protocol() {
     }
 }
 
+#[test]
+fn shared_objects_keep_the_protocol() {
+    conforms("layer-orca", "shm");
+}
+
+#[test]
+fn shared_objects_of_threads_are_operated_on() {
+    let mut subject = Started::over("orca-local");
+    for test in ["object.remote", "object.group.4", "object.turn.4"] {
+        let arg = if test == "object.remote" { "arg=8" } else { "" };
+        let batch = "iterations=10 blocks=1 reference=0 warmup=1";
+        let answer = subject.ask(format!("batch {test} {batch} {arg}").trim_end());
+        assert_eq!(
+            answer.last().map(String::as_str),
+            Some("@@ ok"),
+            "{test}: {answer:?}"
+        );
+    }
+    assert_eq!(subject.ask("quit"), ["@@ ok"]);
+    assert!(subject.process.wait().expect("ended").success());
+}
+
 const SUITE: &str = r#"
 name = "trips"
 title = "Trips"
@@ -94,12 +117,12 @@ fn a_suite_of_it_is_measured_and_shown_beside_the_bare_platform() {
     place.run(&["measure", "trips", "--quick"]).done();
     let ran = place.run(&["report", "--markdown", "-"]);
     let text = ran.done();
-    for told in ["round trip, 70000 bytes", "all, 4", "Beside the bare page"] {
-        assert!(text.contains(told), "{told} is not in\n{text}");
+    for reported in ["round trip, 70000 bytes", "all, 4", "Beside the bare page"] {
+        assert!(text.contains(reported), "{reported} is not in\n{text}");
     }
 }
 
-/// The subject, started as the laboratory does.
+/// The subject, started as the laboratory starts it.
 struct Started {
     process: Child,
     answers: BufReader<ChildStdout>,
@@ -141,15 +164,16 @@ impl Started {
 
 const BATCH: &str = "iterations=10 blocks=1 reference=0 warmup=1 arg=8";
 
-/// Processes of companies that this one's children have started, which name it in their environment's board.
+/// Returns the processes that the subject's children have started. Their environment names the
+/// board of the process `front`.
 fn members(front: u32) -> Vec<u32> {
-    let told = format!("ANTIPHON_LAYER_BOARD=/proc/{front}/fd/");
+    let reported = format!("ANTIPHON_LAYER_BOARD=/proc/{front}/fd/");
     let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_one = |id: &u32| {
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         let command = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        !command.is_empty() && String::from_utf8_lossy(&environment).contains(&told)
+        !command.is_empty() && String::from_utf8_lossy(&environment).contains(&reported)
     };
     ids.filter(is_one).collect()
 }

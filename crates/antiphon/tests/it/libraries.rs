@@ -1,4 +1,4 @@
-//! Libraries of Ada that a subject is built with: found where gprbuild looks, and told of where they are not there.
+//! Ada libraries of subjects: found where gprbuild looks, and reported if they are missing.
 
 use crate::common::{Place, Ran};
 use std::fs::{self, File};
@@ -15,8 +15,8 @@ fn subjects() -> PathBuf {
 #[test]
 fn a_missing_library_is_a_gap_with_the_line_that_gets_it() {
     let place = Place::new();
-    // What a program is linked with is missing, too, where a command tells of it; of SQLite a header does, which may be there. So may the
-    // databases themselves.
+    // Libraries count as missing if a command shows it. SQLite shows by a header, which may be
+    // there. The databases themselves may be missing, too.
     let web = "`apt install gnat gprbuild` as root";
     let libpq = "`apt install gnat gprbuild libpq-dev";
     let libmariadb = "`apt install gnat gprbuild libmariadb-dev";
@@ -79,8 +79,8 @@ fn a_library_is_found_by_its_project_file_and_a_newer_one_is_built_with() {
         ),
     );
     let builds = || {
-        let told = fs::read_to_string(&count);
-        told.unwrap_or_default().lines().count()
+        let reported = fs::read_to_string(&count);
+        reported.unwrap_or_default().lines().count()
     };
     let doctor = || {
         let mut command = place.command(&["doctor", "--subject", "subjects/toy"]);
@@ -95,7 +95,7 @@ fn a_library_is_found_by_its_project_file_and_a_newer_one_is_built_with() {
         "project Toy_Library is end Toy_Library;",
     );
     for _ in 0..2 {
-        // It is built, and then found not to speak the protocol.
+        // The subject is built, and then does not speak the protocol.
         assert_eq!(doctor().code, Some(1));
         assert_eq!(builds(), 1);
     }

@@ -1,6 +1,9 @@
-//! The command as a user runs it: what each verb does, says, refuses, and leaves behind.
+//! The command as a user runs it: effects, messages, refusals and leftovers of each verb.
 
+mod anywhere;
 mod common;
+mod documents;
+mod hostile;
 mod killing;
 mod launch_signals;
 mod launching;
@@ -11,6 +14,11 @@ mod measure_options;
 mod measuring;
 mod misuse;
 mod models;
+mod next_steps;
+mod orca;
 mod profiling;
+mod pvm;
 mod rendezvous;
 mod sr;
+mod translating;
+mod tutorials;

@@ -1,4 +1,4 @@
-//! What `antiphon measure --help` promises of each option, kept by runs of the project's C subject.
+//! Checks each promise of `antiphon measure --help` by runs of the project's C subject.
 
 use crate::common::{Place, Ran, SUITE, has_cc};
 use serde_json::Value;
@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-/// The runs that a command printed, one document a suite.
+/// Returns the runs that a command printed, one document a suite.
 fn documents(ran: &Ran) -> Vec<Value> {
     let all = serde_json::Deserializer::from_str(ran.done()).into_iter::<Value>();
     all.map(|document| document.unwrap()["run"].take())
         .collect()
 }
 
-/// The one run that a command printed.
+/// Returns the one run that a command printed.
 fn document(ran: &Ran) -> Value {
     let [run] = &documents(ran)[..] else {
         panic!("{}", ran.out)
@@ -25,20 +25,20 @@ fn results(run: &Value) -> &[Value] {
     run["results"].as_array().unwrap()
 }
 
-/// Those results that have a figure.
+/// Returns the results that have a figure.
 fn measured(run: &Value) -> impl Iterator<Item = &Value> {
     let has_figure = |result: &&Value| result["outcome"]["kind"] == "frame";
     results(run).iter().filter(has_figure)
 }
 
-/// The tests that a run has figures of.
+/// Returns the tests for which a run has figures.
 fn tests(run: &Value) -> BTreeSet<&str> {
     measured(run)
         .filter_map(|result| result["identity"]["test"].as_str())
         .collect()
 }
 
-/// The starts behind each figure of a run.
+/// Returns the starts behind each figure of a run.
 fn starts(run: &Value) -> Vec<usize> {
     let count = |result: &Value| result["starts"].as_array().unwrap().len();
     measured(run).map(count).collect()
@@ -112,6 +112,14 @@ fn a_subject_s_variant_is_chosen_and_started_as_often_as_asked() {
         (subjects, starts(&run)),
         (vec![&Value::from("c/O2")], vec![3])
     );
+    // The document records the options, also when the report prints it again.
+    let again = document(&place.run(&["report", "--json", "-"]));
+    for asked in [&run["asked"], &again["asked"]] {
+        assert_eq!(asked["only"], Value::from(vec!["self.same"]));
+        assert_eq!(asked["subjects"], Value::from(vec!["c/O2"]));
+        assert_eq!(asked["starts"], 3);
+        assert_eq!(asked["quick"], true);
+    }
 }
 
 #[test]
@@ -129,11 +137,11 @@ fn a_run_stops_when_its_time_is_over_and_keeps_what_was_measured() {
         "0.2",
         "--json",
     ]);
-    let told = starts(&document(&ran));
+    let reported = starts(&document(&ran));
     let kept = starts(&document(&place.run(&["report", "--json", "-"])));
-    assert_eq!(told, kept);
-    assert!(told.iter().any(|starts| *starts > 0), "{told:?}");
-    assert!(told.iter().all(|starts| *starts < 60), "{told:?}");
+    assert_eq!(reported, kept);
+    assert!(reported.iter().any(|starts| *starts > 0), "{reported:?}");
+    assert!(reported.iter().all(|starts| *starts < 60), "{reported:?}");
 }
 
 #[test]
@@ -159,7 +167,7 @@ fn a_run_is_resumed_by_its_number_with_what_was_asked_of_it() {
     assert!(lines.any(|line| line.unwrap().starts_with("same c/O2")));
     child.kill().unwrap();
     child.wait().unwrap();
-    // A later run is no longer the one that is meant by nothing but `--resume`, if that one were unfinished.
+    // A later run, even an unfinished one, would be the one that a bare `--resume` means.
     place
         .run(&["measure", "small", "--quick", "--only", "self.same"])
         .done();

@@ -1,10 +1,12 @@
-//! Measuring, reporting and comparing with the project's C subject, and beside it subjects that misbehave.
+//! Measuring, reporting and comparing with the project's C subject, and with subjects that
+//! misbehave.
 
 use crate::common::{Place, Ran, SUITE, c_subject, has_cc};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 const QUICK: [&str; 3] = ["measure", "small", "--quick"];
 
@@ -24,7 +26,8 @@ fn a_run_is_measured_listed_and_reported() {
     assert!(place.run(&["runs"]).done().contains("3 of 3"));
     let runs: serde_json::Value =
         serde_json::from_str(place.run(&["runs", "--json"]).done()).unwrap();
-    assert_eq!(runs[0]["suite"], "small");
+    assert_eq!(runs["schema"], "antiphon.run-list");
+    assert_eq!(runs["runs"][0]["suite"], "small");
 
     for (format, holds) in [
         ("--html", "<!DOCTYPE html>"),
@@ -61,11 +64,20 @@ fn a_run_is_measured_listed_and_reported() {
         .fails(3, &["no run", "unfinished"]);
 
     place.run(&QUICK).done();
-    let compared = place.run(&["compare", "1", "2", "--threshold", "1000", "--json"]);
-    serde_json::from_str::<serde_json::Value>(compared.done()).unwrap();
-    place
-        .run(&["compare", "1", "2", "--only", "nobody.*"])
-        .fails(3, &[]);
+    // Each was started once, which proves nothing, however far apart the results are.
+    let compared = place.run(&["compare", "1", "2", "--threshold", "0", "--json"]);
+    assert_eq!(compared.code, Some(4), "{}", compared.out);
+    let json: serde_json::Value = serde_json::from_str(&compared.out).unwrap();
+    assert_eq!(
+        (&json["answer"], &json["asked"]["threshold"]),
+        (&"cannot_tell".into(), &0.0.into())
+    );
+    for row in json["comparison"]["rows"].as_array().unwrap() {
+        assert_ne!(row["verdict"], "slower");
+        assert_ne!(row["verdict"], "faster");
+    }
+    let none = place.run(&["compare", "1", "2", "--only", "nobody.*"]);
+    none.fails(3, &["fits --only", "self.same"]);
 }
 
 #[test]
@@ -146,7 +158,7 @@ fn subjects_that_misbehave_are_named_and_the_others_go_on() {
     }
 }
 
-/// What the environment holds would tune one language alone, and stay in the cache's builds.
+/// Environment variables could tune one language alone, and would stay in cached builds.
 #[test]
 fn subjects_and_their_builds_do_not_get_what_would_tune_them() {
     let place = Place::new();
@@ -157,15 +169,15 @@ fn subjects_and_their_builds_do_not_get_what_would_tune_them() {
          [[variant]]\nname = 'v'\nenvironment = { GOGC = '50' }\n",
     );
     let mut command = place.command(&[&QUICK[..], &["--subjects", "noting"]].concat());
-    // What an earlier test built would not be built again.
+    // A build from an earlier test would be reused, so this test has its own cache.
     command.env("ANTIPHON_CACHE", place.path("cache"));
     let set = ["RUSTFLAGS", "PGSSLMODE", "GOGC", "NOTED"];
     command.envs(set.map(|name| (name, "set")));
     let ran = Ran::of(command.output().unwrap());
-    let told = "not passed on to subjects and their builds: ";
-    ran.fails(3, &[told, "GOGC", "PGSSLMODE", "RUSTFLAGS"]);
+    let reported = "not passed on to subjects and their builds: ";
+    ran.fails(3, &[reported, "GOGC", "PGSSLMODE", "RUSTFLAGS"]);
     let report = place.run(&["report", "--markdown", "-"]);
-    assert!(report.done().contains(told), "{}", report.out);
+    assert!(report.done().contains(reported), "{}", report.out);
 
     let noted = |file: &str| {
         let text = fs::read_to_string(place.path("subjects/noting").join(file)).unwrap();
@@ -210,7 +222,8 @@ fn without_a_compiler_it_says_what_to_install() {
     assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
 }
 
-/// Starts a run whose build takes long, with SIGHUP ignored or as it comes, and waits until it is being built.
+/// Starts a run with a long build, with SIGHUP ignored or at its default, and waits until the build
+/// runs.
 fn begin_building(place: &Place, hang_up: libc::sighandler_t) -> Child {
     place.write(
         "subjects/slow/subject.toml",
@@ -236,7 +249,7 @@ fn begin_building(place: &Place, hang_up: libc::sighandler_t) -> Child {
 
 #[test]
 fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
-    // A terminal that is closed sends SIGHUP twice.
+    // A terminal that closes sends SIGHUP twice.
     for signals in [&["-INT"][..], &["-TERM"], &["-HUP", "-HUP"]] {
         let place = Place::new();
         let child = begin_building(&place, libc::SIG_DFL);
@@ -265,14 +278,14 @@ fn a_hang_up_that_was_ignored_is_still_ignored() {
     assert_eq!(ignored & 1 << (libc::SIGHUP - 1), 1);
 }
 
-/// Starts a long run and waits until its first figure is told.
+/// Starts a long run and waits until its first figure is printed.
 fn begin(place: &Place) -> Child {
     let mut command = place.command(&["measure", "small", "--repetitions", "500"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().starts_with("same c/O2")));
-    // From here on nobody reads what it says.
+    // From here on nothing reads its output.
     child
 }
 
@@ -282,6 +295,45 @@ fn signal(child: &Child, name: &str) {
         .arg(child.id().to_string())
         .status();
     assert!(sent.unwrap().success());
+}
+
+#[test]
+fn an_interrupted_doctor_prints_what_it_knows() {
+    let place = Place::new();
+    // The subject is asked for its version first.
+    let (asked, go) = (place.path("asked"), place.path("go"));
+    let wait = format!(
+        "touch {}; while [ ! -e {} ]; do sleep 0.05; done; echo 1",
+        asked.display(),
+        go.display()
+    );
+    let text = format!(
+        "name = 'slow'\nlanguage = 'Shell'\nversion = ['sh', '-c', '{wait}']\nsources = []\nbuild = []\nrun = ['true']\n[[variant]]\nname = 'v'\n"
+    );
+    place.write("subjects/slow/subject.toml", &text);
+    let child = place
+        .command(&["doctor", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !asked.exists() {
+        assert!(Instant::now() < until, "nobody asked for the version");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(&child, "-INT");
+    fs::write(go, "").unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(130), "{}{}", ran.out, ran.err);
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(found["schema"], "antiphon.doctor");
+    assert!(found["machine"]["processors"].is_u64());
+    // The check of clocks comes after that of toolchains, and did not begin.
+    assert_eq!(found["clocks"].as_array().unwrap().len(), 0);
+    let topics = found["advice"].as_array().unwrap().iter();
+    let topics: Vec<&str> = topics.filter_map(|of| of["topic"].as_str()).collect();
+    assert!(topics.contains(&"processor quota"), "{topics:?}");
 }
 
 #[test]
@@ -325,55 +377,120 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
     }
 }
 
+/// Makes a copy of the C subject with one line of its kit changed.
+fn copy_of_c(place: &Place, name: &str, from: &str, to: &str) {
+    let copied = Command::new("cp")
+        .arg("-R")
+        .arg(c_subject())
+        .arg(place.path(name))
+        .status();
+    assert!(copied.unwrap().success());
+    let kit = place.path(&format!("{name}/kit/self.c"));
+    let source = fs::read_to_string(&kit).unwrap();
+    let changed = source.replace(from, to);
+    assert_ne!(changed, source, "it is written otherwise: mend this test");
+    fs::write(&kit, changed).unwrap();
+}
+
 #[test]
 fn a_live_comparison_tells_five_per_cent_from_nothing() {
     if !has_cc() {
         return;
     }
     let place = Place::with_c();
-    let copied = Command::new("cp")
-        .arg("-R")
-        .arg(c_subject())
-        .arg(place.path("dearer"))
-        .status();
-    assert!(copied.unwrap().success());
-    let kit = place.path("dearer/kit/self.c");
-    let source = fs::read_to_string(&kit).unwrap();
-    let dearer = source.replace(".test = twenty_again", ".test = twenty_one");
-    assert_ne!(
-        dearer, source,
-        "self.same is written otherwise: mend this test"
+    copy_of_c(
+        &place,
+        "dearer",
+        ".test = twenty_again",
+        ".test = twenty_one",
     );
-    fs::write(&kit, dearer).unwrap();
-
-    let live = |a, b, seconds| {
-        place.run(&[
-            "compare",
-            "--live",
-            a,
-            b,
-            "--only",
-            "self.same",
-            "--seconds",
-            seconds,
-        ])
+    let live = |a, b, starts, seconds| {
+        let only = ["--only", "self.same", "--starts", starts];
+        let compared = [
+            &["compare", "--live", a, b, "--seconds", seconds][..],
+            &only,
+        ];
+        place.run(&compared.concat())
     };
-    let same = live("c", "c", "2");
-    assert!(same.done().contains("self.same"), "{}", same.out);
-    let mut found = live("c", "dearer", "2");
-    // Beside other programs it takes longer to be certain.
-    for seconds in ["8", "30"] {
+    let is_told_nothing_wrong = |ran: &Ran| matches!(ran.code, Some(0 | 4));
+    let same = live("c", "c", "12", "2");
+    assert!(is_told_nothing_wrong(&same), "{}", same.out);
+    assert!(same.out.contains("self.same"), "{}", same.out);
+    let mut found = live("c", "dearer", "12", "2");
+    // Beside other programs more starts are needed for certainty.
+    for (starts, seconds) in [("24", "8"), ("48", "30")] {
         if found.code != Some(1) {
-            found = live("c", "dearer", seconds);
+            found = live("c", "dearer", starts, seconds);
         }
     }
+    assert!(found.out.contains("slower"), "{}", found.out);
     found.fails(1, &[]);
-    assert!(found.out.contains("dearer"), "{}", found.out);
-    // Cheaper is no regression.
-    live("dearer", "c/O2", "2").done();
+    // A faster build is no regression.
+    let faster = live("dearer", "c/O2", "12", "2");
+    assert!(is_told_nothing_wrong(&faster), "{}", faster.out);
+    // One start of each proves nothing.
+    assert_eq!(live("c", "dearer", "1", "2").code, Some(4));
     place
         .run(&["compare", "--live", "c", "c", "--only", "nobody.*"])
         .fails(2, &["nobody.*"]);
+}
+
+/// Returns how often builds are compared with themselves, if many tries are wanted.
+fn soaked() -> Option<usize> {
+    let runs = std::env::var("ANTIPHON_COMPARISONS").ok()?;
+    Some(runs.parse().expect("a number of runs"))
+}
+
+#[test]
+fn a_build_against_itself_has_no_exit_code_1() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let (runs, only, seconds) = match soaked() {
+        Some(runs) => (runs, "call.*", "0.3"),
+        None => (3, "call.inter.integer.*", "0.1"),
+    };
+    for run in 1..=runs {
+        let live = ["compare", "--live", "c/O2", "c/O2", "--only", only];
+        let ran = place.run(&[&live[..], &["--seconds", seconds]].concat());
+        assert!(matches!(ran.code, Some(0 | 4)), "run {run}: {}", ran.out);
+        if soaked().is_some() {
+            println!("run {run} of {runs}: exit code {:?}", ran.code);
+        }
+    }
+}
+
+#[test]
+fn a_true_three_per_cent_of_a_c_subject_is_found_in_a_soak() {
+    if soaked().is_none() || !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let of = |name: &str, steps: &str| {
+        let chain = "CHAIN_FRAME(twenty_again, CHAIN_20_STEPS)";
+        let longer = format!(
+            "#define CHAIN_3_STEPS(x) CHAIN_STEP(x); CHAIN_STEP(x); CHAIN_STEP(x)\n\
+             #define CHAIN_13_STEPS(x) CHAIN_3_STEPS(x); CHAIN_3_STEPS(x); CHAIN_3_STEPS(x); CHAIN_3_STEPS(x); CHAIN_STEP(x)\n\
+             #define CHAIN_33_STEPS(x) CHAIN_20_STEPS(x); CHAIN_13_STEPS(x)\n\
+             #define CHAIN_34_STEPS(x) CHAIN_33_STEPS(x); CHAIN_STEP(x)\n\
+             CHAIN_FRAME(twenty_again, CHAIN_{steps}_STEPS)"
+        );
+        copy_of_c(&place, name, chain, &longer);
+    };
+    of("before", "33");
+    of("after", "34");
+    let live = [
+        "compare",
+        "--live",
+        "before",
+        "after",
+        "--only",
+        "self.same",
+    ];
+    let found = place.run(&[&live[..], &["--starts", "40", "--seconds", "20"]].concat());
+    println!("{}", found.out);
+    found.fails(1, &[]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a user does wrong, and what is missing: each message names the place and the mend, with the documented exit code.
+//! Wrong use, and missing things. Each message names the place and the fix, with the documented
+//! exit code.
 
 use crate::common::{Place, Ran, SUITE};
 use std::fs::{self, File};
@@ -105,7 +106,7 @@ fn what_fits_nothing_is_refused_before_anything_is_built() {
     measure("frame").fails(2, &["did you mean `frames`?"]);
     measure("zzz,self.hand").fails(2, &["`zzz`", "did you mean `self.handoff`?"]);
     assert!(!place.path("subjects/slow/built").exists());
-    // What chooses something is built.
+    // Only chosen subjects are built.
     measure("zzz,self.*").fails(3, &["slow/v is left out"]);
     assert!(place.path("subjects/slow/built").exists());
 }
@@ -180,7 +181,7 @@ fn a_subject_that_is_none_is_named() {
     let place = Place::new();
     place
         .run(&["doctor", "--subject", "nope"])
-        .fails(2, &["nope/subject.toml", "docs/subjects.md"]);
+        .fails(2, &["nope/subject.toml", "docs/reference/subjects.md"]);
     place.script("silent", "exit 0");
     let ran = place.run(&["doctor", "--subject", "subjects/silent"]);
     assert_eq!(ran.code, Some(1));

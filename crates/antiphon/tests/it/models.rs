@@ -1,12 +1,14 @@
-//! The programs of the models suite: in every language that can be built here each prints the same answer.
+//! The programs of the models suite. In every language that can be built here each prints the same
+//! answer.
 
 use crate::common::{Place, has_cc};
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// Every program of the suite in small, concurrent and cooperative ones with the same arguments in one group. Cooperative programs protect
-/// nothing: they run on one server, and in C, where they need FIFO scheduling, not at all.
+/// Every program of the suite in small. Concurrent and cooperative ones with the same arguments
+/// form one group. Cooperative programs protect nothing, so they run on one server. In C they would
+/// need FIFO scheduling, so they do not run there.
 const SUITE: &str = r#"
 name = "agree"
 title = "Agree"
@@ -71,11 +73,12 @@ fn the_programs_of_all_languages_agree() {
             "{test} of {subject}: {reason}"
         );
     }
-    // SR and C are always there: SR's 22 programs, most of them on two servers too.
+    // SR and C are always there: 22 programs of SR, most of them on two servers, too.
     assert!(measured > 30, "{measured} of {}", results.len());
 }
 
-/// What may have no figure: a language that is not here, and what needs another policy, placement or model than this run's.
+/// Returns whether a result may lack a figure. That is so for a missing language, and for a test
+/// that needs another policy, placement or model than this run's.
 fn is_expected(test: &Value, subject: &Value, reason: &str) -> bool {
     let (test, subject) = (
         test.as_str().unwrap_or_default(),

@@ -1,10 +1,10 @@
-//! `antiphon profile`: a change of a program is found in its profiles, and told.
+//! `antiphon profile`: a change of a program shows in its profiles, and is reported.
 
 use crate::common::{Place, Ran, c_subject, has, has_cc};
 use serde_json::Value;
 use std::process::Command;
 
-/// Fills tables of `SIZE` bytes and takes every value out of them.
+/// A program that fills tables of `SIZE` bytes and takes every value out of them.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// A count of a function in one of the profiles.
+/// Returns a count of a function in one of the profiles.
 fn count(side: &Value, function: &str, event: usize) -> i64 {
     let functions = side["cache"]["functions"].as_array().unwrap();
     let named = functions.iter().find(|pair| pair[0]["name"] == function);
@@ -65,7 +65,7 @@ fn what_a_smaller_table_saves_is_told_with_its_functions() {
         "--against",
         "tables/small",
     ]);
-    // Lines are broken for the terminal, and units stand behind a narrow space.
+    // Lines are wrapped for the terminal, and units stand behind a narrow space.
     let out = ran.done().split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "The heap's peak falls from",
@@ -79,7 +79,8 @@ fn what_a_smaller_table_saves_is_told_with_its_functions() {
     assert!(page.contains("Heap over the run") && page.contains("table_reset"));
 }
 
-/// The worked example of docs/profile.md: the peak falls by the table of 65 536 places, and by nothing else.
+/// The worked example of docs/guide/profile.md: the peak falls by exactly the table of 65 536
+/// places.
 #[test]
 fn the_oversized_symbol_table_is_what_the_profile_blames() {
     let Some(place) = place() else { return };
@@ -100,7 +101,7 @@ fn the_oversized_symbol_table_is_what_the_profile_blames() {
     let both = json(place.run(&of).done());
     let peaks = ["before", "after"].map(|side| peak(&both[side]));
     let [(was, held_before), (is, held_after)] = peaks;
-    // Places are addresses, of which one table has so many more.
+    // Places are addresses, and one table has this many more.
     let table = 8 * (65_536 - 1024);
     assert!(held_before - held_after >= table, "{peaks:?}");
     let by_the_table = (held_before - held_after) as f64 / (was - is) as f64;
@@ -117,7 +118,7 @@ fn the_oversized_symbol_table_is_what_the_profile_blames() {
     }
 }
 
-/// The largest snapshot of a profile, and what symbol tables hold in it, bytes.
+/// Returns the largest snapshot of a profile, and the part of symbol tables in it, in bytes.
 fn peak(side: &Value) -> (i64, i64) {
     let bytes = |of: &Value, name: &str| of[name].as_i64().unwrap();
     let snapshots = side["heap"]["snapshots"].as_array().unwrap().iter();
@@ -173,18 +174,19 @@ fn a_frames_counts_are_those_of_its_iterations_alone() {
     assert!((2.9..3.1).contains(&ratio), "{some} {more}");
 }
 
-/// A call that the compiler writes in its place does nothing, as its control.
+/// The compiler inlines the call, so it does nothing, like its control.
 #[test]
 fn what_the_control_takes_is_not_counted() {
     let Some(place) = place() else { return };
     let ran = place.run(&["profile", "c/O2", "call.inline.none", "--json"]);
     let both = json(ran.done());
     let instructions = both["before"]["cache"]["total"][0].as_i64().unwrap();
-    // Of a thousand operations, each of which takes some six with its loop; the digits of the times that it writes are some hundreds.
+    // A thousand operations take some six instructions each with their loop. Printing the times
+    // takes some hundreds more.
     assert!(instructions.abs() < 1500, "{instructions}");
 }
 
-/// Writes a subject of whole programs in C, whose source this is.
+/// Writes a subject of whole programs in C, with this source.
 fn write_programs(place: &Place, name: &str, run: &str, source: &str) {
     place.write(&format!("subjects/{name}/{name}.c"), source);
     place.write(
@@ -201,7 +203,7 @@ const ONE_PROGRAM: &str = "'{build}/{program}'";
 #[test]
 fn a_program_that_does_not_do_fixed_work_is_told_and_not_explained() {
     let Some(place) = place() else { return };
-    // The number of its process is another each time.
+    // Its process number differs each time.
     let source = r#"
 #include <unistd.h>
 int main(void)
@@ -233,7 +235,7 @@ fn what_valgrind_does_not_follow_is_refused_in_words() {
     place
         .run(&["profile", "shim", "fill"])
         .fails(3, &["`sh` starts another program by exec"]);
-    // It is refused before it is built, so it may lack whatever it needs.
+    // It is refused before it is built, so it may lack anything that it needs.
     place.write(
         "subjects/machine/subject.toml",
         "name = 'machine'\nlanguage = 'Java'\nversion = ['false']\nsources = []\nbuild = []\nrun = ['false']\nwarms = true\n[[variant]]\nname = 'v'\n",
@@ -265,7 +267,7 @@ fn every_machine_simulates_the_same_caches() {
     assert_eq!(both["before"]["repeats"], true);
 }
 
-/// Massif sees what Python's own allocator would keep to itself.
+/// Massif sees memory that Python's own allocator would hide.
 #[test]
 fn pythons_small_objects_are_in_its_heap() {
     let Some(place) = place() else { return };
@@ -290,7 +292,7 @@ fn pythons_small_objects_are_in_its_heap() {
         ),
     );
     let both = json(place.run(&["profile", "kept", "fill", "--json"]).done());
-    // A list of one number takes some 90 bytes besides its place in the great one.
+    // A list of one number takes some 90 bytes besides its place in the large list.
     let (all, _) = peak(&both["before"]);
     assert!(all > 40_000 * 80, "{all}");
 }
@@ -344,12 +346,16 @@ fn what_is_not_passed_on_is_told_by_profiles_and_live_comparisons() {
     ] {
         let mut command = place.command(arguments);
         let ran = command.env("MALLOC_PERTURB_", "7").output().unwrap();
-        let told = "warning: not passed on to subjects and their builds: MALLOC_PERTURB_ of";
-        Ran::of(ran).fails(0, &[told]);
+        let reported = "warning: not passed on to subjects and their builds: MALLOC_PERTURB_ of";
+        let ran = Ran::of(ran);
+        // A busy machine may not tell a build from itself in so little time.
+        let cannot_tell = arguments[0] == "compare" && ran.code == Some(4);
+        ran.fails(if cannot_tell { 4 } else { 0 }, &[reported]);
     }
 }
 
-/// Runs the laboratory where every folder for temporary files is in memory; `None` where that cannot be had.
+/// Runs the laboratory with all temporary folders in memory. Returns `None` where that is not
+/// possible.
 fn in_memory(place: &Place, arguments: &[&str]) -> Option<Ran> {
     let within = "mount -t tmpfs none /var/tmp && exec \"$0\" \"$@\"";
     let there = |command: &mut Command| {
@@ -400,8 +406,9 @@ fn databases_in_memory_are_told_by_profiles_and_live_comparisons() {
     );
     std::fs::write(&file, text).unwrap();
     let warning = "warning: the databases' files are in memory (tmpfs)";
-    let told = |ran: &Ran| {
-        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    // A comparison of a few starts may be undecided (4), which does not matter here.
+    let reported = |ran: &Ran| {
+        assert!(matches!(ran.code, Some(0 | 4)), "{}{}", ran.out, ran.err);
         ran.err.matches(warning).count()
     };
     let page = place.path("page.html");
@@ -418,7 +425,7 @@ fn databases_in_memory_are_told_by_profiles_and_live_comparisons() {
     let Some(ran) = in_memory(&place, &profile) else {
         return;
     };
-    assert_eq!(told(&ran), 1, "{}", ran.err);
+    assert_eq!(reported(&ran), 1, "{}", ran.err);
     assert!(
         std::fs::read_to_string(page)
             .unwrap()
@@ -435,8 +442,8 @@ fn databases_in_memory_are_told_by_profiles_and_live_comparisons() {
         "1",
     ];
     let ran = in_memory(&place, &live).expect("it could be had before");
-    assert_eq!(told(&ran), 1, "{}", ran.err);
-    // Elsewhere there is nothing to tell: the other variant has no database.
+    assert_eq!(reported(&ran), 1, "{}", ran.err);
+    // On other file systems there is no warning: the other variant has no database.
     let ran = place.run(&[
         "compare",
         "--live",
@@ -447,5 +454,5 @@ fn databases_in_memory_are_told_by_profiles_and_live_comparisons() {
         "--seconds",
         "1",
     ]);
-    assert_eq!(told(&ran), 0, "{}", ran.err);
+    assert_eq!(reported(&ran), 0, "{}", ran.err);
 }

@@ -1,4 +1,5 @@
-//! The programs of the rendezvous suite: both ways of counting switches speak the protocol, and every test runs.
+//! The programs of the rendezvous suite. Both ways to count switches speak the protocol, and every
+//! test runs.
 
 use crate::common::{Place, has};
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! `antiphon sr`: what reaches the program, what comes back from it, and what is said when there is no program.
+//! `antiphon sr`: input and output of programs, and messages where there is no program.
 
 use crate::common::{Place, Ran, has_cc};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
@@ -17,7 +18,7 @@ resource main()
 end
 ";
 
-/// Says that it has begun and goes on for ever.
+/// Prints a line and never ends.
 const SPIN: &str = "\
 resource main()
   write(\"begun\")
@@ -79,12 +80,12 @@ fn arguments_streams_and_exit_code_are_the_programs_own() {
         .fails(7, &["talked"]);
 }
 
-/// A program that runs until it is told to end, and its first line.
+/// Starts a program that runs until it is asked to end, and reads its first line.
 fn begun(place: &Place) -> Child {
     let mut command = place.command(&["sr", "run", "spin.sr"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Tests that run in the background of a shell are started with SIGINT ignored, and so would the program be.
-    // SAFETY: `signal` may be called between fork and exec.
+    // Tests in the background of a shell start with SIGINT ignored, and the program would inherit
+    // that. SAFETY: `signal` may be called between fork and exec.
     unsafe {
         command.pre_exec(|| {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
@@ -99,7 +100,7 @@ fn begun(place: &Place) -> Child {
     child
 }
 
-/// The process that a process has started.
+/// Returns the process that a process has started.
 fn started_by(process: u32) -> u32 {
     let path = format!("/proc/{process}/task/{process}/children");
     let children = std::fs::read_to_string(path).unwrap();
@@ -180,7 +181,7 @@ fn a_built_program_has_its_settings_and_takes_others() {
     serde_json::from_str::<serde_json::Value>(&ran.err).unwrap();
     assert!(run(Some("stats=text")).err.starts_with("switches "));
     assert!(run(Some("speed=9")).err.contains("speed=9"));
-    // Once more, over an executable that is there.
+    // Builds again over an existing executable.
     place
         .run(&["sr", "build", "hello.sr", "-o", "hello"])
         .done();
@@ -253,8 +254,9 @@ fn what_is_wrong_is_said_once_and_nothing_is_run() {
     let check = place.run(&["sr", "check", "--json", "wrong.sr"]);
     assert_eq!(check.code, Some(1));
     let found: serde_json::Value = serde_json::from_str(&check.out).unwrap();
-    assert_eq!(found[0]["line"], 3);
-    assert_eq!(found[0]["severity"], "error");
+    assert_eq!(found["schema"], "antiphon.sr-check");
+    assert_eq!(found["findings"][0]["line"], 3);
+    assert_eq!(found["findings"][0]["severity"], "error");
     place.run(&["sr", "run", "none.sr"]).fails(3, &["none.sr"]);
     place
         .run(&["sr", "run", "wrong"])
@@ -291,4 +293,37 @@ fn a_missing_c_compiler_is_named_with_its_package() {
     let mut command = place.command(&["sr", "run", "hello.sr"]);
     let ran = Ran::of(command.env("CC", "no-such-cc").output().unwrap());
     ran.fails(3, &["no-such-cc", "apt install gcc"]);
+}
+
+/// Output is written at the end alone, or before a message, or to a timeline.
+#[test]
+fn output_that_is_lost_is_no_success() {
+    if !has_cc() {
+        return;
+    }
+    let place = place("hello.sr", "resource main()\n  write(\"hello\")\nend\n");
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [
+        &["sr", "run", "hello.sr"][..],
+        &["sr", "run", "--stats", "hello.sr"],
+    ] {
+        let mut command = place.command(arguments);
+        let ran = Ran::of(command.stdout(full()).output().unwrap());
+        ran.fails(1, &["output was lost", "No space left"]);
+    }
+    for trace in ["/dev/full", "no/such/folder/trace.json"] {
+        let ran = place.run(&["sr", "run", "--trace", trace, "hello.sr"]);
+        ran.fails(1, &["the timeline was not written"]);
+        assert_eq!(ran.out, "hello\n");
+    }
+    let traced = place.run(&["sr", "run", "--trace", "trace.json", "hello.sr"]);
+    assert_eq!(traced.done(), "hello\n");
+    let names = std::fs::read_dir(place.path("")).unwrap().flatten();
+    let unfinished =
+        names.filter(|entry| entry.file_name().to_string_lossy().contains("unfinished"));
+    assert_eq!(unfinished.count(), 0);
+    // The text of a program that is translated to C.
+    let mut command = place.command(&["sr", "build", "--emit", "c", "hello.sr"]);
+    let ran = Ran::of(command.stdout(full()).output().unwrap());
+    ran.fails(3, &["cannot write to standard output"]);
 }

@@ -1,5 +1,5 @@
-//! Contenders take turns, round after round, so that a noisy machine hits all alike; what counts is the median over rounds of the ratio to the first in the
-//! same round.
+//! Contenders take turns, round after round, so that a noisy machine hits all alike; what counts is
+//! the median over rounds of the ratio to the first in the same round.
 
 /// Operations that are compared.
 pub const OPERATIONS: [&str; 4] = ["yield", "P+V hand-over", "uncontended P+V", "create+join"];

@@ -67,7 +67,8 @@ fn one_life() -> f64 {
     })
 }
 
-/// As many pairs of fibers as servers; on one server by processor time, so that it stands beside the others of its table.
+/// As many pairs of fibers as servers; on one server by processor time, so that it stands beside
+/// the others of its table.
 pub fn many(servers: usize) -> Costs {
     let pairs = servers as u64;
     let time = if servers == 1 { cost } else { wall_cost };

@@ -1,7 +1,9 @@
-//! What a yield, a hand-over, an uncontended P and V, and a fiber's life cost, beside rivals in one run.
+//! What a yield, a hand-over, an uncontended P and V, and a fiber's life cost, beside rivals in one
+//! run.
 //!
-//! Contenders take turns, round after round, so that a noisy machine hits all alike; what counts is the median over rounds of the ratio to Go in the same
-//! round. On one processor the time is the processor time of the work; on two it is the wall's, which needs an idle machine.
+//! Contenders take turns, round after round, so that a noisy machine hits all alike; what counts is
+//! the median over rounds of the ratio to Go in the same round. On one processor the time is the
+//! processor time of the work; on two it is the wall's, which needs an idle machine.
 
 mod compare;
 mod fibers;

@@ -2,45 +2,35 @@ use crate::fiber::Wait;
 use crate::servers::Lock;
 use crate::threads::Threads;
 
-/// Lets threads go on when so many have come, again and again.
+/// A barrier, which lets threads go on when a given number has come, again and again.
 pub struct Barrier<K: Threads> {
     members: usize,
-    state: K::Lock<State<K>>,
-}
-
-struct State<K: Threads> {
-    arrived: usize,
-    waiting: K::WaitQueue,
+    waiting: K::Lock<K::WaitQueue>,
 }
 
 impl<K: Threads> Barrier<K> {
-    /// A barrier for so many threads; at least one.
+    /// Makes a barrier for so many threads; at least one.
     pub fn new(members: usize) -> Self {
         Barrier {
             members: members.max(1),
-            state: K::Lock::new(State {
-                arrived: 0,
-                waiting: K::WaitQueue::default(),
-            }),
+            waiting: K::Lock::new(K::WaitQueue::default()),
         }
     }
 
-    /// Waits for the others; whether the caller came last.
+    /// Waits for the others, and returns whether the caller came last.
     #[track_caller]
     pub fn wait(&self) -> bool {
         let wait = Wait::on("a barrier");
         let _entered = K::enter();
-        let mut state = self.state.lock();
-        state.arrived += 1;
-        if state.arrived < self.members {
-            K::enqueue(&mut state.waiting, wait);
-            K::park(state);
+        let mut waiting = self.waiting.lock();
+        if K::waiting(&mut waiting) + 1 < self.members {
+            K::enqueue(&mut waiting, wait);
+            K::park(waiting);
             return false;
         }
-        state.arrived = 0;
-        let mut waiting = std::mem::take(&mut state.waiting);
-        drop(state);
-        while let Some(sleeper) = K::dequeue(&mut waiting) {
+        let mut arrived = std::mem::take(&mut *waiting);
+        drop(waiting);
+        while let Some(sleeper) = K::dequeue(&mut arrived) {
             K::wake(sleeper);
         }
         true

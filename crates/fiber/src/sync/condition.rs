@@ -17,14 +17,14 @@ impl<K: Threads> Default for Condition<K> {
 }
 
 impl<K: Threads> Condition<K> {
-    /// A condition that nobody waits for.
+    /// Makes a condition without waiting threads.
     pub fn new() -> Self {
         Condition {
             waiting: K::Lock::new(K::WaitQueue::default()),
         }
     }
 
-    /// Lets go of the mutex, waits for a signal, and takes the mutex again.
+    /// Releases the mutex, waits for a signal, and takes the mutex again.
     #[track_caller]
     pub fn wait<V>(&self, guard: &mut MutexGuard<'_, K, V>) {
         let wait = Wait::on("a condition");
@@ -37,7 +37,8 @@ impl<K: Threads> Condition<K> {
         });
     }
 
-    /// The same, for so long at most; whether a signal came.
+    /// Does the same as [`wait`](Self::wait), for a time at most, and returns whether a signal
+    /// came.
     #[track_caller]
     pub fn wait_for<V>(&self, guard: &mut MutexGuard<'_, K, V>, time: Duration) -> bool {
         let wait = Wait::on("a condition");
@@ -61,10 +62,11 @@ impl<K: Threads> Condition<K> {
         }
     }
 
-    /// Wakes all that wait now.
+    /// Wakes all threads that wait now.
     pub fn broadcast(&self) {
         let _entered = K::enter();
-        // Under the lock: one whose time is over meanwhile must find itself in this queue or in none.
+        // The lock is held: a thread whose time ends meanwhile must find itself in this queue or in
+        // none.
         let mut waiting = self.waiting.lock();
         while let Some(sleeper) = K::dequeue(&mut waiting) {
             K::wake(sleeper);

@@ -1,5 +1,5 @@
-//! Synchronization, written once over [`Threads`](crate::Threads). Every queue is first come, first served, and wake-ups hand over directly:
-//! nobody overtakes a thread that was woken.
+//! Synchronization, written once over [`Threads`](crate::Threads). Every queue is first come, first
+//! served. Wake-ups hand over directly, so no thread overtakes a woken one.
 
 mod barrier;
 mod condition;

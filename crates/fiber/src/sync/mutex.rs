@@ -5,7 +5,8 @@ use crate::fiber::Wait;
 use crate::servers::Lock;
 use crate::threads::Threads;
 
-/// Mutual exclusion around a value, held over switches if need be. Unlocking gives it to the thread that waits longest.
+/// Mutual exclusion around a value, held over switches if need be. Unlocking gives it to the thread
+/// that waits longest.
 pub struct Mutex<K: Threads, V> {
     state: K::Lock<State<K>>,
     value: UnsafeCell<V>,
@@ -16,14 +17,15 @@ struct State<K: Threads> {
     waiting: K::WaitQueue,
 }
 
-// SAFETY: the value is reached by who holds the mutex only, one at a time, as its lock has it.
+// SAFETY: only the holder of the mutex reaches the value, one thread at a time, as its lock
+// ensures.
 unsafe impl<K: Threads, V: Send> Sync for Mutex<K, V> where K::Lock<State<K>>: Sync {}
 
 /// The right to the value; unlocks at its end.
 pub struct MutexGuard<'a, K: Threads, V>(&'a Mutex<K, V>);
 
 impl<K: Threads, V> Mutex<K, V> {
-    /// A mutex that nobody holds.
+    /// Makes a mutex that no thread holds.
     pub fn new(value: V) -> Self {
         Mutex {
             state: K::Lock::new(State {
@@ -34,7 +36,7 @@ impl<K: Threads, V> Mutex<K, V> {
         }
     }
 
-    /// Waits until it is the caller's.
+    /// Waits until the caller holds the mutex.
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, K, V> {
         let _entered = K::enter();
@@ -42,7 +44,7 @@ impl<K: Threads, V> Mutex<K, V> {
         MutexGuard(self)
     }
 
-    /// Takes it if nobody holds it.
+    /// Takes the mutex if no thread holds it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, K, V>> {
         let _entered = K::enter();
         let mut state = self.state.lock();
@@ -72,14 +74,14 @@ impl<K: Threads, V> Mutex<K, V> {
         }
     }
 
-    /// The value, for who holds the mutex alone anyway.
+    /// Returns the value; the caller owns the mutex alone.
     pub fn into_inner(self) -> V {
         self.value.into_inner()
     }
 }
 
 impl<'a, K: Threads, V> MutexGuard<'a, K, V> {
-    /// Lets go of the mutex while something waits, and takes it again.
+    /// Releases the mutex while `waits` runs, and takes it again.
     pub(super) fn without<R>(&mut self, wait: Wait, waits: impl FnOnce(&dyn Fn()) -> R) -> R {
         let result = waits(&|| self.0.unlock());
         self.0.take(wait);
@@ -97,7 +99,7 @@ impl<K: Threads, V> Deref for MutexGuard<'_, K, V> {
 
 impl<K: Threads, V> DerefMut for MutexGuard<'_, K, V> {
     fn deref_mut(&mut self) -> &mut V {
-        // SAFETY: as above.
+        // SAFETY: the guard's owner holds the mutex, and borrows the guard exclusively.
         unsafe { &mut *self.0.value.get() }
     }
 }

@@ -2,7 +2,7 @@ use crate::fiber::Wait;
 use crate::servers::Lock;
 use crate::threads::{Event, Threads};
 
-/// A counting semaphore. V gives what it brings to the thread that waits longest.
+/// A counting semaphore. V gives its unit to the thread that waits longest.
 pub struct Semaphore<K: Threads> {
     state: K::Lock<State<K>>,
 }
@@ -13,7 +13,7 @@ struct State<K: Threads> {
 }
 
 impl<K: Threads> Semaphore<K> {
-    /// A semaphore of that value.
+    /// Makes a semaphore of that value.
     pub fn new(value: u64) -> Self {
         Semaphore {
             state: K::Lock::new(State {
@@ -23,7 +23,7 @@ impl<K: Threads> Semaphore<K> {
         }
     }
 
-    /// P: takes one, and waits for it if there is none.
+    /// Takes one unit, and waits for it if there is none (P).
     // Always inlined, so that a P that blocks switches in its caller: see `Server::leave`.
     #[track_caller]
     #[inline(always)]
@@ -40,7 +40,7 @@ impl<K: Threads> Semaphore<K> {
         K::park(state);
     }
 
-    /// Takes one if there is one; whether there was.
+    /// Takes one unit if there is one, and returns whether there was.
     pub fn try_p(&self) -> bool {
         let _entered = K::enter();
         K::note(Event::P);
@@ -50,7 +50,7 @@ impl<K: Threads> Semaphore<K> {
         is_open
     }
 
-    /// V: brings one.
+    /// Adds one unit (V).
     #[inline]
     pub fn v(&self) {
         let _entered = K::enter();
@@ -64,7 +64,7 @@ impl<K: Threads> Semaphore<K> {
         }
     }
 
-    /// How many could be taken now.
+    /// Returns how many units could be taken now.
     pub fn value(&self) -> u64 {
         let _entered = K::enter();
         self.state.lock().value

@@ -1,5 +1,5 @@
-//! Every interleaving of a few threads over the synchronization objects, by the model checker loom: the objects are written over
-//! [`Threads`], and these are loom's.
+//! Every interleaving of a few threads over the synchronization objects, by the model checker loom:
+//! the objects are written over [`Threads`], and these are loom's.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -57,6 +57,9 @@ impl Threads for Modelled {
         let own = OWN.with(Arc::clone);
         let place = queue.iter().position(|parker| Arc::ptr_eq(parker, &own));
         place.and_then(|p| queue.remove(p)).is_some()
+    }
+    fn waiting(queue: &mut Self::WaitQueue) -> usize {
+        queue.len()
     }
     fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {
         queue.pop_front()

@@ -1,4 +1,5 @@
-//! A stack overflow names the fiber and aborts. It needs a process of its own: this test's program runs itself again.
+//! A stack overflow names the fiber and aborts. It needs a process of its own: this test's program
+//! runs itself again.
 
 use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,8 @@
-//! How well two runs of the suite `rest` agree with other work on every processor: each server's processor time a request as a share of the
-//! first one's, in one run against the next.
+//! Agreement of two runs of the suite `rest` beside other work on every processor. It compares each
+//! server's processor time a request, as a share of the first one's, between both runs.
 //!
-//! `cargo bench -p antiphon-lab --bench load_agreement [-- TEST…]`; without tests, 64 connections across processors and on one. What is not installed is left out.
+//! `cargo bench -p antiphon-lab --bench load_agreement [-- TEST…]`. Without tests it uses 64
+//! connections across processors and on one. Subjects that are not installed are left out.
 
 // The other benchmark uses more of it.
 #[allow(dead_code)]
@@ -69,7 +70,7 @@ fn bench(words: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One quick run of these tests.
+/// Makes one quick run of these tests.
 fn measure(store: &mut Store, tests: &[String]) -> Result<RunRecord, Box<dyn Error>> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(home.join("suites/rest.toml"))?;
@@ -125,7 +126,8 @@ fn name(result: &ResultRecord) -> String {
     )
 }
 
-/// Processor time a request as a share of that of the first server that has this load; `None` for that one itself.
+/// Returns the processor time a request as a share of the first server's with this load; `None` for
+/// that one itself.
 fn share(run: &RunRecord, result: &ResultRecord) -> Option<f64> {
     let same = |other: &&ResultRecord| {
         (&other.identity.test, &other.identity.placement)

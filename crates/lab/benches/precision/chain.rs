@@ -2,8 +2,10 @@
 
 use std::hint::black_box;
 
-/// A dependent chain; a step is a multiplication and one more operation, as in the subject protocol's. Not a multiply-add,
-/// because the compiler folds two of those into one.
+/// Runs a dependent chain. A step is a multiplication and one more operation, as in the subject
+/// protocol's.
+///
+/// It is no multiply-add, because the compiler folds two of those into one.
 #[inline(always)]
 pub fn chain<const STEPS: u32>(mut x: u64) -> u64 {
     for _ in 0..STEPS {
@@ -12,10 +14,11 @@ pub fn chain<const STEPS: u32>(mut x: u64) -> u64 {
     x
 }
 
-/// Cheap and dear.
+/// Steps of the cheap operation and of the expensive one.
 pub const STEPS: [u32; 2] = [20, 21];
 
-/// A whole program that does one of the two operations many times, for a tool that times programs.
+/// Runs a whole program with many repetitions of one of the two operations, for a tool that times
+/// programs.
 pub fn run_program(steps: &str, iterations: &str) {
     let iterations: u64 = iterations.parse().expect("called by this program itself");
     let operation = if steps == "20" {
@@ -26,7 +29,7 @@ pub fn run_program(steps: &str, iterations: &str) {
     println!("{}", operation(iterations));
 }
 
-/// The operation, many times over.
+/// Repeats the operation.
 pub fn repeat<const STEPS: u32>(iterations: u64) -> u64 {
     (0..iterations).fold(1, |x, _| black_box(chain::<STEPS>(x)))
 }

@@ -1,4 +1,5 @@
-//! The laboratory's own try: one session with the C subject, one plan, no more time than the rivals have.
+//! The laboratory's own try: one session with the C subject, one plan, and no more time than the
+//! rivals have.
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::subject::Subject;
@@ -15,7 +16,7 @@ pub struct Laboratory {
     launch: Launch,
 }
 
-/// Under what a try runs.
+/// Conditions of a try.
 #[derive(Clone, Copy)]
 pub struct Conditions {
     policy: Policy,
@@ -23,7 +24,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Ordinary scheduling, an operation that does not block.
+    /// Returns ordinary scheduling, with an operation that does not block.
     pub fn other() -> Self {
         Self {
             policy: Policy::Other,
@@ -31,7 +32,7 @@ impl Conditions {
         }
     }
 
-    /// FIFO scheduling, an operation that blocks.
+    /// Returns FIFO scheduling, with an operation that blocks.
     pub fn fifo() -> Self {
         Self {
             policy: Policy::Fifo { priority: 50 },
@@ -54,7 +55,7 @@ impl Laboratory {
         })
     }
 
-    /// The ratio of the test frame to the control frame by one plan in one session.
+    /// Returns the ratio of the test frame to the control frame by one plan in one session.
     pub fn ratio(&self, test: &str, time: Duration, conditions: Conditions) -> Result<f64, String> {
         conditions.policy.permitted()?;
         let launch = Launch {

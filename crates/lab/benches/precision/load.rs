@@ -4,10 +4,10 @@ use antiphon_runner::{Process, Program};
 use std::env;
 use std::time::{Duration, Instant};
 
-/// Longest time that a load goes on if nobody ends it.
+/// Longest duration of a load that is not ended.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Children that spin, one a processor; they end when this is dropped.
+/// Starts children that spin, one a processor; they end when this is dropped.
 pub fn start() -> Vec<Process> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let this = env::current_exe().expect("a running program has a path");
@@ -23,7 +23,7 @@ pub fn start() -> Vec<Process> {
         .collect()
 }
 
-/// What such a child does: arithmetic and memory traffic.
+/// Does the work of such a child: arithmetic and memory traffic.
 pub fn spin() {
     let start = Instant::now();
     let mut memory = vec![1u64; 1 << 20];

@@ -1,7 +1,9 @@
-//! How exact the laboratory is, beside criterion and hyperfine on the same operation, in one run with other load on both processors.
+//! Precision of the laboratory beside criterion and hyperfine, on the same operation, in one run
+//! with other load on both processors.
 //!
-//! The operation is a dependent chain of 20 steps, some 25 ns; the dearer one has 21 steps and is truly 5 % dearer. Each
-//! tool gets the same time for each try. Run it with `cargo bench -p antiphon-lab --bench precision`.
+//! The operation is a dependent chain of 20 steps, some 25 ns. The more expensive one has 21 steps
+//! and costs exactly 5 % more. Each tool gets the same time for each try. Run it with `cargo bench
+//! -p antiphon-lab --bench precision`.
 
 mod chain;
 mod laboratory;
@@ -20,7 +22,7 @@ fn main() {
     let words: Vec<String> = env::args().collect();
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     match words.as_slice() {
-        // What this program does as its own child.
+        // This program is also its own child, with these arguments.
         ["spin"] => load::spin(),
         ["chain", steps, iterations] => chain::run_program(steps, iterations),
         ["criterion", folder] => rivals::criterion_child(folder.as_ref(), TRY),
@@ -90,7 +92,7 @@ fn bench() {
     }
 }
 
-/// One line of the A/A table.
+/// Prints one line of the A/A table.
 fn same(
     subject: &laboratory::Laboratory,
     what: &str,
@@ -112,7 +114,7 @@ fn same(
     }
 }
 
-/// One line of the 5 % table: the spread is the standard deviation over the mean.
+/// Prints one line of the 5 % table: the spread is the standard deviation over the mean.
 fn line(name: &str, ratios: &[f64]) {
     if ratios.is_empty() {
         return println!("{name:28} not measured");

@@ -1,4 +1,4 @@
-//! The rivals: criterion in a process of its own, hyperfine on whole programs.
+//! The rivals: criterion in a separate process, hyperfine on whole programs.
 
 use super::chain::{STEPS, chain, repeat};
 use antiphon_runner::Program;
@@ -7,15 +7,15 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A tool that can be asked for the ratio of the dear operation to the cheap one.
+/// A tool that gives the ratio of the expensive operation to the cheap one.
 pub trait Rival {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// One try; none if the tool gave no figure.
+    /// Makes one try; `None` if the tool gave no figure.
     fn ratio(&mut self, time: Duration) -> Option<f64>;
 }
 
-/// The rivals that are installed.
+/// Returns the installed rivals.
 pub fn present() -> Vec<Box<dyn Rival>> {
     let mut rivals: Vec<Box<dyn Rival>> = vec![Box::new(Criterion)];
     match Hyperfine::find() {
@@ -49,7 +49,7 @@ impl Rival for Criterion {
                 .join(format!("chain {steps}/new/estimates.json"));
             let estimates: serde_json::Value =
                 serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-            // What criterion itself prints: the slope where it fits one, else the mean.
+            // Criterion itself prints the same: the slope if it fits one, else the mean.
             let estimate = Some(&estimates["slope"]).filter(|slope| !slope.is_null());
             estimate.unwrap_or(&estimates["mean"])["point_estimate"].as_f64()
         };
@@ -57,7 +57,8 @@ impl Rival for Criterion {
     }
 }
 
-/// What the child process of a try with criterion does: both operations, half of the time each, a fifth of it warm-up.
+/// Does the work of a criterion try's child: both operations, half of the time each, a fifth of it
+/// warm-up.
 pub fn criterion_child(folder: &Path, time: Duration) {
     let mut criterion = criterion::Criterion::default()
         .output_directory(folder)

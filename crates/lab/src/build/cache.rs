@@ -1,5 +1,6 @@
-//! Where builds are kept.
+//! Storage of builds.
 
+use antiphon_outside::folder::{self, Distrust};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
@@ -9,7 +10,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How often a lock that another process holds is tried again.
+/// Reason why a folder of the cache could not be filled.
+#[derive(Debug, thiserror::Error)]
+pub enum FillError {
+    /// The cache may hold another user's files.
+    #[error("the cache is not trusted: {0}; remove it, or set ANTIPHON_CACHE to another folder")]
+    NotOurs(#[from] Distrust),
+    /// The folder could not be made or filled.
+    #[error("cannot make {}: {source}; make room, or set ANTIPHON_CACHE to another folder", path.display())]
+    File {
+        /// The folder.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+}
+
+/// Pause between two attempts at a lock that another process holds.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The folder of all builds.
@@ -21,7 +38,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache in this folder.
+    /// Creates a cache in this folder.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             folder: folder.into(),
@@ -29,8 +46,10 @@ impl Cache {
         }
     }
 
-    /// The same folder for builds whose commands have further variables set, which are part of what each is kept by: a test that times nothing has its subjects
-    /// compiled with little optimisation.
+    /// Returns this cache with more environment variables for build commands.
+    ///
+    /// The variables are part of each build's key. Tests without timing use this to compile
+    /// subjects with little optimisation.
     pub fn with_environment<'v>(
         mut self,
         variables: impl IntoIterator<Item = (&'v str, &'v str)>,
@@ -40,8 +59,11 @@ impl Cache {
         self
     }
 
-    /// The user's cache: `$ANTIPHON_CACHE`, else `$XDG_CACHE_HOME/antiphon`, else `~/.cache/antiphon`, else a folder in the system's
-    /// temporary one.
+    /// Returns the user's cache.
+    ///
+    /// It is `$ANTIPHON_CACHE`, else `$XDG_CACHE_HOME/antiphon`, else `~/.cache/antiphon`, else a
+    /// folder with the user's number in the system's temporary one. Readers check that its content
+    /// is this user's ([`Cache::ready`]).
     pub fn of_user() -> Cache {
         let named = |name| {
             std::env::var_os(name)
@@ -51,7 +73,10 @@ impl Cache {
         let folder = named("ANTIPHON_CACHE")
             .or_else(|| named("XDG_CACHE_HOME").map(|folder| folder.join("antiphon")))
             .or_else(|| named("HOME").map(|folder| folder.join(".cache/antiphon")))
-            .unwrap_or_else(|| std::env::temp_dir().join("antiphon-cache"));
+            .unwrap_or_else(|| {
+                let user = rustix::process::geteuid().as_raw();
+                std::env::temp_dir().join(format!("antiphon-cache-{user}"))
+            });
         Cache::at(folder)
     }
 
@@ -60,14 +85,69 @@ impl Cache {
         &self.folder
     }
 
+    /// Makes the folder private to this user, or checks that it is: its content is executed.
+    ///
+    /// # Errors
+    /// See [`Distrust`].
+    pub fn ready(&self) -> Result<(), Distrust> {
+        folder::private(&self.folder)
+    }
+
+    /// Checks for a finished build at `place`.
+    ///
+    /// # Errors
+    /// There is one, and it is not this user's.
+    pub(super) fn has(&self, place: &Path) -> Result<bool, Distrust> {
+        match place.symlink_metadata().is_ok() {
+            true => folder::is_ours(place).map(|()| true),
+            false => Ok(false),
+        }
+    }
+
     pub(super) fn place(&self, subject: &str, key: &str) -> PathBuf {
         // A build's commands run elsewhere, so the place must not depend on where we are.
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         folder.join("builds").join(subject).join(key)
     }
 
-    /// Takes the lock of one build, and waits for it; it is given back when the file is closed, also by a kill. `None` if `stop` was set
-    /// meanwhile.
+    /// Returns the folder `kind/key` of the cache, which `fill` has filled: now, or in a process
+    /// before.
+    ///
+    /// It is filled under another name and renamed, so a folder with this name is always complete.
+    ///
+    /// # Errors
+    /// The cache is not trusted, or the folder cannot be made or filled.
+    pub fn filled(
+        &self,
+        kind: &str,
+        key: &str,
+        fill: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<PathBuf, FillError> {
+        self.ready()?;
+        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        let place = folder.join(kind).join(key);
+        if self.has(&place)? {
+            return Ok(place);
+        }
+        let failed = |source| FillError::File {
+            path: place.clone(),
+            source,
+        };
+        let never = AtomicBool::new(false);
+        let _lock = self.lock(&place, &never).map_err(failed)?;
+        // The process that held the lock may have filled it.
+        if !self.has(&place)? {
+            let unfinished = unfinished(&place).map_err(failed)?;
+            fill(unfinished.path()).map_err(failed)?;
+            std::fs::rename(unfinished.path(), &place).map_err(failed)?;
+            // The folder has its final name and is no longer a temporary one.
+            let _ = unfinished.keep();
+        }
+        Ok(place)
+    }
+
+    /// Waits for the lock of one build and takes it; `None` if `stop` was set meanwhile. The lock
+    /// ends when the file is closed, also by a kill.
     pub(super) fn lock(&self, place: &Path, stop: &AtomicBool) -> io::Result<Option<File>> {
         if let Some(parent) = place.parent() {
             std::fs::create_dir_all(parent)?;
@@ -84,8 +164,10 @@ impl Cache {
     }
 }
 
-/// A folder beside `place` to build in, which is removed unless it is kept. Whoever asks holds the lock of `place`, so that what is there
-/// of an earlier one is the rest of a build that was killed.
+/// Creates a folder beside `place` to build in, which is removed unless it is kept.
+///
+/// The caller holds the lock of `place`. An older folder there is therefore the rest of a killed
+/// build and is removed.
 pub(super) fn unfinished(place: &Path) -> io::Result<TempDir> {
     let parent = place.parent().unwrap_or(Path::new("."));
     let key = place.file_name().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! The hash of what a subject is built from.
+//! Hash of a subject's build inputs.
 
 use crate::subject::Subject;
 use std::collections::BTreeSet;
@@ -6,8 +6,11 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The hash of all files of `sources`, and of every file that a command or a flag names as `{source}/…`: names, contents, and whether
-/// they are executable. The error has the file that could not be read.
+/// Hashes the sources of a subject.
+///
+/// The hash covers all files of `sources` and every file that a command or a flag names as
+/// `{source}/…`. It includes names, contents and executable bits. An error has the file that
+/// could not be read.
 pub(super) fn of(subject: &Subject) -> Result<String, (PathBuf, io::Error)> {
     let mut files = BTreeSet::new();
     for source in subject
@@ -39,7 +42,8 @@ fn add(hasher: &mut blake3::Hasher, name: &Path, path: &Path) -> io::Result<()> 
     Ok(())
 }
 
-/// All files below `path`, or itself. A link to a folder is not followed: it might lead in a circle.
+/// Collects all files below `path`, or `path` itself. Links to folders are not followed: they might
+/// lead in a circle.
 fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let at = |error| (path.to_owned(), error);
     if path.is_file() {
@@ -56,7 +60,7 @@ fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), (PathBuf, i
     Ok(())
 }
 
-/// The files that commands and flags name.
+/// Returns the files that commands and flags name.
 fn named(subject: &Subject) -> impl Iterator<Item = &str> {
     let of_variants = subject.variants.iter().flat_map(|variant| &variant.flags);
     let of_policies = subject.policies.values().flatten();

@@ -1,4 +1,4 @@
-//! How a subject ends, and what it printed of its own until then.
+//! Rules about a subject's end and its own output until then.
 
 use super::probe::Probe;
 use crate::session::QUIT_LIMIT;

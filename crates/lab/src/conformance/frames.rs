@@ -26,7 +26,7 @@ fn request(test: &str, wanted: &BatchRequest, more: &str) -> String {
     )
 }
 
-/// A batch whose slices are those that were asked for.
+/// Runs a batch and checks that its slices are those requested.
 pub(super) fn batch(
     probe: &mut Probe<'_>,
     test: &str,
@@ -113,8 +113,10 @@ pub(super) fn checksum(probe: &mut Probe<'_>) -> Seen {
     Ok("equal for equal iterations, from slice to slice and from batch to batch".into())
 }
 
-/// Four times the work must take at least twice as long: coarse enough for a busy machine, as minima are compared. A processor that is shared may
-/// be slow for the whole of a batch, so what does not grow is asked again.
+/// Checks that four times the work takes at least twice as long.
+///
+/// Minima are compared, so the rule also holds on a busy machine. A shared processor may be slow
+/// for a whole batch, so a failed comparison is repeated.
 pub(super) fn growth(probe: &mut Probe<'_>) -> Seen {
     const ITERATIONS: u64 = 2000;
     const TRIES: usize = 5;
@@ -155,8 +157,10 @@ fn minimum(probe: &mut Probe<'_>, test: &str, iterations: u64) -> Result<[u64; 3
     }))
 }
 
-/// A line that comes in sooner after the request than the timed regions lasted was printed before their end, whatever the
-/// subject's clock counts from.
+/// Checks that no line is printed before the end of the timed regions.
+///
+/// A line that arrives sooner after the request than the timed regions lasted was printed too
+/// early. The zero point of the subject's clock does not matter.
 pub(super) fn silence(probe: &mut Probe<'_>) -> Seen {
     const LASTING_NS: u64 = 60_000_000;
     const BLOCKS: u32 = 20;
@@ -216,7 +220,7 @@ pub(super) fn slices(probe: &mut Probe<'_>) -> Seen {
     Ok("one each of control, test and reference, of two tests in turn".into())
 }
 
-/// Whether a frame runs at all, with equal checksums for equal iterations.
+/// Checks that a frame runs, with equal checksums for equal iterations.
 pub(super) fn runs(probe: &mut Probe<'_>, test: &TestInfo) -> Result<Vec<ThreadReport>, String> {
     let (slices, threads) = batch(
         probe,

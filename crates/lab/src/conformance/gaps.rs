@@ -16,7 +16,8 @@ fn ask(probe: &mut Probe<'_>, clock: &str, time_ns: u64, over: u64) -> Result<Ga
     }
 }
 
-/// With `over=0` nearly every difference is a gap, so that also what is not kept can be seen to be counted.
+/// Checks the kept gaps with `over=0`. Nearly every difference is then a gap, so that the count of
+/// unkept gaps is visible too.
 pub(super) fn kept(probe: &mut Probe<'_>) -> Seen {
     const TIME_NS: u64 = 100_000_000;
     let own = probe.hello()?.clock;
@@ -42,7 +43,8 @@ pub(super) fn kept(probe: &mut Probe<'_>) -> Seen {
     })
 }
 
-/// The subject's own clock is never set: gaps follow each other and end within the loop.
+/// Checks that gaps follow each other and end within the loop: the subject's own clock is never
+/// set.
 fn monotonic(seen: &GapLoop) -> Result<(), String> {
     let mut end = 0;
     for gap in &seen.kept {

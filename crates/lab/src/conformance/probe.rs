@@ -1,4 +1,5 @@
-//! A subject under examination: started again whenever a rule needs it fresh or an earlier one has killed it.
+//! A subject under examination. It is started again if a rule needs a fresh process or has killed
+//! the last one.
 
 use crate::protocol::{ClockInfo, Data, Hello, MARK, Request, TestInfo, TestKind};
 use crate::session::{Answer, Conversation, Launch, SessionError};
@@ -19,7 +20,7 @@ pub(super) struct Probe<'a> {
     pub own_lines: usize,
 }
 
-/// What the subject lists.
+/// Tests and clocks that the subject lists.
 #[derive(Default)]
 pub(super) struct Listed {
     pub tests: Vec<TestInfo>,
@@ -57,7 +58,7 @@ impl<'a> Probe<'a> {
         self.greet(placement)
     }
 
-    /// The subject's answer to `hello` alone.
+    /// Returns the subject's answer to a single `hello`.
     pub fn hello(&mut self) -> Result<Hello, String> {
         self.restart()?;
         let answer = self.ask_bare(&Request::Hello.to_string())?;
@@ -92,18 +93,19 @@ impl<'a> Probe<'a> {
         self.ask_bare(request)
     }
 
-    /// Asks whatever is running.
+    /// Sends a request to the running process.
     pub fn ask_bare(&mut self, request: &str) -> Result<Answer, String> {
         self.exchange(request).map_err(|error| error.to_string())
     }
 
-    /// Asks for what the subject should refuse with this code.
+    /// Sends a request that the subject should refuse with this code.
     pub fn refused(&mut self, request: &str, due: &str) -> Result<(), String> {
         self.ready()?;
         self.refused_bare(request, due)
     }
 
-    /// The same of whatever is running.
+    /// Sends a request to the running process and checks that it is refused with the code that is
+    /// due.
     pub fn refused_bare(&mut self, request: &str, due: &str) -> Result<(), String> {
         match self.exchange(request) {
             Err(SessionError::Refused { code, .. }) if code == due => Ok(()),
@@ -141,20 +143,23 @@ impl<'a> Probe<'a> {
         answer
     }
 
-    /// The subject, greeted, to end it.
+    /// Returns the greeted subject, for a rule that ends it.
     pub fn greeted(&mut self) -> Result<&mut Conversation<'static>, String> {
         self.ready()?;
         self.running()
     }
 
-    /// The subject as it is.
+    /// Returns the subject in its current state.
+    ///
+    /// # Errors
+    /// It does not run.
     pub fn running(&mut self) -> Result<&mut Conversation<'static>, String> {
         self.conversation
             .as_mut()
             .ok_or_else(|| "it does not run".into())
     }
 
-    /// What the subject lists.
+    /// Asks the subject for its list.
     pub fn list(&mut self) -> Result<Listed, String> {
         let answer = self.ask("list")?;
         let mut listed = Listed::default();
@@ -173,21 +178,21 @@ impl<'a> Probe<'a> {
         Ok(listed)
     }
 
-    /// The first test of a kind that can run.
+    /// Returns the first test of a kind that can run.
     pub fn first_of(&mut self, kind: TestKind) -> Result<Option<TestInfo>, String> {
         let listed = self.list()?;
         let mut tests = listed.tests.into_iter();
         Ok(tests.find(|test| test.kind == kind && test.absent.is_none()))
     }
 
-    /// A batch's slices and thread reports.
+    /// Returns a batch's slices and thread reports.
     pub fn batch(&mut self, request: &str) -> Result<(Vec<Slice>, Vec<ThreadReport>), String> {
         let answer = self.ask(request)?;
         split(&answer)
     }
 }
 
-/// The slices and thread reports of an answer that has nothing else.
+/// Splits an answer into slices and thread reports; any other line is an error.
 pub(super) fn split(answer: &Answer) -> Result<(Vec<Slice>, Vec<ThreadReport>), String> {
     let (mut slices, mut threads) = (Vec::new(), Vec::new());
     for (index, data) in answer.data.iter().enumerate() {
@@ -205,7 +210,7 @@ pub(super) fn split(answer: &Answer) -> Result<(Vec<Slice>, Vec<ThreadReport>), 
     Ok((slices, threads))
 }
 
-/// An answer, shortened, for evidence.
+/// Returns a shortened answer, for evidence.
 pub(super) fn shown(answer: &Answer) -> String {
     const SHOWN: usize = 80;
     let first: String = answer.data_line(0).chars().take(SHOWN).collect();
@@ -215,7 +220,7 @@ pub(super) fn shown(answer: &Answer) -> String {
     }
 }
 
-/// The `arg` field for a test, with the space before it; a modest one of its unit.
+/// Returns the `arg` field for a test, with a leading space and a modest value of its unit.
 pub(super) fn arg(test: &TestInfo) -> &'static str {
     match test.arg.as_deref() {
         None => "",

@@ -1,4 +1,4 @@
-//! What a subject must refuse, and that it goes on afterwards.
+//! Requests that a subject must refuse and survive.
 
 use super::probe::{Probe, arg};
 
@@ -14,7 +14,7 @@ pub(super) fn version(probe: &mut Probe<'_>) -> Seen {
     ))
 }
 
-/// After a refusal the same subject must still answer.
+/// Checks that the subject refuses each request and still answers afterwards.
 fn refuses(probe: &mut Probe<'_>, requests: &[String], code: &str) -> Seen {
     for request in requests {
         probe.refused(request, code)?;

@@ -1,4 +1,4 @@
-//! Thread reports: who gives them, how often, and that every thread is where it was placed.
+//! Thread reports: their threads, their number, and the placement of every thread.
 
 use super::frames::{batch, wanted};
 use super::probe::{Probe, arg};
@@ -12,7 +12,7 @@ type Seen = Result<String, String>;
 /// The operations of a latency request here.
 const OPERATIONS: usize = 3;
 
-/// The thread reports of an answer.
+/// Returns the thread reports of an answer.
 pub(super) fn of(answer: &Answer) -> Vec<ThreadReport> {
     let reports = answer.data.iter().filter_map(|data| match data {
         Data::Thread(report) => Some(report.clone()),
@@ -21,7 +21,7 @@ pub(super) fn of(answer: &Answer) -> Vec<ThreadReport> {
     reports.collect()
 }
 
-/// How often the main thread reported, or its partners did.
+/// Counts the reports of the main thread, or of its partners.
 fn count(threads: &[ThreadReport], main: bool) -> u64 {
     let wanted = threads
         .iter()
@@ -29,7 +29,8 @@ fn count(threads: &[ThreadReport], main: bool) -> u64 {
     wanted.map(|thread| thread.count).sum()
 }
 
-/// Before what is timed and after it: twice, and a partner too where threads take part.
+/// Checks that threads report before and after the timed part: the main thread, and a partner if
+/// there are any.
 fn twice(what: &str, threads: &[ThreadReport], with_partner: bool) -> Seen {
     let times = |main: bool| match count(threads, main) {
         few @ 0..2 => Err(format!(
@@ -48,7 +49,7 @@ fn twice(what: &str, threads: &[ThreadReport], with_partner: bool) -> Seen {
     ))
 }
 
-/// Whether everyone reported who takes part in a test.
+/// Checks that every thread of a test has reported.
 pub(super) fn all(test: &TestInfo, threads: &[ThreadReport]) -> Result<(), String> {
     match (count(threads, true), count(threads, false)) {
         (0, _) => Err("the main thread does not report".into()),
@@ -100,7 +101,7 @@ fn latency(test: &TestInfo) -> String {
     format!("latency {} count={OPERATIONS} interval=0{arg}", test.name)
 }
 
-/// A latency test, one with partner threads if there is any.
+/// Returns a latency test, preferably one with partner threads.
 fn partnered(probe: &mut Probe<'_>) -> Result<Option<TestInfo>, String> {
     let mut tests = probe.list()?.tests;
     tests.retain(|test| test.kind == TestKind::Latency && test.absent.is_none());
@@ -111,7 +112,7 @@ fn partnered(probe: &mut Probe<'_>) -> Result<Option<TestInfo>, String> {
     })
 }
 
-// --- Placement -------------------------------------------------------------------------------------------------------------
+// --- Placement -----------------------------------------------------------------------------------
 
 pub(super) fn placement_same(probe: &mut Probe<'_>) -> Seen {
     let processors = allowed_processors();
@@ -145,7 +146,7 @@ pub(super) fn placement_across(probe: &mut Probe<'_>) -> Seen {
     ))
 }
 
-/// The tests whose threads kept to a placement.
+/// Checks that the threads of each test kept to a placement.
 fn placed(probe: &mut Probe<'_>, placement: Placement) -> Seen {
     probe.restart_placed(placement)?;
     let kept = in_place(probe, placement);
@@ -175,7 +176,7 @@ fn in_place(probe: &mut Probe<'_>, placement: Placement) -> Seen {
     Ok(format!("self.handoff and {}", test.name))
 }
 
-/// Whether each thread that reported is where its role belongs.
+/// Checks that each reporting thread ran on the processor of its role.
 fn each(test: &str, threads: &[ThreadReport], placement: Placement) -> Result<(), String> {
     for thread in threads {
         let Some(due) = placement.processor(&thread.role) else {

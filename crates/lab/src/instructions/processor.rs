@@ -1,7 +1,8 @@
-//! Instructions and cycles by the processor's counters, of a subject that is running: nothing is started for it, and nothing is slowed down.
+//! Instructions and cycles of a running subject, by the processor's counters. No process is started
+//! or slowed down.
 //!
-//! The kernel counts each thread by itself, user mode only, and what a thread starts is counted with it. Counters are on only around a
-//! request of their own, which no figure of time rests on.
+//! The kernel counts each thread and its later children, in user mode only. Counters are on only
+//! during a separate request, which no figure of time uses.
 
 use super::{CountRequest, NoCount, passes};
 use crate::session::Session;
@@ -11,10 +12,10 @@ use perf_event::{Builder, Counter};
 use rustix::io::Errno;
 use std::io;
 
-/// Passes over the four requests: what an interruption adds to one of them is seen beside the others.
+/// Passes over the four requests. Several passes show an interruption of one of them.
 const PASSES: usize = 3;
 
-/// What the kernel can count of a thread.
+/// Event of a thread that the kernel can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Countable {
     /// Instructions, in user mode.
@@ -31,7 +32,7 @@ pub struct ProcessCounter {
 }
 
 impl ProcessCounter {
-    /// A counter of the process with this number, off.
+    /// Opens a counter for the process with this number, switched off.
     ///
     /// # Errors
     /// The system's own: there are no such counters, or they are not permitted.
@@ -75,10 +76,11 @@ impl ProcessCounter {
         self.threads.iter_mut().try_for_each(Counter::disable)
     }
 
-    /// All that was counted while it was on, since it was opened.
+    /// Returns the total of this counter since it was opened.
     ///
     /// # Errors
-    /// The system's own; also if the processor had too few counters for all who asked, so that it counted a part of the time only.
+    /// The system's own. Also an error: the processor had too few counters for all programs, so
+    /// that it counted only part of the time.
     pub fn total(&mut self) -> io::Result<u64> {
         let mut sum = 0;
         for counter in &mut self.threads {
@@ -111,7 +113,8 @@ impl ProcessorCounters {
         Ok(Self::of(instructions?, cycles?))
     }
 
-    /// Any two counters in the places of instructions and cycles: what the kernel counts itself can be counted on any machine.
+    /// Combines any two counters as instructions and cycles. Software events of the kernel can be
+    /// counted on any machine.
     pub fn of(instructions: ProcessCounter, cycles: ProcessCounter) -> ProcessorCounters {
         ProcessorCounters {
             instructions,

@@ -1,4 +1,4 @@
-//! What to know of a machine, and to change, before trusting its figures.
+//! Facts about a machine, and changes to it, for trustworthy figures.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use crate::record::Apart;
 
 use super::{System, allowed_processors, counters, fifo, processors};
 
-/// One property of the machine that decides how steady figures are.
+/// A property of the machine that affects the steadiness of figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// What it is about.
+    /// Topic of the advice.
     pub topic: &'static str,
-    /// How it is now.
+    /// Present state.
     pub state: String,
-    /// What to do about it; `None` where nothing needs to be done.
+    /// Recommended change; `None` if none is needed.
     pub change: Option<String>,
 }
 
@@ -36,6 +36,9 @@ fn to_change(topic: &'static str, state: impl Into<String>, change: impl Into<St
 pub(super) fn advice(system: &System) -> Vec<Advice> {
     let all = [
         Some(load(system)),
+        system.pressure().map(pressure),
+        Some(quota(system)),
+        stolen(system),
         Some(governor(system)),
         turbo(system),
         siblings(system),
@@ -60,6 +63,60 @@ fn load(system: &System) -> Advice {
         return to_change("load", state, change);
     }
     as_it_is("load", state)
+}
+
+/// The part of time beyond which waits for a processor disturb.
+const PRESSED: f64 = 0.1;
+
+/// Part of the processors beyond which a host's use disturbs.
+const STOLEN: f64 = 0.01;
+
+fn pressure(share: f64) -> Advice {
+    let state = format!(
+        "something waited for a processor in {:.0} % of the last ten seconds",
+        100.0 * share
+    );
+    if share <= PRESSED {
+        return as_it_is("pressure", state);
+    }
+    let change = "end other programs first, or give this one processors of its own (cpusets)";
+    to_change("pressure", state, change)
+}
+
+/// Advises on a processor quota. A quota stops every measured process for the rest of its period,
+/// which a subject's clock shows only as a gap.
+fn quota(system: &System) -> Advice {
+    let topic = "processor quota";
+    let Some(quota) = system.quota() else {
+        return as_it_is(topic, "none");
+    };
+    let (stops, stopped_ns) = system.stops(&quota);
+    let state = format!(
+        "{} processors' time in each {} ms (/{}); it has stopped this container {stops} times, for {:.1} s in all",
+        quota.processors,
+        quota.period_ms,
+        quota.file,
+        stopped_ns as f64 / 1e9
+    );
+    if quota.processors >= allowed_processors().len() as f64 && stops == 0 {
+        return as_it_is(topic, state);
+    }
+    let change = "give the container whole processors in place of a quota (docker: `--cpuset-cpus`, kubernetes: the static CPU manager): \
+         a quota stops everything for the rest of a period, and what it stopped is marked as disturbed";
+    to_change(topic, state, change)
+}
+
+fn stolen(system: &System) -> Option<Advice> {
+    let share = system.stolen_share();
+    let state = format!(
+        "the host took {:.1} % of the processors' time since this machine started",
+        100.0 * share
+    );
+    if share > STOLEN {
+        let change = "give the virtual machine processors of its own on the host (dedicated, or pinned vCPUs)";
+        return Some(to_change("stolen time", state, change));
+    }
+    (share > 0.0).then(|| as_it_is("stolen time", state))
 }
 
 fn governor(system: &System) -> Advice {

@@ -1,10 +1,13 @@
-//! Which processors subjects run on.
+//! Choice of the processors that subjects run on.
 
 use super::{System, allowed_processors};
 use std::path::Path;
 
-/// The processor of a subject's main thread, and that of its partners under `across`, which is the same where there is no other. The first processors serve most
-/// interrupts, so it is the last one that may be used, and with it the last of another core: two threads of one core take its units from each other.
+/// Returns the processor of a subject's main thread and that of its partners under `across`.
+///
+/// The first processors serve most interrupts, so the main thread gets the last permitted one. The
+/// partners get the last one of another core, because two threads of one core share its units. Both
+/// are equal if there is no other core.
 pub fn chosen_processors() -> (usize, usize) {
     let system = System::at(Path::new("/"));
     choose(&allowed_processors(), |cpu| system.threads_of_core(cpu))
@@ -21,7 +24,8 @@ fn choose(allowed: &[usize], threads_of_core: impl Fn(usize) -> Vec<usize>) -> (
 }
 
 impl System {
-    /// The processors that are threads of one core with this one, itself among them, as far as the system tells.
+    /// Returns the hardware threads of this processor's core, itself included, as far as the system
+    /// tells.
     fn threads_of_core(&self, cpu: usize) -> Vec<usize> {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         self.text(&path)
@@ -67,13 +71,17 @@ mod tests {
         let of_core = folder.path().join("sys/devices/system/cpu/cpu2/topology");
         std::fs::create_dir_all(&of_core).unwrap();
         let system = System::at(folder.path());
-        let told = |list: &str| {
+        let reported = |list: &str| {
             std::fs::write(of_core.join("thread_siblings_list"), list).unwrap();
             system.threads_of_core(2)
         };
-        assert_eq!(told("2,6\n"), [2, 6]);
-        assert_eq!(told("0-3,8"), [0, 1, 2, 3, 8]);
-        assert_eq!(told("none"), [2], "what cannot be read tells of no other");
+        assert_eq!(reported("2,6\n"), [2, 6]);
+        assert_eq!(reported("0-3,8"), [0, 1, 2, 3, 8]);
+        assert_eq!(
+            reported("none"),
+            [2],
+            "what cannot be read tells of no other"
+        );
         assert_eq!(system.threads_of_core(3), [3]);
     }
 }

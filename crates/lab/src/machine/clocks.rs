@@ -1,4 +1,4 @@
-//! The system's clocks and its interference, read in this very process: what can be said before any subject is built.
+//! Clocks and interference of the system, read in this very process before any subject is built.
 
 use crate::protocol::GAPS_MAX;
 use antiphon_measure::{
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct ClockReport {
     /// Its POSIX name.
     pub name: &'static str,
-    /// What its readings told, in ns; `None` where they do not tell.
+    /// Estimate from its readings, ns; `None` if they give none.
     pub estimate: Option<ClockEstimate>,
 }
 
@@ -28,14 +28,15 @@ const CLOCKS: [(&str, ClockId); 6] = [
 
 /// Readings of each clock that are kept.
 const READINGS: usize = 200_000;
-/// The longest time that is spent on one clock, for those that are dear to read.
+/// Longest time spent on one clock, for those that are expensive to read.
 const LONGEST: Duration = Duration::from_millis(100);
 /// The longest time in which a clock that ticks seldom is waited for.
 const LONGEST_WAIT: Duration = Duration::from_millis(400);
-/// The most readings that are kept to look for interference where the clock is too coarse to show gaps: 16 MB.
+/// Limit of kept readings in the search for interference, if the clock is too coarse to show gaps:
+/// 16 MB.
 const READINGS_MAX: usize = 2_000_000;
 
-/// Resolution and cost of the system's clocks.
+/// Measures resolution and cost of the system's clocks.
 pub fn clock_reports() -> Vec<ClockReport> {
     CLOCKS
         .into_iter()
@@ -51,7 +52,8 @@ pub fn clock_reports() -> Vec<ClockReport> {
         .collect()
 }
 
-/// A clock that ticks a few hundred times a second, from its ticks alone: the readings between them would fill the memory.
+/// Estimates a clock that ticks a few hundred times a second from its ticks alone. The readings
+/// between them would fill the memory.
 fn seldom(clock: ClockId) -> Option<ClockEstimate> {
     const LOOK: usize = 1024;
     let begun = read(ClockId::Monotonic);
@@ -75,7 +77,7 @@ fn seldom(clock: ClockId) -> Option<ClockEstimate> {
     Some(ClockEstimate { cost, ..estimate })
 }
 
-/// What interrupts this thread while it does nothing but read the clock.
+/// Measures the interruptions of this thread during a loop that only reads the clock.
 ///
 /// # Errors
 /// The readings tell nothing.
@@ -129,12 +131,12 @@ fn gaps(time: Duration, over_ns: u64) -> GapLoop {
     seen
 }
 
-/// Successive readings in ns, into memory that has been touched before.
+/// Returns successive readings in ns, in memory that has been touched before.
 fn readings(clock: ClockId, most: usize, time: Duration) -> Vec<i64> {
     let mut readings = vec![1_i64; most];
     let end = read(ClockId::Monotonic).saturating_add(time.as_nanos() as i64);
     let mut count = 0;
-    // Whether time is up is looked at once in a while, so that the loop is even between the looks.
+    // The deadline is checked once a stretch, so that the loop is even between the checks.
     for stretch in readings.chunks_mut(4096) {
         for reading in stretch.iter_mut() {
             *reading = read(clock);

@@ -1,8 +1,10 @@
-//! Core-to-core latency: how long a cache line takes from one processor to another and back.
+//! Core-to-core latency: the time of a cache line from one processor to another and back.
 //!
-//! A virtual machine's processors are threads of its host, which moves them: now both share a level-3 cache, and a second or a minute later they do not.
-//! Whatever two processors do together costs another amount then. On an AMD EPYC a line took 0.12 µs there and back or 0.33, and a request over a kept
-//! connection 24 µs of the server's processor or 30. The machine itself does not tell: its caches are said to be shared throughout.
+//! A virtual machine's processors are threads of its host, which moves them. They share a level-3
+//! cache at one moment, and a second or a minute later they do not. All joint work of the two
+//! processors changes its cost with that. On an AMD EPYC a round trip took 0.12 µs or 0.33. A
+//! request over a kept connection took 24 µs of the server's processor or 30. The guest cannot see
+//! the difference: it reports shared caches throughout.
 
 use super::set_of;
 use crate::run::realtime::OwnThread;
@@ -12,7 +14,8 @@ use std::sync::mpsc::channel;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// There and back, in batches, each timed as a whole since the clock takes a good part of one trip; the median of them counts, so that an interruption does not.
+/// Batches of round trips. Each batch is timed as a whole, because the clock takes a good part of
+/// one trip. The median ignores interrupted batches.
 const BATCHES: u32 = 21;
 const TRIPS: u32 = 16;
 
@@ -27,7 +30,9 @@ const LOOK: u32 = 4096;
 #[derive(Default)]
 struct Line(AtomicU32);
 
-/// What a cache line takes from one processor to another and back, ns. `None` where we may not run on both, or they had no turn at the same time.
+/// Measures the round trip of a cache line between two processors, ns.
+///
+/// The result is `None` if we may not run on both, or they had no turn at the same time.
 pub fn core_to_core_ns(one: usize, other: usize) -> Option<f64> {
     if one == other {
         return None;
@@ -76,7 +81,7 @@ impl Line {
     }
 }
 
-/// The median over the batches.
+/// Returns the median over the batches.
 fn median_trip_ns(line: &Line) -> Option<f64> {
     let mut batches = Vec::with_capacity(BATCHES as usize);
     for batch in 0..BATCHES {

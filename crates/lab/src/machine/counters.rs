@@ -1,15 +1,15 @@
-//! Whether hardware counters can be read here.
+//! Availability of hardware counters.
 
 use super::System;
 use perf_event::Builder;
 use perf_event::events::Hardware;
 
-/// Whether instructions can be counted here.
+/// Checks that instructions can be counted here.
 pub(crate) fn can_be_read() -> bool {
     instructions().is_ok_and(|counted| counted > 0)
 }
 
-/// One sentence: that instructions can be counted, or why not and what would mend it.
+/// Returns one sentence: instructions can be counted, or the reason and the remedy.
 pub(super) fn state(system: &System) -> String {
     match instructions() {
         Ok(0) => "no: the kernel gives a counter of instructions, but it stays at 0".to_owned(),

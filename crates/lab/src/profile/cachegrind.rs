@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// What cachegrind counts, by its names and in words.
+/// Events of cachegrind, by its names and in words.
 pub const EVENTS: [(&str, &str); 9] = [
     ("Ir", "instructions"),
     ("I1mr", "misses of the first instruction cache"),
@@ -17,11 +17,12 @@ pub const EVENTS: [(&str, &str); 9] = [
     ("DLmw", "write misses of the last cache"),
 ];
 
-/// A count for each of [`EVENTS`]. Signed, since a difference of two runs may be a few below nothing.
+/// A count for each of [`EVENTS`]. Counts are signed, because a difference of two runs may be
+/// slightly negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts(pub [i64; EVENTS.len()]);
 
-/// The place of an event in [`EVENTS`], by cachegrind's name.
+/// Returns the index of an event in [`EVENTS`], by cachegrind's name.
 ///
 /// # Panics
 /// There is no such event.
@@ -32,7 +33,7 @@ pub fn place(event: &str) -> usize {
 }
 
 impl Counts {
-    /// The count of an event of [`EVENTS`] by cachegrind's name.
+    /// Returns the count of an event of [`EVENTS`], by cachegrind's name.
     ///
     /// # Panics
     /// There is no such event.
@@ -41,7 +42,7 @@ impl Counts {
         self.0[place(event)]
     }
 
-    /// The same less other counts.
+    /// Subtracts other counts.
     #[must_use]
     pub fn less(mut self, other: &Counts) -> Counts {
         for (count, other) in self.0.iter_mut().zip(other.0) {
@@ -72,19 +73,19 @@ pub struct Function {
     pub file: String,
 }
 
-/// What was counted.
+/// Counts of a run: total and by function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CacheUse {
     /// The caches that cachegrind simulated, in its words: size, line, associativity.
     pub caches: Vec<String>,
-    /// Of all functions together.
+    /// Counts of all functions together.
     pub total: Counts,
-    /// Of each function that has any.
+    /// Counts of each function that has any.
     #[serde(serialize_with = "as_list")]
     pub functions: BTreeMap<Function, Counts>,
 }
 
-/// JSON has no functions for keys.
+/// Serializes functions as a list, because JSON has only strings as keys.
 fn as_list<S: serde::Serializer>(
     functions: &BTreeMap<Function, Counts>,
     serializer: S,
@@ -125,7 +126,7 @@ impl CacheUse {
         }
     }
 
-    /// What this counted beyond another run of the same.
+    /// Subtracts another run of the same program.
     #[must_use]
     pub fn without(mut self, other: &CacheUse) -> CacheUse {
         self.total = self.total.less(&other.total);
@@ -142,13 +143,14 @@ fn single_spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// For each column of the file the place of its event in [`EVENTS`].
+/// Returns the index in [`EVENTS`] of each column of the file.
 fn places(events: &str) -> Vec<Option<usize>> {
     let place = |event| EVENTS.iter().position(|(name, _)| *name == event);
     events.split_whitespace().map(place).collect()
 }
 
-/// The counts of a line: its number in the source, then a count for each event; trailing zeros may be left out.
+/// Parses the counts of a line: its source line number, then a count for each event. Trailing zeros
+/// may be missing.
 fn counts(line: &str, order: &[Option<usize>]) -> Result<Counts, String> {
     let mut counts = Counts::default();
     for (word, place) in line.split_whitespace().skip(1).zip(order) {

@@ -5,7 +5,8 @@ use serde::Serialize;
 /// The heap from start to end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Heap {
-    /// In order of time; massif keeps at most a hundred, closer together where the heap grows.
+    /// Snapshots in order of time; massif keeps at most a hundred, closer together where the heap
+    /// grows.
     pub snapshots: Vec<Snapshot>,
 }
 
@@ -14,18 +15,18 @@ pub struct Heap {
 pub struct Snapshot {
     /// Instructions since the start.
     pub instructions: u64,
-    /// What the program asked for, in bytes.
+    /// Bytes that the program requested.
     pub heap_bytes: u64,
-    /// What the allocator adds: heads and padding, in bytes.
+    /// Bytes that the allocator adds: headers and padding.
     pub extra_bytes: u64,
-    /// Who holds it, the largest first; those below a thousandth are left out.
+    /// Holders of memory, the largest first; those below a thousandth are left out.
     pub sites: Vec<Site>,
 }
 
 /// A place in the program that allocates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Site {
-    /// What it holds, in bytes.
+    /// Bytes that the site holds.
     pub bytes: u64,
     /// The function with file and line, as valgrind names it.
     pub place: String,
@@ -33,11 +34,11 @@ pub struct Site {
     pub callers: Vec<String>,
 }
 
-/// How many callers are kept.
+/// Number of callers kept for each site.
 const CALLERS: usize = 4;
 
 impl Snapshot {
-    /// What the heap takes in all, in bytes.
+    /// Returns the size of the whole heap in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.heap_bytes + self.extra_bytes
@@ -77,7 +78,7 @@ impl Heap {
         }
     }
 
-    /// The snapshot at which the heap was largest.
+    /// Returns the snapshot with the largest heap.
     #[must_use]
     pub fn peak(&self) -> &Snapshot {
         let largest = self
@@ -92,12 +93,12 @@ impl Heap {
 struct Node<'a> {
     depth: usize,
     bytes: u64,
-    /// `None` for what is left out, and for the root.
+    /// `None` for an omitted place, and for the root.
     place: Option<&'a str>,
 }
 
 impl<'a> Node<'a> {
-    /// `None` if the line is something else.
+    /// Parses a line of the heap tree; `None` if the line is something else.
     fn read(line: &'a str) -> Result<Option<Self>, String> {
         let text = line.trim_start_matches(' ');
         let Some((children, rest)) = text
@@ -121,7 +122,8 @@ impl<'a> Node<'a> {
         }))
     }
 
-    /// Adds it to the sites of its snapshot. Nodes come parents first and the largest child first, so a site's first caller at each depth holds most.
+    /// Adds the node to the sites of its snapshot. Parents precede their children, and the largest
+    /// child comes first. A site's first caller at each depth is therefore the one that holds most.
     fn note(&self, sites: &mut Vec<Site>) {
         let Some(place) = self.place else { return };
         if self.depth == 1 {

@@ -7,12 +7,16 @@ use crate::run::{launch, program_launch};
 use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{Placement, Role};
+use antiphon_outside::read_text;
 use antiphon_runner::Error as RunnerError;
 use antiphon_service::Place;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Largest output of a tool about a program, bytes.
+const OUTPUT_MAX: u64 = 256 << 20;
 
 /// A tool of valgrind's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +27,8 @@ pub(super) enum Tool {
     Cachegrind,
 }
 
-/// Functions that allocate for others: a site is whoever calls them. The C library's own, and C++'s `new`, massif knows.
+/// Functions that allocate for others: their caller is the site. Massif knows those of the C
+/// library and C++'s `new`.
 const ALLOCATORS: [&str; 4] = [
     "__gnat_malloc",
     "__gnat_realloc",
@@ -31,11 +36,14 @@ const ALLOCATORS: [&str; 4] = [
     "__rust_realloc",
 ];
 
-/// Valgrind, with nothing of its own in what the program says, and no pipes for debuggers, which it would leave behind when it is killed.
+/// Valgrind's command, without its own text in the program's output. Debugger pipes are off,
+/// because a killed valgrind would leave them behind.
 const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
 
-/// The same subject under a tool of valgrind's, whose words these are. What valgrind writes for itself while it starts is put into the folder of its results, which
-/// is removed with all that is in it when it was killed, too.
+/// Returns the launch of the same subject under a tool of valgrind's, given by these words.
+///
+/// Valgrind's temporary files go into the folder of its results. The folder is removed with its
+/// content even after a kill.
 pub(crate) fn under(
     launch: &Launch,
     tool: impl IntoIterator<Item = String>,
@@ -45,13 +53,13 @@ pub(crate) fn under(
     let valgrind = WITHOUT_TRACES.map(str::to_owned).into_iter();
     let mut under = launch.under(valgrind.chain(tool).collect(), start_limit);
     let temporary = ("TMPDIR".to_owned(), folder.display().to_string());
-    // What the subject's variant sets itself holds.
+    // Settings of the subject's variant come later and therefore win.
     under.env.insert(0, temporary);
     under
 }
 
-/// The simulated caches: the same on every machine, as those of the host may be anything (a virtual one may claim a last cache of 256 MiB).
-/// In bytes, ways, and bytes of a line.
+/// Simulated caches, in bytes, ways, and bytes of a line. They are the same on every machine,
+/// because a host may report anything: a virtual one may claim a last cache of 256 MiB.
 const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"];
 
 impl Tool {
@@ -77,7 +85,8 @@ impl Tool {
         ];
         match self {
             Tool::Massif => {
-                // Every snapshot says who holds the memory, and the peak is the true one: not one within a hundredth of it.
+                // Every snapshot lists the holders, and the peak is exact, not one within a
+                // hundredth of it.
                 let exact = [
                     "--detailed-freq=1",
                     "--threshold=0.1",
@@ -94,11 +103,13 @@ impl Tool {
         words
     }
 
-    /// What is set for the program besides its own.
+    /// Returns the variables that the tool sets for the program.
     fn environment(self) -> Vec<(String, String)> {
-        // Else the first call of each function of a library looks it up, which may be more than what is counted.
+        // Lazy binding is off: the first call of a library function would look it up, which may
+        // cost more than the work.
         let mut pairs = vec![("LD_BIND_NOW", "1")];
-        // Python's own allocator maps memory, which massif does not see. What is counted is Python as it runs.
+        // Massif does not see Python's own allocator, which maps memory. Cachegrind counts Python
+        // in its normal mode.
         if self == Tool::Massif {
             pairs.push(("PYTHONMALLOC", "malloc"));
         }
@@ -107,27 +118,27 @@ impl Tool {
     }
 }
 
-/// How often a frame runs its iterations in one process: the control's part, then the test's.
+/// Iterations of a frame in one process, in order: the control's part, then the test's.
 #[derive(Clone, Copy)]
 pub(super) struct Slices {
-    /// Of the control; 0: it is not asked for.
+    /// Parts of the control; with 0 it is not run.
     pub(super) control: u64,
-    /// Of the test.
+    /// Parts of the test.
     pub(super) test: u64,
 }
 
-/// What is run, and how long it may take.
+/// Work to run, with its time limit.
 pub(super) struct Valgrind<'a> {
     pub(super) built: &'a Built,
     pub(super) work: &'a Work,
     pub(super) limit: Duration,
     pub(super) stop: &'a AtomicBool,
-    /// What was found that makes counts doubtful, each once.
+    /// Doubts about the counts, each once.
     pub(super) warnings: Vec<String>,
 }
 
 impl Valgrind<'_> {
-    /// Runs the work under a tool, a frame in these slices, and gives what the tool wrote.
+    /// Runs the work under a tool, a frame in these slices, and returns the tool's output.
     pub(super) fn run(&mut self, tool: Tool, slices: Slices) -> Result<String, ProfileError> {
         if self.is_stopped() {
             return Err(ProfileError::Interrupted);
@@ -148,7 +159,7 @@ impl Valgrind<'_> {
             let texts = unseen.map(|why| format!("the heap of {id} is not whole: {why}"));
             self.warn(texts);
         }
-        // What the subject's variant sets itself holds.
+        // Settings of the subject's variant come later and therefore win.
         launch.env.splice(..0, tool.environment());
         let services = Services::default();
         if matches!(self.work, Work::Frame { .. }) {
@@ -156,7 +167,7 @@ impl Valgrind<'_> {
             launch
                 .env
                 .extend(environment.map_err(|error| self.failed(tool, error))?);
-            // Each run has a database of its own.
+            // Each run has a separate database.
             self.warn(services.take_warnings());
         }
         let launch = under(&launch, tool.command(&out), folder.path(), self.limit);
@@ -166,7 +177,7 @@ impl Valgrind<'_> {
                 .run_frame(&launch, slices)
                 .map_err(|stopped| self.stopped(tool, test, stopped))?,
         }
-        std::fs::read_to_string(&out).map_err(|error| match error.kind() {
+        read_text(&out, OUTPUT_MAX).map_err(|error| match error.kind() {
             ErrorKind::NotFound => ProfileError::NotFollowed {
                 tool: tool.name(),
                 program,
@@ -216,7 +227,7 @@ impl Valgrind<'_> {
         Ok(())
     }
 
-    /// Runs the slices of the frame, all within the time of a run; nothing if the work is a program.
+    /// Runs the slices of the frame, all within the time of a run; does nothing for a program.
     fn run_frame(&self, launch: &Launch, slices: Slices) -> Result<(), Stopped> {
         let Work::Frame {
             test,
@@ -264,7 +275,7 @@ impl Valgrind<'_> {
     }
 }
 
-/// Why the slices of a frame were not all run.
+/// Reason why not all slices of a frame were run.
 enum Stopped {
     Failed(Box<SessionError>),
     /// There is no such test, but there are these.
@@ -277,7 +288,7 @@ impl From<SessionError> for Stopped {
     }
 }
 
-/// The tests that there are, if the subject refused one because it has no such.
+/// Returns the known tests if the subject refused an unknown one.
 fn unknown_test(session: &mut Session<'_>, error: &SessionError) -> Option<Stopped> {
     let SessionError::Refused { code, .. } = error else {
         return None;
@@ -287,7 +298,7 @@ fn unknown_test(session: &mut Session<'_>, error: &SessionError) -> Option<Stopp
     Some(Stopped::NoTest(tests.collect()))
 }
 
-/// Why massif does not see the heap of a language's programs; `None` where it does.
+/// Returns the reason why massif does not see the heap of a language's programs; `None` if it does.
 fn unseen_heap(language: &str, argv: &[String]) -> Option<&'static str> {
     match language {
         "Go" => Some("Go does not take it from malloc, and massif sees only what C code takes"),
@@ -298,7 +309,8 @@ fn unseen_heap(language: &str, argv: &[String]) -> Option<&'static str> {
     }
 }
 
-/// Whether Python is told to: by one of its own options, which stand before its program's file.
+/// Checks Python's own options for one that ignores the environment. They precede the program's
+/// file.
 fn ignores_environment(argv: &[String]) -> bool {
     let options = argv.iter().skip(1).take_while(|word| !word.contains('.'));
     let letters = options.filter_map(|word| word.strip_prefix('-'));

@@ -1,4 +1,4 @@
-//! Answers: what a subject's lines mean. Any bytes may come in; nothing here panics.
+//! Answers: meaning of a subject's lines. Any bytes may come in; nothing here panics.
 
 use super::words::{Fields, SyntaxError, known, number, words};
 use super::{MARK, request::role_word};
@@ -8,7 +8,7 @@ use std::num::NonZero;
 /// One line of a subject's standard output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// Not a protocol line: the subject's own output.
+    /// The subject's own output, which is no protocol line.
     Own,
     /// A data line.
     Data(Data),
@@ -18,7 +18,7 @@ pub enum Line {
     Error(Refusal),
 }
 
-/// What a subject says when it does not do what was asked.
+/// A subject's refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// One of the protocol's codes, such as `unknown-test`.
@@ -27,10 +27,10 @@ pub struct Refusal {
     pub text: String,
 }
 
-/// What a data line says.
+/// Content of a data line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Who the subject is.
+    /// Identity of the subject.
     Hello(Hello),
     /// A clock it can read.
     Clock(ClockInfo),
@@ -40,21 +40,21 @@ pub enum Data {
     Readings(Vec<i64>),
     /// A timed run of a frame.
     Slice(Slice),
-    /// What threads said of themselves.
+    /// Report of a thread about itself.
     Thread(ThreadReport),
     /// One operation of a latency series.
     Sample(LatencySample),
     /// One gap of a clock.
     Gap(ClockGap),
-    /// What a loop for gaps saw in all; its gaps have lines of their own.
+    /// Totals of a loop for gaps; its gaps have lines of their own.
     Loop(GapLoop),
-    /// How a storage loop ended.
+    /// End of a storage loop.
     Outcome(Outcome),
     /// Resource use.
     Usage(Usage),
 }
 
-/// Who a subject is.
+/// Identity of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The version of the protocol that it speaks.
@@ -92,24 +92,25 @@ pub enum ClockUnit {
 pub struct TestInfo {
     /// `[a-z0-9_.-]+`, unique in its subject.
     pub name: String,
-    /// What kind of request runs it.
+    /// Kind of request that runs the test.
     pub kind: TestKind,
     /// Unit of the argument it takes (`ns`, `bytes`, `count`); `None` when it takes none.
     pub arg: Option<String>,
-    /// Context switches per operation expected under placement `same`, voluntary and involuntary together, where 0 means no voluntary
-    /// ones; `None` when not declared.
+    /// Expected context switches per operation under placement `same`, voluntary and involuntary
+    /// together. 0 means no voluntary ones; `None` means undeclared.
     pub switches: Option<f64>,
-    /// How many threads take part in one operation.
+    /// Number of threads in one operation.
     pub threads: u32,
     /// Key of equal work across subjects.
     pub work: Option<String>,
-    /// Why it cannot run here, and what would mend that; `None` when it can.
+    /// Reason why it cannot run here, with the remedy; `None` if it can.
     pub absent: Option<String>,
-    /// The most iterations that a slice may have, as the test keeps what it takes until the slice ends; `None` when any.
+    /// Most iterations of a slice, for a test that keeps its memory until the slice ends; `None`
+    /// without limit.
     pub most: Option<u64>,
 }
 
-/// What kind of request runs a test.
+/// Kind of request that runs a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TestKind {
     /// Control and test loop: `batch` and `slice`.
@@ -120,7 +121,7 @@ pub enum TestKind {
     Series,
 }
 
-/// How a storage loop ended.
+/// End of a storage loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Operations done.
@@ -153,7 +154,7 @@ pub struct Usage {
 /// Reads one line of standard output, without its line end.
 ///
 /// # Errors
-/// The line has the protocol's mark, and what follows is not a protocol line.
+/// The line has the protocol's mark, but is not a protocol line.
 pub fn parse_line(line: &str) -> Result<Line, SyntaxError> {
     let Some(text) = line.strip_prefix(MARK) else {
         return Ok(Line::Own);
@@ -306,7 +307,7 @@ fn usage(fields: &Fields<'_>) -> Result<Usage, SyntaxError> {
     })
 }
 
-/// One absolute reading and then differences, given back as absolute readings.
+/// Parses one absolute reading and its successors' differences into absolute readings.
 fn readings(rest: &str) -> Result<Vec<i64>, SyntaxError> {
     let mut readings: Vec<i64> = Vec::new();
     for word in rest.split(' ') {

@@ -1,4 +1,4 @@
-//! Field values: what would break a line into other words is written `%XX`.
+//! Field values: characters that would split a line into other words are written `%XX`.
 
 use super::SyntaxError;
 

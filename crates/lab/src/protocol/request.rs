@@ -1,4 +1,4 @@
-//! Requests: what the laboratory writes.
+//! Requests of the laboratory.
 
 use super::{VERSION, encode};
 use antiphon_measure::{Placement, Role};
@@ -8,12 +8,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     missing_docs,
-    reason = "the fields are those of docs/subject-protocol.md, by the same names"
+    reason = "the fields are those of docs/reference/subject-protocol.md, by the same names"
 )]
 pub enum Request<'a> {
     /// Always first.
     Hello,
-    /// What the subject can do.
+    /// Request for the subject's abilities.
     List,
     /// Successive readings of a clock.
     Clock { name: &'a str, count: u64 },
@@ -23,7 +23,7 @@ pub enum Request<'a> {
         time_ns: u64,
         over: u64,
     },
-    /// Where threads run; at most once.
+    /// Placement of threads; at most once.
     Placement(Placement),
     /// Blocks of ABBA slices inside the subject.
     Batch {
@@ -132,7 +132,7 @@ fn write_arg(out: &mut fmt::Formatter<'_>, arg: Option<u64>) -> fmt::Result {
     arg.map_or(Ok(()), |arg| write!(out, " arg={arg}"))
 }
 
-/// The word of a role in requests and answers.
+/// Returns the word of a role in requests and answers.
 pub(crate) fn role_word(role: Role) -> &'static str {
     match role {
         Role::Control => "control",

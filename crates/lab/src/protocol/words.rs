@@ -4,16 +4,16 @@ use super::decode;
 use std::collections::HashMap;
 use std::str::FromStr;
 
-/// A line that does not follow the protocol, and what is wrong with it.
+/// A line that does not follow the protocol, and its fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct SyntaxError {
-    /// What is wrong, with what was expected instead.
+    /// Description of the fault, with the expected form.
     pub why: String,
 }
 
 impl SyntaxError {
-    /// An error that says `why`.
+    /// Creates an error with this reason.
     pub fn new(why: impl Into<String>) -> Self {
         Self { why: why.into() }
     }
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A decimal number in the range of its type.
+/// Parses a decimal number in the range of its type.
 pub(super) fn number<N: FromStr>(what: &str, word: &str) -> Result<N, SyntaxError> {
     // `+5` parses in Rust; in the protocol it is no number.
     (!word.starts_with('+'))
@@ -61,7 +61,7 @@ pub(super) fn number<N: FromStr>(what: &str, word: &str) -> Result<N, SyntaxErro
         .ok_or_else(|| SyntaxError::new(format!("{what} is `{word}`: no number in its range")))
 }
 
-/// A number, or `-` where the system does not tell.
+/// Parses a number, or `-` for one that the system does not tell.
 pub(super) fn known<N: FromStr>(what: &str, word: &str) -> Result<Option<N>, SyntaxError> {
     match word {
         "-" => Ok(None),
@@ -69,7 +69,7 @@ pub(super) fn known<N: FromStr>(what: &str, word: &str) -> Result<Option<N>, Syn
     }
 }
 
-/// Exactly so many words.
+/// Splits a line into exactly `COUNT` words.
 pub(super) fn words<const COUNT: usize>(rest: &str) -> Result<[&str; COUNT], SyntaxError> {
     let words: Vec<&str> = rest.split(' ').collect();
     let found = words.len();

@@ -3,15 +3,20 @@
 /// A processor that is slower by no more is not slowed.
 pub(crate) const CALM: f64 = 0.08;
 
-/// Rounds that count at least, of each start the least slowed ones where others were not calm: as few as a start must have to count. With more a slowed
-/// round would stand beside calm ones wherever there are not many.
+/// Least number of rounds that count. Too few calm rounds are replaced by the least slowed ones of
+/// each start. The number is small because with more a slowed round would stand beside calm ones.
 const FEW: usize = 3;
 
-/// Of rounds, each with its start, by how much its processors were slowed, and a figure: the calm ones, or else the least slowed of each start,
-/// without what slowed them; and by how much those that count were slowed in the start that fared worst, 0 where enough were calm.
+/// Selects the rounds that count.
 ///
-/// What slows a processor does not slow all programs alike, so rounds of both kinds together say now the one and now the other: a start that met no calm
-/// moment does not count beside one that did. They are chosen by a loop of known work, not by what they cost: a round that a collector made dear stays.
+/// A round is given as (start, slowness of its processors, figure). The calm rounds count. If there
+/// are fewer than `FEW`, the least slowed ones of each start count instead. Returned are the
+/// (start, figure) pairs, and the slowness of the worst start; it is 0 if enough rounds were calm.
+///
+/// Slowness does not affect all programs alike, so a mixture of both kinds of rounds would give
+/// varying results. A start without a calm moment therefore does not count beside one that had
+/// some. The choice depends on a loop of known work, not on the figure: a round with an expensive
+/// collection stays.
 pub(super) fn rounds(all: Vec<(u32, f64, f64)>) -> (Vec<(u32, f64)>, f64) {
     let calm = all.iter().filter(|(_, slowed, _)| *slowed <= CALM);
     let calm: Vec<(u32, f64)> = calm.map(|(start, _, figure)| (*start, *figure)).collect();
@@ -21,7 +26,7 @@ pub(super) fn rounds(all: Vec<(u32, f64, f64)>) -> (Vec<(u32, f64)>, f64) {
     }
 }
 
-/// The rounds of each start that were slowed least, and by how much in the start that fared worst.
+/// Returns the least slowed rounds of each start, and the slowness of the worst start.
 fn least_slowed(all: &[(u32, f64, f64)]) -> (Vec<(u32, f64)>, f64) {
     let mut starts: Vec<u32> = all.iter().map(|(start, ..)| *start).collect();
     starts.sort_unstable();

@@ -1,15 +1,18 @@
-//! How far apart two processors were while something was measured on both of them.
+//! Distance of the two processors of a measurement, as core-to-core latency.
 
 use serde::{Deserialize, Serialize};
 
-/// Two core-to-core latencies that differ by more than this factor are of processors that were moved. Where nothing moved them, a latency is the same within
-/// some per cent; with a shared level-3 cache and without one it differs about threefold.
+/// Ratio of two core-to-core latencies above which the processors were moved. An unmoved latency is
+/// constant within some per cent. With a shared level-3 cache and without one it differs about
+/// threefold.
 const MOVED: f64 = 1.5;
 
-/// Core-to-core latency around one start of what ran on two processors: how long a cache line took from the one to the other and back.
+/// Core-to-core latency around one start on two processors: the round trip of a cache line between
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoreToCore {
-    /// Which start of the subject's process, from 0. Of one that was interrupted, it was read around what was measured after that.
+    /// Start of the subject's process, from 0. After an interruption the latency belongs to the
+    /// part measured later.
     pub start: u32,
     /// Before it, ns; `None` where the processors had no turn at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,13 +23,13 @@ pub struct CoreToCore {
 }
 
 impl CoreToCore {
-    /// What was read, ns.
+    /// Returns both readings, if there are any, ns.
     pub(super) fn readings(&self) -> impl Iterator<Item = f64> + use<> {
         [self.before, self.after].into_iter().flatten()
     }
 }
 
-/// How far apart two processors were, by several readings of their core-to-core latency.
+/// Distance of two processors, from several readings of their core-to-core latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Apart {
     /// The least, ns.
@@ -38,7 +41,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// What readings tell, ns; `None` of none.
+    /// Summarises readings in ns; `None` without any.
     pub fn of(readings: impl IntoIterator<Item = f64>) -> Option<Apart> {
         let mut sorted: Vec<f64> = readings.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -53,17 +56,17 @@ impl Apart {
         })
     }
 
-    /// Of starts of a measurement.
+    /// Summarises the starts of a measurement.
     pub(crate) fn of_starts(starts: &[CoreToCore]) -> Option<Apart> {
         Apart::of(starts.iter().flat_map(CoreToCore::readings))
     }
 
-    /// Whether they were near to each other at one time, and far at another.
+    /// Checks whether the processors were near at one time and far at another.
     pub fn is_of_both_kinds(&self) -> bool {
         differ(self.least_ns, self.most_ns)
     }
 
-    /// Whether they were mostly at another distance than these.
+    /// Checks whether the typical distance differs from that of another measurement.
     pub fn differs_from(&self, other: &Apart) -> bool {
         differ(self.median_ns, other.median_ns)
     }
@@ -73,8 +76,9 @@ fn differ(one_ns: f64, other_ns: f64) -> bool {
     one_ns.max(other_ns) > MOVED * one_ns.min(other_ns)
 }
 
-/// What is said of a figure whose processors were near to each other in some of its starts and far in others, or within one; `None` where they were not.
-pub(crate) fn told(starts: &[CoreToCore]) -> Option<String> {
+/// Returns a remark if the processors moved between near and far, between starts or within one;
+/// `None` otherwise.
+pub(crate) fn reported(starts: &[CoreToCore]) -> Option<String> {
     let all = Apart::of_starts(starts).filter(Apart::is_of_both_kinds)?;
     let is_within = |start: &CoreToCore| {
         Apart::of(start.readings()).is_some_and(|apart| apart.is_of_both_kinds())
@@ -132,14 +136,14 @@ mod tests {
     #[test]
     fn a_figure_of_both_kinds_says_whether_its_starts_were() {
         let steady = around(0, Some(120.0), Some(125.0));
-        assert_eq!(told(&[steady, around(1, None, Some(140.0))]), None);
-        assert_eq!(told(&[]), None);
-        let by_starts = told(&[steady, around(1, Some(330.0), None)]).unwrap();
+        assert_eq!(reported(&[steady, around(1, None, Some(140.0))]), None);
+        assert_eq!(reported(&[]), None);
+        let by_starts = reported(&[steady, around(1, Some(330.0), None)]).unwrap();
         assert!(
             by_starts.contains("in some starts, far in others: a cache line took 120 to 330 ns"),
             "{by_starts}"
         );
-        let within = told(&[around(0, Some(120.0), Some(330.0))]).unwrap();
+        let within = reported(&[around(0, Some(120.0), Some(330.0))]).unwrap();
         assert!(within.contains("at some times, far at others"), "{within}");
     }
 

@@ -1,5 +1,5 @@
-//! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
-//! others disturbed a measurement.
+//! Costs of an operation beside its time: processor time of subject and database, and the memory of
+//! both afterwards. Also the disturbance of a measurement by other programs.
 
 use super::ratio::{Starts, Within, slowed_by, times, widened};
 use super::{calm, ratio};
@@ -9,26 +9,33 @@ use serde::{Deserialize, Serialize};
 /// Above this part of the processors' time others disturbed a measurement.
 const FOREIGN_MUCH: f64 = 0.1;
 
-/// Two steps of the kernel's account of processors, ns: what may be an error of reading it twice.
+/// Two steps of the kernel's account of processors, ns: the possible error of two readings.
 const STEPS_NS: f64 = 20e6;
 
-/// An operation that takes so many times its processor time mostly waits, for a disk or for other threads.
+/// Ratio of an operation's time to its processor time from which it mostly waits, for a disk or for
+/// other threads.
 const WAITS: f64 = 4.0;
 
-/// How far a ratio of processor times of operations that wait may be off, as a part of it. What an operation uses when it was woken depends on how long
-/// it slept, since others have used the caches meanwhile: the same statement was seen to use 45 µs and 190 µs in runs an hour apart.
+/// Possible relative error of a processor time ratio between operations that wait.
+///
+/// A woken thread's use of the processor depends on its sleep, because others use the caches
+/// meanwhile. The same statement used 45 µs and 190 µs in runs an hour apart.
 const WAITING: f64 = 0.25;
 
-/// By how much memory may differ from start to start of a process, as a part of it, where one start shows nothing of that. Of two and three starts the
-/// largest held up to 1 % (Ada) and 19 % (Rust) more than the least; V8's heap differs more (docs/method.md, section 10).
+/// Relative difference of memory between starts of a process, assumed where one start cannot show
+/// it.
+///
+/// Among two and three starts the largest held up to 1 % (Ada) and 19 % (Rust) more than the least.
+/// V8's heap differs more (docs/explanation/processor-time.md).
 const HELD_STARTS: f64 = 0.25;
 
 /// Memory and threads of a process and all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// Proportional memory: pages that are shared count in parts. Resident memory where the kernel does not tell.
+    /// Proportional memory: shared pages count in parts. It is resident memory if the kernel does
+    /// not tell.
     pub pss_bytes: u64,
-    /// The sum of the processes' largest resident memories: pages that several share count in each of them.
+    /// Sum of the processes' largest resident memories: a shared page counts in each process.
     pub peak_bytes: u64,
     /// Processes; 0 in runs that did not count them.
     #[serde(default)]
@@ -38,36 +45,42 @@ pub struct Held {
 }
 
 impl ServerHeld {
-    /// The server's largest resident memory, where it is known to be of one process. PostgreSQL's many share most of theirs, and a sum over them
-    /// counts that once for each.
+    /// Returns the server's largest resident memory, if it is one process.
+    ///
+    /// PostgreSQL's many processes share most of their memory, which a sum over them counts once
+    /// for each.
     pub fn peak_bytes(&self) -> Option<u64> {
         (self.held.processes == 1).then_some(self.held.peak_bytes)
     }
 }
 
-/// What a test cost, round by round, and what was held after it.
+/// Costs of a test, round by round, and the memory held after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// The rounds, in the order of time.
     pub rounds: Vec<CostRound>,
-    /// What was held when the test was over, for each start of the subject's process.
+    /// Memory held at the end of the test, for each start of the subject's process.
     pub held: Vec<HeldAfter>,
-    /// How much of a processor a slice was to use, ms, where the subject's file says it (`slice_ms`); `None` where slices are as in most subjects.
+    /// Processor time due to a slice, ms, if the subject's file sets it (`slice_ms`); `None` for
+    /// the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_ms: Option<u64>,
-    /// Whether the processors were kept awake while turns waited; `false` in runs that did not do so.
+    /// Whether the processors were kept awake while turns waited; `false` in runs that did not do
+    /// so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awake: bool,
-    /// Whether its turns were ordinary where those of others were in real time, since its run-time looks for other work before it waits for a server; `false` in runs in
-    /// which all were alike.
+    /// Whether its turns had ordinary priority where those of others were in real time. Its
+    /// run-time then looks for other work before it waits for a server. It is `false` in runs that
+    /// treated all alike.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordinary: bool,
-    /// What others used of the processors while its turns lasted, for each start; empty in runs that did not watch them.
+    /// Use of the processors by others during its turns, for each start; empty in runs that did not
+    /// watch them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Foreign>,
 }
 
-/// One round: subjects that are compared have a turn each.
+/// A round, in which compared subjects have a turn each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostRound {
     /// The start of the subject's process, from 0.
@@ -78,31 +91,38 @@ pub struct CostRound {
     pub iterations: u64,
     /// Processor time of the subject's processes an operation, test less control, ns.
     pub subject_ns: f64,
-    /// The same of the database server's processes; `None` where there is no server.
+    /// Processor time of the database server's processes an operation, ns; `None` without a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_ns: Option<f64>,
-    /// Time on the wall of an operation, ns, its control's included; 0 in runs that did not keep it.
+    /// Elapsed time of an operation, ns, including its control's; 0 in runs that did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wall_ns: f64,
-    /// Time of an operation by the subject's own clock, test less control, ns; `None` in runs that did not keep it.
+    /// Time of an operation by the subject's own clock, test less control, ns; `None` in runs that
+    /// did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<f64>,
-    /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
+    /// Possible error of both times, ns, because the kernel accounts for ended children in steps; 0
+    /// if none ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step_ns: f64,
-    /// By how much the processors were slower meanwhile than when they were fast, as a part of that; 0 in runs that did not keep it.
+    /// Relative slowness of the processors against their fast state; 0 in runs that did not keep
+    /// it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowed: f64,
-    /// Proportional memory of the subject's processes after it; 0 where it was not read, as of virtual machines, whose heaps grow to their limit before
-    /// anything is thrown away.
+    /// Proportional memory of the subject's processes after it; 0 if it was not read.
+    ///
+    /// Virtual machines are not read, because their heaps grow to a limit before any collection.
     #[serde(default, skip_serializing_if = "is_none_held")]
     pub held_bytes: u64,
-    /// The part of that by which the subject holds more than after the first round of its start in memory that it had reserved by then, such as a buffer that it
-    /// goes through: in private mappings of at most 16 MiB that were as they are after the last round.
+    /// Growth of held memory since the first round of its start in memory that was reserved by
+    /// then, such as a buffer.
+    ///
+    /// It counts only private mappings of at most 16 MiB that still exist unchanged after the last
+    /// round.
     #[serde(default, skip_serializing_if = "is_none_held")]
     pub walked_bytes: u64,
-    /// How often the subject took its turn in it until nothing slowed the processors: what it held before grew by that of all of them. 1 in runs that took each turn
-    /// once.
+    /// Attempts at the turn, until nothing slowed the processors. Memory grows by the work of all
+    /// attempts. It is 1 in runs that took each turn once.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub taken: u32,
 }
@@ -124,34 +144,35 @@ fn is_zero(number: &f64) -> bool {
 }
 
 impl CostRound {
-    /// Processor time of subject and server together an operation, ns.
+    /// Returns the processor time of subject and server together per operation, ns.
     pub fn both_ns(&self) -> f64 {
         self.subject_ns + self.server_ns.unwrap_or_default()
     }
 }
 
-/// What was held after a test.
+/// Memory held after a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldAfter {
     /// The start of the subject's process, from 0.
     pub start: u32,
-    /// By the subject.
+    /// Memory of the subject.
     pub subject: Held,
-    /// By the database server; `None` where there is none.
+    /// Memory of the database server; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerHeld>,
 }
 
-/// What a database server held, which serves all subjects of its kind.
+/// Memory of a database server, which serves all subjects of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerHeld {
-    /// What it is called.
+    /// Name of the server.
     pub name: String,
-    /// What it held.
+    /// Memory that it held.
     pub held: Held,
 }
 
-/// The median of what starts held, with an interval that holds what another start may hold where there was one. `None` of none.
+/// Returns the median over starts of memory, with an interval; `None` of no starts. A single start
+/// gets an interval that covers the likely difference of other starts.
 pub(super) fn memory_of(starts: &[f64]) -> Option<Interval> {
     let held = median_interval(starts)?;
     Some(match held.limits() {
@@ -161,14 +182,17 @@ pub(super) fn memory_of(starts: &[f64]) -> Option<Interval> {
 }
 
 impl Costs {
-    /// The median of a figure over the rounds in which nothing slowed the processors, with its interval, which is wider where too few were not
-    /// slowed; `None` where no round has it.
+    /// Returns the median of a figure over the rounds in which nothing slowed the processors.
+    ///
+    /// The interval is wider if too few rounds were calm. `None` if no round has the figure.
     pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         Some(widened(self.calm_median(of)?, self.step_ns()))
     }
 
-    /// Time of an operation, ns, as [`median`](Self::median): by the subject's own clock, in slices that last for milliseconds and follow others of the same test. `None`
-    /// in runs that did not keep it.
+    /// Returns the time of an operation, ns, as [`median`](Self::median).
+    ///
+    /// It is taken by the subject's own clock, in slices of milliseconds that follow others of the
+    /// same test. `None` in runs that did not keep it.
     pub fn time(&self) -> Option<Interval> {
         self.calm_median(|round| round.time_ns)
     }
@@ -180,7 +204,7 @@ impl Costs {
         Some(slowed_by(median_interval(&values)?, slowed))
     }
 
-    /// The largest error by steps of the kernel's account, ns.
+    /// Returns the largest error by steps of the kernel's account, ns.
     fn step_ns(&self) -> f64 {
         self.rounds
             .iter()
@@ -188,12 +212,12 @@ impl Costs {
             .fold(0.0, f64::max)
     }
 
-    /// Whether others disturbed most of its starts' turns.
+    /// Checks whether others disturbed most of its starts' turns.
     pub fn was_disturbed(&self) -> bool {
         mostly_disturbed(&self.foreign)
     }
 
-    /// How many of its rounds met no slowed processor.
+    /// Returns the number of its rounds without a slowed processor.
     pub fn calm_rounds(&self) -> usize {
         let calm = self
             .rounds
@@ -202,8 +226,10 @@ impl Costs {
         calm.count()
     }
 
-    /// Whether an operation mostly waits for something else than a processor: test less control by the clock, and by processor time. Runs that did not keep the first
-    /// have the time of the whole test for it.
+    /// Checks whether an operation mostly waits for something other than a processor.
+    ///
+    /// It compares elapsed and processor time, each of the test less its control. Runs that did not
+    /// keep the first use the elapsed time of the whole test.
     pub fn waits(&self) -> bool {
         let median = |of: fn(&CostRound) -> f64| {
             let values: Vec<f64> = self.rounds.iter().map(of).collect();
@@ -213,9 +239,11 @@ impl Costs {
         median(lasted_ns) > WAITS * median(CostRound::both_ns)
     }
 
-    /// The ratio of a figure to another subject's by the rounds that both have, of those in which nothing slowed the processors: that of the
-    /// medians of all starts. The interval holds the difference from start to start, also what few starts cannot show of it, and is wider where either waits, and where
-    /// too few rounds were not slowed.
+    /// Returns the ratio of a figure to another subject's, over calm rounds that both have.
+    ///
+    /// It is the ratio of the medians of all starts. The interval covers the difference between
+    /// starts, including the part that few starts cannot show. It is wider if either side waits or
+    /// too few rounds were calm.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let (rounds, slowed) = self.ratios(to, &of);
         let interval = ratio::over_starts(&rounds, Within::Median)?;
@@ -238,7 +266,7 @@ impl Costs {
         Some(steps.widen(times(interval, (1.0 + waiting) * (1.0 + slowed))))
     }
 
-    /// What each start says of that ratio; `None` where no round has it.
+    /// Returns the ratio of each start; `None` if no round has it.
     pub fn starts(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Starts> {
         let (rounds, _) = self.ratios(to, &of);
         (!rounds.is_empty()).then(|| Starts::of(&rounds, Within::Median))
@@ -261,7 +289,8 @@ impl Costs {
         calm::rounds(self.rounds.iter().filter_map(ratio).collect())
     }
 
-    /// The median over the starts of a number held; of one start it has no limits. `None` if nothing was read.
+    /// Returns the median over the starts of a number held, without limits for one start. `None` if
+    /// nothing was read.
     pub fn held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         median_interval(&self.each_held(of))
     }
@@ -271,12 +300,13 @@ impl Costs {
         values.collect()
     }
 
-    /// The same of memory, with an interval that holds what another start may hold where there was one.
+    /// Returns the median over the starts of memory, with an interval that covers other starts even
+    /// for a single one.
     pub fn memory(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         memory_of(&self.each_held(of))
     }
 
-    /// The same of threads: a count is what it is, also where one start was counted.
+    /// Returns the median over the starts of threads. A count from one start is taken as exact.
     pub fn threads(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         let held = self.held(of)?;
         Some(match held.limits() {
@@ -294,14 +324,15 @@ fn exactly(value: f64) -> Interval {
     }
 }
 
-/// What the kernel's steps may make of both sides of a ratio, as parts of them.
+/// Possible relative errors of both sides of a ratio by the kernel's steps.
 struct Steps {
     of: f64,
     to: f64,
 }
 
 impl Steps {
-    /// The farthest that the ratio may be with both sides anywhere in their steps; without an upper limit where its base may be nothing.
+    /// Widens a ratio to its extremes, with each side anywhere in its steps. The upper limit is
+    /// infinite if the base may be 0.
     fn widen(self, ratio: Interval) -> Interval {
         let least = (1.0 - self.of).max(0.0) / (1.0 + self.to);
         let most = match self.to < 1.0 {
@@ -316,30 +347,37 @@ impl Steps {
     }
 }
 
-/// What others used of the processors while something was measured.
+/// Use of the processors by others during a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Foreign {
-    /// The part of the time of the processors in use that neither the laboratory, nor what it started, had and that was not idle.
+    /// Share of the used processors' time that others had, or for which a quota stopped them. Idle
+    /// time, and that of the laboratory and its children, does not count.
     pub share: f64,
-    /// The same as a time, ns. The kernel tells it in steps of 10 ms.
+    /// The time of that share, ns, in the kernel's steps of 10 ms.
     pub foreign_ns: f64,
-    /// How often it was measured; of the attempts that with the least share is kept. Of a program, one more than its runs that were made again.
+    /// Time for which a container's processor quota stopped the measurement, ns; 0 in runs that did
+    /// not read it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stopped_ns: f64,
+    /// Number of attempts, of which the least disturbed is kept. For a program it is one more than
+    /// its repeated runs.
     pub attempts: u32,
 }
 
 impl Foreign {
-    /// Whether others disturbed it: by more than a tenth of the time, and more than an error of reading may be.
+    /// Checks whether others disturbed it: by more than a tenth of the time and more than a
+    /// possible error of reading.
     pub fn was_disturbed(&self) -> bool {
         is_disturbance(self.share, self.foreign_ns)
     }
 }
 
-/// Whether others disturbed more than half of several measurements.
+/// Checks whether others disturbed more than half of several measurements.
 pub fn mostly_disturbed(all: &[Foreign]) -> bool {
     2 * all.iter().filter(|of| of.was_disturbed()).count() > all.len()
 }
 
-/// Whether what others had of the processors, as a part of their time and in ns, disturbs.
+/// Checks whether use by others disturbs, given as share of the processors' time and in ns.
 pub(super) fn is_disturbance(share: f64, foreign_ns: f64) -> bool {
     share > FOREIGN_MUCH && foreign_ns > STEPS_NS
 }
@@ -348,7 +386,7 @@ pub(super) fn is_disturbance(share: f64, foreign_ns: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// What rounds of one start that agree say of a ratio.
+    /// Returns the ratio from equal rounds of one start.
     fn of_one_start(value: f64, rounds: u32) -> Interval {
         let rounds: Vec<(u32, f64)> = (0..rounds).map(|_| (0, value)).collect();
         ratio::over_starts(&rounds, Within::Median).unwrap()
@@ -396,7 +434,7 @@ mod tests {
         let ratio = with(14.0, &mostly).ratio(&with(11.0, &mostly), of).unwrap();
         assert_eq!(ratio, of_one_start(1.0, 10));
         assert_eq!(with(14.0, &mostly).median(of).unwrap().value, 10.0);
-        // Where it was never left alone, the ratio is of a slowed one, and may be off by as much.
+        // Every round of it is slowed, so the ratio may be off by as much.
         let always = |_: u32| 0.5;
         let ratio = with(14.0, &always).ratio(&with(7.0, &always), of).unwrap();
         assert_eq!(ratio.value, 2.0);
@@ -419,7 +457,8 @@ mod tests {
 
     #[test]
     fn limits_of_a_share_are_above_nothing() {
-        // Slowed to six times its time, of what waits, with steps of the kernel's account as large as the operation.
+        // The processors are slowed sixfold, the operation waits, and the kernel's steps are as
+        // large as the operation.
         let mut costs = costs(&[(0, 0, 10.0), (0, 1, 11.0)]);
         for round in &mut costs.rounds {
             (round.slowed, round.wall_ns, round.step_ns) = (5.0, 100.0, 10.0);
@@ -430,7 +469,7 @@ mod tests {
         assert!(ratio.high > 7.0, "{ratio:?}");
         let median = costs.median(of).unwrap();
         assert_eq!((median.low, median.high), (0.0, 11.0 * 6.0 + 10.0));
-        // What was measured below nothing is shown.
+        // A cost measured below zero is shown as such.
         costs.rounds[0].subject_ns = -1.0;
         assert!(costs.median(of).unwrap().low < -1.0);
     }
@@ -531,6 +570,7 @@ mod tests {
         let foreign = |share: f64, foreign_ns: f64| Foreign {
             share,
             foreign_ns,
+            stopped_ns: 0.0,
             attempts: 1,
         };
         assert!(!foreign(0.2, 10e6).was_disturbed());

@@ -1,4 +1,4 @@
-//! What came out of load on a server.
+//! Results of load on a server.
 
 mod latencies;
 
@@ -11,10 +11,10 @@ use antiphon_load::{Latency, Measured, Packed};
 use antiphon_measure::{Interval, median_interval, supports};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Above this part of its time the generator may be what limited the rate.
+/// Share of its time above which the generator may have limited the rate.
 const GENERATOR_BUSY: f64 = 0.9;
 
-/// Who sends requests.
+/// Program that sends requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Generator {
@@ -29,7 +29,7 @@ pub enum Generator {
 }
 
 impl Generator {
-    /// All of them.
+    /// All generators.
     pub const ALL: [Generator; 4] = [
         Generator::Antiphon,
         Generator::Wrk,
@@ -47,7 +47,7 @@ impl Generator {
         }
     }
 
-    /// The Debian package that gives it; nothing for our own.
+    /// Returns the generator's Debian package; empty for our own.
     pub fn package(self) -> &'static str {
         match self {
             Generator::Antiphon => "",
@@ -60,7 +60,7 @@ impl Generator {
 /// The load that is put on a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadTask {
-    /// What is asked for, from the slash on.
+    /// Requested path, from the slash on.
     pub path: String,
     /// The body that every answer must have.
     pub body: String,
@@ -68,20 +68,24 @@ pub struct LoadTask {
     pub connections: usize,
     /// Whether a connection is used for many requests.
     pub keep_alive: bool,
-    /// How many requests are due each second; closed loop if neither is given.
+    /// Requests due each second; closed loop if neither rate is given.
     pub per_second: Option<f64>,
-    /// The same as a percentage of what the server answered in closed loop just before, over as many connections of the same kind.
+    /// Requests due as a percentage of the server's rate in a closed loop just before, over as many
+    /// connections of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_closed: Option<f64>,
-    /// For how long the server is stopped in the middle, ms.
+    /// Time for which the server is stopped in the middle, ms.
     pub freeze_ms: Option<u64>,
-    /// Who sends.
+    /// Generator of the load.
     pub by: Generator,
-    /// Whether the generator sleeps while it waits, as others do, also where it has another processor than the server, on which it polls else. In plans of older
-    /// runs, which do not say, it does: what is left of such a run is measured as its beginning was.
+    /// Whether the generator sleeps during its waits, as others do. On a processor of its own it
+    /// otherwise polls.
+    ///
+    /// Plans of older runs lack this field and default to `true`, so that a resumed run measures
+    /// its rest as its beginning.
     #[serde(default = "slept")]
     pub sleeps: bool,
-    /// How long requests are sent in a round, s.
+    /// Sending time in a round, s.
     pub seconds: f64,
 }
 
@@ -90,12 +94,13 @@ fn slept() -> bool {
 }
 
 impl LoadTask {
-    /// Whether requests are due at times that do not depend on the server.
+    /// Checks for an open schedule, whose due times do not depend on the server.
     pub fn is_open(&self) -> bool {
         self.per_second.is_some() || self.percent_of_closed.is_some()
     }
 
-    /// How long requests are sent in a round in all, s: those of the closed loop before an open schedule that follows it, too.
+    /// Returns the whole sending time of a round, s, including the closed loop before an open
+    /// schedule.
     pub fn sending_seconds(&self) -> f64 {
         match self.percent_of_closed {
             Some(_) => 2.0 * self.seconds,
@@ -104,20 +109,21 @@ impl LoadTask {
     }
 }
 
-/// What a server did under a load.
+/// Result of a server under a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadOutcome {
     /// The load.
     pub task: LoadTask,
     /// The rounds, in the order of time.
     pub rounds: Vec<LoadRound>,
-    /// Those of the same server started twice, where it was: what differs between the two is noise.
+    /// Rounds of the same server started twice, if it was: the difference between the two is noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<LoadRound>,
-    /// Why the second start was measured no more, if it failed.
+    /// Reason why the second start was no longer measured, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_failed: Option<Absence>,
-    /// How it became warm, round by round. With the first load of a server in a placement; the others ran in the same processes.
+    /// Warm-up, round by round. It stands with the server's first load in a placement; later loads
+    /// ran in the same processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm_ups: Vec<WarmUp>,
 }
@@ -137,51 +143,61 @@ pub struct LoadRound {
     /// The closed loop just before, where the schedule is a percentage of its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<ClosedLoop>,
-    /// Requests without an answer when it ended, those that were due and never sent among them.
+    /// Requests without an answer at its end, including due ones that were never sent.
     pub unanswered: u64,
     /// Processor time of the server's processes, ns.
     pub server_cpu_ns: u64,
     /// Processor time of the generator, ns.
     pub generator_cpu_ns: u64,
-    /// What of it the generator polled for while nothing had come, ns; `None` where it slept then, and in older runs, in which it always did. A server's processor
-    /// time holds what it takes to wake a generator that sleeps.
+    /// Part of the generator's processor time spent on empty polls, ns; `None` if it slept instead.
+    ///
+    /// Older generators always slept. A server's processor time includes the wake-up of a sleeping
+    /// generator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_polls_ns: Option<u64>,
     /// The generator's processor time, without such polls, as a part of its time.
     pub generator_share: f64,
-    /// The part of the processors in use that neither server nor generator had and that was not idle.
+    /// Whether a polling generator was the limit for another reason, such as other programs on its
+    /// processor; `false` in older runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator_limited: bool,
+    /// Share of the processors in use that was neither idle nor used by server or generator.
     pub foreign_share: f64,
-    /// The same as a time, ns; `None` in runs that did not keep it.
+    /// The time of that share, ns; `None` in runs that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_ns: Option<f64>,
-    /// The core-to-core latency of the server's processor and the generator's before it and after, ns; `None` where both are one, where it was not measured,
-    /// and in older runs.
+    /// Core-to-core latency of the server's processor and the generator's, before and after the
+    /// round, ns.
+    ///
+    /// `None` if both are one processor, if it was not measured, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_to_core_ns: Option<[f64; 2]>,
-    /// How often it was measured; of the attempts that with the least foreign share is kept.
+    /// Number of attempts, of which the one with the least foreign share is kept.
     pub attempts: u32,
-    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; `None` where the generator does not tell, or the round has too few requests for it. What
-    /// all rounds say together is in [`LoadOutcome::latencies`].
-    #[serde(default, deserialize_with = "told")]
+    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns.
+    ///
+    /// `None` if the generator does not tell it or the round has too few requests.
+    /// [`LoadOutcome::latencies`] combines all rounds.
+    #[serde(default, deserialize_with = "reported")]
     pub p50_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "reported")]
     pub p99_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "reported")]
     pub p999_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "reported")]
     pub longest_ns: Option<u64>,
-    /// The raw histogram of all latencies; `None` where the generator does not tell, and in older runs.
+    /// Raw histogram of all latencies; `None` if the generator does not tell it, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Packed>,
-    /// How late requests were sent at 99 per cent, ns.
-    #[serde(default, deserialize_with = "told")]
+    /// Lateness of sent requests at 99 per cent, ns.
+    #[serde(default, deserialize_with = "reported")]
     pub lag_p99_ns: Option<u64>,
     /// Jain's index over the connections; see [`tells_connections`](Self::tells_connections).
     pub fairness: Option<f64>,
-    /// The connections that were starved, from 0; see [`tells_connections`](Self::tells_connections).
+    /// Starved connections, from 0; see [`tells_connections`](Self::tells_connections).
     pub starved: Vec<usize>,
     /// Connections that were opened again.
     pub reconnects: u64,
@@ -191,11 +207,13 @@ pub struct LoadRound {
     pub peak_bytes: u64,
     /// Their threads.
     pub threads: u64,
-    /// Context switches of those, without a virtual machine's compilers; `None` where one of them ended meanwhile or could not be read, and in older runs. What threads had that
-    /// began and ended within the round is in no count.
+    /// Context switches of the server's threads, without a virtual machine's compilers.
+    ///
+    /// `None` if one of them ended meanwhile or was unreadable, and in older runs. Switches of
+    /// threads that began and ended within the round are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<ContextSwitches>,
-    /// What was seen of a freeze.
+    /// Observation of a freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
 }
@@ -203,9 +221,9 @@ pub struct LoadRound {
 /// Context switches of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextSwitches {
-    /// To wait: for a request, for another thread, for a lock.
+    /// Switches for a wait: for a request, for another thread, for a lock.
     pub voluntary: u64,
-    /// By preemption, or by yielding.
+    /// Switches by preemption, or by yielding.
     pub involuntary: u64,
 }
 
@@ -216,37 +234,42 @@ pub struct ClosedLoop {
     pub per_second: f64,
     /// The generator's processor time, without polls that found nothing, as a part of its time.
     pub generator_share: f64,
+    /// Whether the generator was the limit, as for the round itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator_limited: bool,
 }
 
-/// The generator's self-test: the server stood still for a known time, and the histogram must show it.
+/// Self-test of the generator: the server stood still for a known time, which the histogram must
+/// show.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Freeze {
-    /// How long it stood, ns.
+    /// Duration of the freeze, ns.
     pub frozen_ns: u64,
     /// The longest latency, ns.
     pub longest_ns: u64,
     /// Latencies longer than half of it.
     pub long: u64,
-    /// How many of those there must be: requests that were due in its first half.
+    /// Expected number of such latencies: requests due in the first half of the freeze.
     pub owed: u64,
 }
 
 impl Freeze {
-    /// Whether the histogram shows it: a latency as long as the freeze, and the waits of those that were due in it, within a tenth.
+    /// Checks whether the histogram shows the freeze, within a tenth: one latency as long as it,
+    /// and all waits it caused.
     pub fn is_seen(&self) -> bool {
         self.longest_ns as f64 >= 0.9 * self.frozen_ns as f64
             && self.long as f64 >= 0.9 * self.owed as f64
     }
 }
 
-/// How a server became warm after a start.
+/// Warm-up of a server after a start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// The round.
     pub round: u32,
     /// Its slices.
     pub slices: Vec<WarmSlice>,
-    /// Whether the rule held before the time for it was over.
+    /// Whether the rule held before its time was over.
     pub is_warm: bool,
 }
 
@@ -259,13 +282,20 @@ pub struct WarmSlice {
     pub cpu_ns: f64,
     /// Right answers a second.
     pub per_second: f64,
-    /// The part of its processor time that compilers of a virtual machine had, as far as they can be told.
+    /// Share of its processor time used by a virtual machine's compilers, as far as they are
+    /// visible.
     #[serde(default)]
     pub compiling: f64,
 }
 
+/// Checks whether a generator was the limit. A generator on the server's processor waits for it by
+/// design; only its own work limits it.
+pub(crate) fn is_limited(measured: &Measured) -> bool {
+    measured.polls && !measured.limits().is_empty()
+}
+
 impl LoadRound {
-    /// What the laboratory's own generator measured.
+    /// Creates a round from a measurement of the laboratory's own generator.
     pub(crate) fn of(measured: &Measured) -> LoadRound {
         LoadRound {
             answered: measured.answered,
@@ -273,6 +303,7 @@ impl LoadRound {
             unanswered: measured.unanswered + measured.never_sent,
             generator_cpu_ns: measured.own_cpu_ns,
             generator_share: measured.own_share(),
+            generator_limited: is_limited(measured),
             lag_p99_ns: at(&measured.lag, 99.0),
             fairness: Some(measured.fairness()),
             starved: measured.starved(),
@@ -281,7 +312,7 @@ impl LoadRound {
         }
     }
 
-    /// The same with these latencies.
+    /// Sets the latencies of the round.
     fn with_latency(self, latency: &Latency) -> LoadRound {
         LoadRound {
             p50_ns: at(latency, 50.0),
@@ -293,12 +324,13 @@ impl LoadRound {
         }
     }
 
-    /// Processor time of the server a request, ns.
+    /// Returns the server's processor time per request, ns.
     pub fn cpu_ns(&self) -> f64 {
         self.a_request(self.server_cpu_ns)
     }
 
-    /// Voluntary context switches of the server a request: how often its threads waited. `None` where they are not known.
+    /// Returns the server's voluntary context switches per request, which is the number of waits of
+    /// its threads. `None` if they are not known.
     pub fn voluntary(&self) -> Option<f64> {
         Some(self.a_request(self.switches?.voluntary))
     }
@@ -308,84 +340,99 @@ impl LoadRound {
         Some(self.a_request(self.switches?.involuntary))
     }
 
-    /// What a right answer has of all.
+    /// Divides a total by the number of right answers.
     fn a_request(&self, all: u64) -> f64 {
         all as f64 / (self.answered as f64).max(1.0)
     }
 
-    /// Whether the generator told of single connections: who does not know the longest wait does not know whose it was.
+    /// Checks whether the generator told of single connections. One that does not tell the longest
+    /// wait does not know its connection.
     pub fn tells_connections(&self) -> bool {
         self.longest_ns.is_some()
     }
 
-    /// Whether connections were starved.
+    /// Checks whether connections were starved.
     pub fn starves(&self) -> bool {
         !self.starved.is_empty()
     }
 
-    /// Whether the generator may be what limited the rate, or that of the closed loop of which it is a part.
+    /// Checks whether the generator may have limited the rate, or that of the closed loop before
+    /// it.
     pub fn generator_was_busy(&self) -> bool {
-        let closed = self.closed.map_or(0.0, |closed| closed.generator_share);
-        self.generator_share.max(closed) > GENERATOR_BUSY
+        let share = |closed: ClosedLoop| closed.generator_share;
+        let limited = |closed: ClosedLoop| closed.generator_limited;
+        self.generator_share.max(self.closed.map_or(0.0, share)) > GENERATOR_BUSY
+            || self.generator_limited
+            || self.closed.is_some_and(limited)
     }
 
-    /// Whether others disturbed it, by the same rule as [`Foreign::was_disturbed`](super::Foreign::was_disturbed). Older runs did not keep for how long, and are
-    /// taken at their share alone.
+    /// Checks whether others disturbed it, by the same rule as
+    /// [`Foreign::was_disturbed`](super::Foreign::was_disturbed). Older runs did not keep the time,
+    /// and are judged by their share alone.
     pub fn was_disturbed(&self) -> bool {
         is_disturbance(self.foreign_share, self.foreign_ns.unwrap_or(f64::INFINITY))
     }
 }
 
 impl LoadOutcome {
-    /// Whether the generator polled while it waited.
+    /// Checks whether the generator polled during its waits.
     pub fn polls(&self) -> bool {
         self.rounds
             .iter()
             .any(|round| round.empty_polls_ns.is_some())
     }
 
-    /// The median over the rounds of a figure, with its interval; `None` without rounds.
+    /// Returns the median of a figure over the rounds, with its interval; `None` without rounds.
     pub fn median(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
         median_interval(&self.rounds.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The ratio of a figure to another server's by the rounds that both have: that of what stands for all epochs. The interval holds the
-    /// difference from start to start, also what few starts cannot show of it.
+    /// Returns the ratio of a figure to another server's, over the rounds that both have.
+    ///
+    /// Each epoch gives one ratio, and their centre is the result. The interval covers the
+    /// difference between starts, including the part that few starts cannot show.
     pub fn ratio(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
         over_starts(&ratios(&self.rounds, &to.rounds, of), Within::Centre)
     }
 
-    /// What each start, which is an epoch, says of that ratio; `None` where no round has it.
+    /// Returns the ratio of each start, which is an epoch; `None` if no round has it.
     pub fn starts(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Starts> {
         let rounds = ratios(&self.rounds, &to.rounds, of);
         (!rounds.is_empty()).then(|| Starts::of(&rounds, Within::Centre))
     }
 
-    /// The same of the server to itself, where it was started twice: how far from 1 a ratio may be by chance. The interval is that of the rounds
-    /// alone, since what starts differ by is just what is looked for.
+    /// Returns the ratio of a server to itself, if it was started twice: the distance from 1 that
+    /// chance makes.
+    ///
+    /// The interval is that of the rounds alone, because the difference between starts is the
+    /// quantity in question.
     pub fn ratio_to_itself(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
         let ratios = ratios(&self.again, &self.rounds, of).into_iter();
         median_interval(&ratios.map(|(_, ratio)| ratio).collect::<Vec<_>>())
     }
 
-    /// The rounds of all starts, also of the second one of a server that was started twice.
+    /// Returns the rounds of all starts, including the second one of a server that was started
+    /// twice.
     pub fn all_rounds(&self) -> impl Iterator<Item = &LoadRound> {
         self.rounds.iter().chain(&self.again)
     }
 
-    /// The median over the rounds of a figure that not all generators tell; `None` where none was told.
-    pub fn told(&self, of: impl Fn(&LoadRound) -> Option<f64>) -> Option<Interval> {
+    /// Returns the median over the rounds of a figure that not all generators tell; `None` without
+    /// any.
+    pub fn reported(&self, of: impl Fn(&LoadRound) -> Option<f64>) -> Option<Interval> {
         median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())
     }
 
-    /// How far apart the processors of server and generator were, ns, before and after each round.
+    /// Returns the core distances of server and generator, ns, before and after each round.
     pub fn distances(&self) -> impl Iterator<Item = f64> {
         let about = self.rounds.iter().filter_map(|round| round.core_to_core_ns);
         about.flatten()
     }
 
-    /// What the server held when its last round was over, bytes: the median over its starts, also of one that was started twice, with the interval of what
-    /// another start may hold. `None` without rounds.
+    /// Returns the memory that the server held after its last round, bytes; `None` without rounds.
+    ///
+    /// It is the median over all starts, second ones included. Its interval covers the likely
+    /// difference of other starts.
     pub fn memory(&self) -> Option<Interval> {
         let held = |rounds: &[LoadRound]| -> Vec<f64> {
             let starts = rounds.chunk_by(|a, b| a.epoch == b.epoch);
@@ -395,29 +442,30 @@ impl LoadOutcome {
         memory_of(&[held(&self.rounds), held(&self.again)].concat())
     }
 
-    /// How many rounds fit a condition.
+    /// Counts the rounds that fit a condition.
     pub fn count(&self, fits: impl Fn(&LoadRound) -> bool) -> usize {
         self.rounds.iter().filter(|round| fits(round)).count()
     }
 }
 
-/// A percentile of latencies, ns; `None` of too few.
+/// Returns a percentile of latencies, ns; `None` of too few.
 fn at(latency: &Latency, percentile: f64) -> Option<u64> {
     let is_known = supports(percentile, latency.count());
     some(latency.at(percentile / 100.0)).filter(|_| is_known)
 }
 
-/// A time that was measured is never 0.
+/// Returns a measured time, which is never 0.
 fn some(ns: u64) -> Option<u64> {
     (ns > 0).then_some(ns)
 }
 
-/// Older runs have 0 for what the generator did not tell.
-fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+/// Reads a field in which older runs have 0 if the generator did not tell it.
+fn reported<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Option::deserialize(deserializer)?.and_then(some))
 }
 
-/// Ratios of a figure within rounds, each with its epoch; none of what was not told, which is not a number.
+/// Returns ratios of a figure within rounds, each with its epoch. Untold figures, which are no
+/// numbers, give none.
 fn ratios(
     rounds: &[LoadRound],
     to: &[LoadRound],
@@ -482,7 +530,7 @@ mod tests {
         // Of 0.1 s on one processor.
         assert!(!round(Some(11e6)).was_disturbed());
         assert!(round(Some(33e6)).was_disturbed());
-        // Older runs tell the share alone.
+        // Older runs have only the share.
         assert!(round(None).was_disturbed());
     }
 }

@@ -1,9 +1,9 @@
-//! Ratios of two figures that were taken in the same rounds, by one start of the processes or by several.
+//! Ratios of two figures from the same rounds, of one start of the processes or of several.
 
 use antiphon_measure::{Interval, median_interval, student};
 
-/// By how much a ratio of two costs is taken to differ from start to start of the processes before starts show it, as a standard deviation: each side's by
-/// 1.4 % (docs/method.md, section 9). That counts as much as so many starts beyond the first.
+/// Assumed standard deviation of a cost ratio between starts, before starts show it: 1.4 % for each
+/// side (docs/explanation/noise.md). It counts as much as `WORTH` starts beyond the first.
 const DEVIATION: f64 = std::f64::consts::SQRT_2 * 0.014;
 const WORTH: f64 = 4.0;
 
@@ -13,30 +13,33 @@ const LEVEL: f64 = 0.95;
 /// Starts whose medians alone say nothing of the others: fewer, and the interval holds them all.
 const FEW: usize = 6;
 
-/// A start counts if it has so many rounds, where some start has.
+/// Rounds from which a start counts, if some start has as many.
 const ROUNDS: usize = 3;
 
-/// Two runs differ by no more than so many times what one of them may be off, as a standard deviation, nine times in ten.
+/// Multiple of a run's standard deviation that the difference of two runs stays within, nine times
+/// in ten.
 const NINE_IN_TEN: f64 = 1.645;
 
-/// What stands for the rounds of a start.
+/// Summary of the rounds of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
     /// Their median: of rounds in which a collector is at work or is not, and which come in dozens.
     Median,
-    /// The median of the means of any two of them (Hodges and Lehmann): of a few rounds that differ by this and that.
+    /// The median of the means of any two rounds (Hodges and Lehmann), for few rounds with varied
+    /// errors.
     Centre,
 }
 
-/// What starts of the processes say of a ratio, one after the other.
+/// Ratios of the starts of the processes, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starts {
-    /// What stands for each start's rounds: their median, or of servers under load their Hodges-Lehmann estimate.
+    /// Summary of each start's rounds: their median, or the Hodges-Lehmann estimate for servers
+    /// under load.
     pub medians: Vec<f64>,
 }
 
 impl Starts {
-    /// Of rounds, each with the start that it is of.
+    /// Summarises rounds, each given with its start.
     pub(super) fn of(rounds: &[(u32, f64)], within: Within) -> Starts {
         let mut starts: Vec<u32> = rounds.iter().map(|(start, _)| *start).collect();
         starts.sort_unstable();
@@ -58,8 +61,11 @@ impl Starts {
         }
     }
 
-    /// What all starts say together: the median of the means of any two of them, and of each with itself (Hodges and Lehmann). Where starts have one of
-    /// two states, their own median would be now the one and now the other; and one start that is like none of the others would draw their mean.
+    /// Returns the Hodges-Lehmann estimate of all starts: the median of the means of any two, each
+    /// with itself included.
+    ///
+    /// If starts have one of two states, their plain median jumps between both. A mean would follow
+    /// a single outlying start.
     pub fn centre(&self) -> f64 {
         centre(&self.medians).unwrap_or_default()
     }
@@ -68,34 +74,38 @@ impl Starts {
         self.medians.iter().sum::<f64>() / self.medians.len().max(1) as f64
     }
 
-    /// By how much starts differ, as a standard deviation and a part of the ratio; `None` of one start, which shows nothing of it.
+    /// Returns the relative standard deviation between starts; `None` of one start, which shows
+    /// nothing of it.
     pub fn deviation(&self) -> Option<f64> {
         let more = self.medians.len().checked_sub(1).filter(|more| *more > 0)?;
         Some((self.squares() / more as f64).sqrt())
     }
 
-    /// The farthest start from another, as a part of the ratio.
+    /// Returns the range of the starts, relative to the ratio.
     pub fn range(&self) -> f64 {
         let least = self.medians.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.medians.iter().copied().fold(0.0, f64::max);
         (most - least) / self.centre().abs().max(f64::MIN_POSITIVE)
     }
 
-    /// How far two runs of so many starts are from each other at most, nine times in ten, where starts differ by this deviation.
+    /// Returns the largest likely distance of two such runs, nine times in ten, if starts differ by
+    /// this deviation.
     pub fn apart(&self, deviation: f64) -> f64 {
         let starts = self.medians.len().max(1) as f64;
         NINE_IN_TEN * std::f64::consts::SQRT_2 * deviation / starts.sqrt()
     }
 
-    /// The sum of the squares of what starts are off their mean, as parts of it.
+    /// Returns the sum of the squared relative deviations of starts from their mean.
     fn squares(&self) -> f64 {
         let mean = self.mean();
         let off = self.medians.iter().map(|of| (of / mean - 1.0).powi(2));
         off.sum()
     }
 
-    /// How far the mean may be off by what starts differ by, as a part of it: Student's t, with what is known of starts in general beside what these
-    /// show, which of few is little.
+    /// Returns the possible relative error of the mean by differences between starts.
+    ///
+    /// It is Student's t, with general knowledge of starts beside these ones, because few starts
+    /// show little.
     fn unseen(&self) -> f64 {
         let starts = self.medians.len() as f64;
         let freedom = WORTH + starts - 1.0;
@@ -104,18 +114,24 @@ impl Starts {
     }
 }
 
-/// The median of the means of any two, and of each with itself (Hodges and Lehmann); `None` of none.
+/// Returns the median of the means of any two values, each with itself included (Hodges and
+/// Lehmann); `None` of none.
 fn centre(values: &[f64]) -> Option<f64> {
     let firsts = values.iter().enumerate();
     let means = firsts.flat_map(|(at, a)| values[at..].iter().map(|b| f64::midpoint(*a, *b)));
     Some(median_interval(&means.collect::<Vec<f64>>())?.value)
 }
 
-/// What several ratios of the same two subjects have in common: the median of the geometric means of any two of them, and of each with itself (Hodges and Lehmann, of
-/// their logarithms). It is the same whichever of the two is divided by the other, and one ratio that is like none of the others draws it little.
+/// Returns the common value of several ratios of the same two subjects.
 ///
-/// Errors of ratios depend on each other, as those of one process do. It rises with each ratio, so where all ratios are within their limits it is within those that
-/// follow from all lower and from all upper ones; no independence makes them narrower. No cost is less than nothing, so a limit below is taken for it.
+/// It is the median of the geometric means of any two ratios, each with itself included (Hodges and
+/// Lehmann, of their logarithms). It is inverse if the two subjects are exchanged, and one outlying
+/// ratio affects it little.
+///
+/// Errors of the ratios depend on each other, as those of one process do. The estimate rises with
+/// each ratio. If all ratios are within their limits, it is therefore between the estimates of all
+/// lower and of all upper limits. Independence is not assumed to narrow them. No cost is negative,
+/// so a limit below zero counts as zero.
 pub fn typical(ratios: &[Interval]) -> Option<Interval> {
     let of = |limit: fn(&Interval) -> f64| {
         let logarithm = |ratio| f64::ln(limit(ratio).max(0.0));
@@ -129,10 +145,11 @@ pub fn typical(ratios: &[Interval]) -> Option<Interval> {
     })
 }
 
-/// The ratio by all rounds, each with the start that it is of; `None` of no rounds.
+/// Returns the ratio over all rounds, each given with its start; `None` of no rounds.
 ///
-/// Rounds of one start have its state in common, so each start counts once, with what stands for its rounds. The interval holds what starts differ by, and
-/// what rounds within them leave open; of few starts, it holds what every one of them says.
+/// Rounds of one start share its state, so each start counts once, by its summary. The interval
+/// covers the difference between starts and the uncertainty within them. With few starts it covers
+/// the summary of every one.
 pub(super) fn over_starts(rounds: &[(u32, f64)], within_start: Within) -> Option<Interval> {
     let starts = Starts::of(rounds, within_start);
     let all: Vec<f64> = rounds.iter().map(|(_, ratio)| *ratio).collect();
@@ -150,7 +167,8 @@ pub(super) fn over_starts(rounds: &[(u32, f64)], within_start: Within) -> Option
     Some(widened(whole, value.abs() * starts.unseen()))
 }
 
-/// Limits that are farther from each other by so much on either side. What is above nothing stays there: no cost is less.
+/// Widens limits by an amount on either side. A limit above zero stays there, because no cost is
+/// negative.
 pub(super) fn widened(interval: Interval, by: f64) -> Interval {
     let low = interval.low - by;
     Interval {
@@ -163,7 +181,7 @@ pub(super) fn widened(interval: Interval, by: f64) -> Interval {
     }
 }
 
-/// The limits of a ratio that may be off by a factor in either direction.
+/// Widens the limits of a ratio by a factor in either direction.
 pub(super) fn times(ratio: Interval, factor: f64) -> Interval {
     Interval {
         low: ratio.low / if ratio.low > 0.0 { factor } else { 1.0 },
@@ -172,8 +190,10 @@ pub(super) fn times(ratio: Interval, factor: f64) -> Interval {
     }
 }
 
-/// The limits of a cost that was taken on processors slowed by such a part. What is slowed takes so many times as long, so that a cost above nothing stays there:
-/// taken off as a part of the figure, much slowness would make all that was measured as good as nothing.
+/// Widens the limits of a cost that was taken on processors slowed by this part.
+///
+/// Slowness is a factor on time, so a positive cost keeps positive limits. A subtraction would let
+/// great slowness reduce the lower limit to nothing.
 pub(super) fn slowed_by(interval: Interval, part: f64) -> Interval {
     match interval.low > 0.0 {
         true => times(interval, 1.0 + part),
@@ -261,7 +281,7 @@ mod tests {
         assert!(is(other_way.value, 0.25) && is(other_way.low, 1.0 / 4.8));
         let odd = typical(&[2.0, 2.1, 1.9, 2.0, 900.0].map(ratio)).unwrap();
         assert!(odd.value < 2.2, "{odd:?}");
-        // Limits that are not known make those of all unknown no sooner than half of them are.
+        // Unknown limits make those of all unknown only from half of them on.
         let open = Interval {
             value: 1.0,
             low: 0.0,

@@ -1,8 +1,9 @@
-//! What a whole program says of its run: its answer, its time, and what it counted.
+//! Account of a whole program about its run: its answer, its time, and its counters.
 //!
-//! Lines that begin with `@@ run ` are the program's account, as `name=number` words; `elapsed_ns` (or `elapsed_us`, `elapsed_ms`) must be among
-//! them. All other lines of standard output are its answer. A run-time system that counts may end standard error with one JSON
-//! object, whose numbers are counters too.
+//! Lines that begin with `@@ run ` are the program's account, as `name=number` words. One of them
+//! must be `elapsed_ns` (or `elapsed_us`, `elapsed_ms`). All other lines of standard output are its
+//! answer. A run-time system may end standard error with one JSON object, whose numbers are
+//! counters too.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,14 +18,14 @@ const TIMES: [(&str, u64); 3] = [
     ("elapsed_ms", 1_000_000),
 ];
 
-/// What a run said.
+/// Account of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Account {
     /// Its answer, line by line.
     pub(super) answer: String,
     /// The time that it took by its own account, ns.
     pub(super) elapsed_ns: u64,
-    /// What was counted.
+    /// Counters by name.
     pub(super) counters: BTreeMap<String, u64>,
 }
 
@@ -42,11 +43,11 @@ impl Account {
                 }
             }
         }
-        // The finest unit that was told counts.
-        let told = TIMES
+        // The finest given unit counts.
+        let reported = TIMES
             .iter()
             .find_map(|(word, ns)| Some(counters.get(*word)?.saturating_mul(*ns)));
-        let elapsed_ns = told.ok_or("it did not print `@@ run elapsed_ns=…`")?;
+        let elapsed_ns = reported.ok_or("it did not print `@@ run elapsed_ns=…`")?;
         counters.retain(|name, _| TIMES.iter().all(|(word, _)| name != word));
         Ok(Account {
             answer,
@@ -66,7 +67,7 @@ fn read_words(words: &str, counters: &mut BTreeMap<String, u64>) -> Result<(), S
     Ok(())
 }
 
-/// The numbers of the JSON object that standard error ends with; none if it does not.
+/// Returns the numbers of the JSON object at the end of standard error; none without one.
 fn statistics(stderr: &str) -> BTreeMap<String, u64> {
     let begins = stderr.match_indices('{').map(|(at, _)| at);
     let at_line = |at: &usize| *at == 0 || stderr.as_bytes()[*at - 1] == b'\n';
@@ -80,7 +81,7 @@ fn statistics(stderr: &str) -> BTreeMap<String, u64> {
     counters
 }
 
-/// Whole numbers by the path of their names, joined by dots.
+/// Collects whole numbers by the path of their names, joined by dots.
 fn flatten(path: &str, value: &Value, counters: &mut BTreeMap<String, u64>) {
     match value {
         Value::Object(fields) => {

@@ -1,14 +1,16 @@
-//! From a series of clock readings to the facts that plans are made with.
+//! Facts of a clock for plans, from a series of its readings.
 
 use antiphon_measure::{ClockEstimate, ClockFacts};
 
-/// Taken where a subject cannot read the clock that it names: slow and coarse, so that slices come out long rather than short.
+/// Assumed clock of a subject whose clock cannot be read. It is slow and coarse, so that slices
+/// become long rather than short.
 pub(super) const UNKNOWN_CLOCK: ClockFacts = ClockFacts {
     resolution_ns: 100.0,
     cost_ns: 200.0,
 };
 
-/// Resolution and cost of a clock in ns, from readings of it; [`UNKNOWN_CLOCK`] where they cannot tell.
+/// Returns resolution and cost of a clock in ns, from its readings; [`UNKNOWN_CLOCK`] if they do
+/// not tell.
 pub(crate) fn clock_facts(readings: &[i64]) -> ClockFacts {
     match ClockEstimate::from_readings(readings) {
         Ok(estimate) => ClockFacts {

@@ -1,5 +1,5 @@
-//! An item is measured while the processors are watched. In a full run a frame that others disturb is measured again, and of the attempts
-//! that is kept which they disturbed least.
+//! Attempts at an item, with the processors under watch. In a full run a disturbed frame is
+//! measured again, and the least disturbed attempt is kept.
 
 use super::Task;
 use super::engine::{Engine, Failure};
@@ -10,16 +10,16 @@ use crate::machine::typical_core_to_core_ns;
 use crate::record::{CoreToCore, Foreign};
 use antiphon_measure::Placement;
 
-/// What was seen of the processors around an item.
+/// State of the processors around an item.
 #[derive(Default)]
 pub(super) struct Around {
-    /// What others used of them.
+    /// Use of the processors by others.
     pub(super) foreign: Option<Foreign>,
-    /// How far apart they were.
+    /// Core distance of the processors.
     pub(super) core_to_core_ns: Option<CoreToCore>,
 }
 
-/// What came out of an item, and what was seen of the processors meanwhile.
+/// Measures an item, and watches the processors meanwhile.
 pub(super) fn measure(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -30,7 +30,7 @@ pub(super) fn measure(
     if let Task::Absent(_) = &item.task {
         return Ok((engine.measure(position, start, share)?, Around::default()));
     }
-    // Where time is short, each item's share of it is spent once.
+    // In a short run there is one attempt, which has all of the item's share of time.
     let repeats = item.task == Task::Frame && !engine.quick && share >= 1.0;
     let most = if repeats { ATTEMPTS } else { 1 };
     engine.processes.place_server(&item.identity);
@@ -45,7 +45,7 @@ pub(super) fn measure(
             if engine.interrupted() {
                 return Ok::<_, Failure>(None);
             }
-            // Another attempt begins anew, and not with what was read before the run was interrupted.
+            // Another attempt begins without the readings stored before the run was interrupted.
             engine.stored[position].retain(|(of, _)| *of != start);
         }
         let before = distance();
@@ -72,7 +72,8 @@ pub(super) fn measure(
     Ok((measured, around))
 }
 
-/// Core-to-core latency between the processors of a placement, ns; `None` where it has not two, or they had no turn at the same time.
+/// Returns the core-to-core latency of a placement, ns; `None` if it has one processor, or both had
+/// no turn at once.
 fn distance_ns(placement: Placement) -> Option<f64> {
     let Placement::Across { main, partner } = placement else {
         return None;
@@ -80,7 +81,7 @@ fn distance_ns(placement: Placement) -> Option<f64> {
     typical_core_to_core_ns(main as usize, partner as usize)
 }
 
-/// What is kept of both readings; nothing where there is none.
+/// Combines both readings; `None` without any.
 fn around(start: u32, before: Option<f64>, after: Option<f64>) -> Option<CoreToCore> {
     before.or(after)?;
     Some(CoreToCore {

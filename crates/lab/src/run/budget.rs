@@ -6,7 +6,7 @@ use std::time::Instant;
 /// An item's time is not shortened below this share of the suite's.
 const LEAST_SHARE: f64 = 0.05;
 
-/// What starting a process and asking costs beside the measuring, s.
+/// Time to start a process and to ask, beside the measurement, s.
 const OVERHEAD: f64 = 0.01;
 
 /// Rounds that a load has at least, and its share of starting and warming its server in each, s.
@@ -16,15 +16,15 @@ const LOAD_START: f64 = 0.3;
 pub(super) struct Budget {
     begun: Instant,
     total: Option<f64>,
-    /// The part of it that items leave to what comes after them.
+    /// Part of it that items leave to later work.
     kept: f64,
-    /// Whether all of it is used, however little the items ask for.
+    /// Whether items take all of the time, even if they ask for less.
     is_filled: bool,
     /// Nominal time of all items that are still to come, s.
     left: f64,
-    /// What they take at least for each second of it, s.
+    /// Least duration of items for each second of nominal time, s.
     least: f64,
-    /// How much longer items took than their share, as a running ratio.
+    /// Running ratio of the items' duration to their share.
     pace: f64,
 }
 
@@ -46,7 +46,7 @@ impl Budget {
         self.kept = part;
     }
 
-    /// Says that the items that are to come take so much at least, s, however short the time is.
+    /// Sets the least duration of the coming items, s, however short the time is.
     pub(super) fn take_at_least(&mut self, seconds: f64) {
         self.least = seconds / self.left.max(1e-9);
     }
@@ -60,7 +60,8 @@ impl Budget {
         self.is_filled
     }
 
-    /// The share of its nominal time that an item may take now: 1, or less where the budget does not reach for all that is left.
+    /// Returns the share of its nominal time that an item may take now: 1, or less if the budget is
+    /// short.
     pub(super) fn share(&self) -> f64 {
         let (Some(remaining), Some(total)) = (self.remaining(), self.total) else {
             return 1.0;
@@ -69,7 +70,7 @@ impl Budget {
         (remaining / (self.left * self.pace).max(1e-9)).clamp(LEAST_SHARE, 1.0)
     }
 
-    /// The same share of a part of its time, for an item that has only that.
+    /// Returns the share of an item that has only a part of its nominal time.
     pub(super) fn share_of(&self, part: f64) -> f64 {
         (part * self.share()).max(LEAST_SHARE)
     }
@@ -83,23 +84,24 @@ impl Budget {
         }
     }
 
-    /// What items of so much nominal time may take of what is left, s; `None` without a budget.
+    /// Returns the part of the remaining time that items of this nominal time may take, s; `None`
+    /// without a budget.
     pub(super) fn allowance(&self, nominal: f64) -> Option<f64> {
         Some(self.remaining()? * (nominal / self.left.max(1e-9)).min(1.0))
     }
 
-    /// What is left of the whole run's time, s; `None` without a budget.
+    /// Returns the remaining time of the whole run, s; `None` without a budget.
     pub(super) fn remaining(&self) -> Option<f64> {
         self.left_of(0.0)
     }
 
-    /// The same of that time and so much beyond it, s.
+    /// Returns the remaining time with `room` seconds beyond the budget, s.
     pub(super) fn left_of(&self, room: f64) -> Option<f64> {
         let total = self.total? + room;
         Some((total - self.begun.elapsed().as_secs_f64()).max(0.0))
     }
 
-    /// Estimate of the time left, s.
+    /// Estimates the time left, s.
     pub(super) fn seconds_left(&self) -> f64 {
         match self.remaining() {
             Some(remaining) if self.is_filled => remaining,
@@ -108,7 +110,7 @@ impl Budget {
     }
 }
 
-/// The time that the suite gives to a task in one process start, s.
+/// Returns the suite's time for a task in one process start, s.
 pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
     OVERHEAD
         + match task {
@@ -119,7 +121,8 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
             Task::Latency { count, interval_ns } => {
                 *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
             }
-            // What a turn and its printing cost is not known before: 2 µs is about what it is.
+            // The duration of a turn with its output is estimated as 2 µs, because it is not known
+            // before.
             Task::Series { count, .. } | Task::Clock { count, .. } => *count as f64 * 2e-6,
             Task::Interference { seconds } | Task::DelayCurve { seconds, .. } => *seconds,
             Task::Absent(_) => 0.0,

@@ -1,11 +1,12 @@
-//! How much of the processors' time was used, by whomever.
+//! Time during which processors were busy, by any program.
 
 use std::fs;
 
-/// Nanoseconds of a tick of `/proc`, whose unit is the same on all of Linux's architectures that we run on.
+/// Nanoseconds of a tick of `/proc`. The unit is the same on all Linux architectures that we
+/// support.
 pub(super) const TICK_NS: u64 = 10_000_000;
 
-/// Time that these processors were not idle since the machine was started, ns. It goes in steps of 10 ms.
+/// Returns the busy time of these processors since boot, ns, in steps of 10 ms.
 pub(super) fn busy_ns(processors: &[usize]) -> u64 {
     let text = fs::read_to_string("/proc/stat").unwrap_or_default();
     busy_ticks(&text, processors) * TICK_NS
@@ -19,7 +20,8 @@ fn busy_ticks(stat: &str, processors: &[usize]) -> u64 {
         if !processors.contains(&processor) {
             return None;
         }
-        // user nice system idle iowait irq softirq steal; what follows is part of the first two.
+        // The fields are user nice system idle iowait irq softirq steal; later ones are part of the
+        // first two.
         let counts: Vec<u64> = numbers
             .split_whitespace()
             .take(8)

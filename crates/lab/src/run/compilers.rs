@@ -1,30 +1,31 @@
-//! Compilers inside virtual machines: threads that translate a program while it runs.
+//! Compilers inside virtual machines: threads that translate a program during its run.
 //!
-//! What they use of a processor is spent once for a piece of the program, not once for an operation, and where it falls depends on chance. So it
-//! is no part of an operation's cost, and is taken off where the virtual machine gives its compilers threads that can be told by
-//! their names, as HotSpot does. V8's share threads with its collector, and cannot be told apart.
+//! A compiler spends its time once for a piece of the program, not once for an operation, and at a
+//! random moment. It is therefore no part of an operation's cost, and is subtracted if the
+//! compiler's threads have their own names, as in HotSpot. V8's compilers share threads with its
+//! collector, so they are not separable.
 
 use super::tree::{Tree, text};
 use antiphon_runner::ProcessStat;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How the names of such threads begin. The kernel keeps 15 bytes of a name.
+/// Prefixes of the names of compiler threads. The kernel keeps 15 bytes of a name.
 const NAMES: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI Compiler"];
 
-/// How long a compiler is waited for.
+/// Longest wait for a compiler.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The compilers of a tree of processes, with what each was seen to have used. Virtual machines end those that have nothing to do, so what
-/// one used is kept here.
+/// Compilers of a process tree, with the last known use of each. Virtual machines end idle
+/// compilers, so their use is kept here.
 #[derive(Default)]
 pub(super) struct Compilers {
     used_ns: HashMap<i32, u64>,
 }
 
 impl Compilers {
-    /// Processor time that compilers used so far, ns, as far as they were seen. The kernel tells it exactly of a thread that is
-    /// not running, and up to a tick late (1 to 10 ms) of one that is.
+    /// Returns the processor time of all compilers seen so far, ns. The kernel's figure is exact
+    /// for a waiting thread, and up to a tick (1 to 10 ms) late for a running one.
     pub(super) fn used_ns(&mut self, tree: &Tree) -> u64 {
         for thread in compilers(tree) {
             self.used_ns.entry(thread).or_default();
@@ -32,13 +33,15 @@ impl Compilers {
         self.known_used_ns()
     }
 
-    /// The part that compilers had of so much processor time, since they had used `before_ns`; at most all of it, also where they are told late.
+    /// Returns the compilers' share of `used_ns` since they had used `before_ns`. It is at most 1,
+    /// because late figures may exceed the whole.
     pub(super) fn part_since(&mut self, before_ns: u64, tree: &Tree, used_ns: u64) -> f64 {
         let compiling_ns = self.used_ns(tree).saturating_sub(before_ns);
         (compiling_ns as f64 / (used_ns as f64).max(1.0)).min(1.0)
     }
 
-    /// As [`used_ns`](Self::used_ns) of those that were seen before, without looking for others: quick, also where a server has hundreds of threads.
+    /// Returns [`used_ns`](Self::used_ns) of known compilers without a search for new ones. It is
+    /// quick even for a server with hundreds of threads.
     pub(super) fn known_used_ns(&mut self) -> u64 {
         for (thread, used_ns) in &mut self.used_ns {
             *used_ns = schedstat_ns(*thread).unwrap_or(*used_ns);
@@ -46,13 +49,13 @@ impl Compilers {
         self.used_ns.values().sum()
     }
 
-    /// Whether a thread was seen to be one.
+    /// Checks whether a thread is a known compiler.
     pub(super) fn knows(&self, thread: i32) -> bool {
         self.used_ns.contains_key(&thread)
     }
 
-    /// Waits until no compiler has anything to do, though not for ever: then a reading is exact, and what they did last is not done
-    /// in the time after it.
+    /// Waits for idle compilers, up to a limit. A reading is then exact, and their last work does
+    /// not fall into the next slice.
     pub(super) fn wait(tree: &Tree) {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE && compilers(tree).any(|thread| !sleeps(thread)) {
@@ -69,13 +72,14 @@ fn compilers(tree: &Tree) -> impl Iterator<Item = i32> {
     tree.threads().into_iter().filter(is_compiler)
 }
 
-/// The first number of `/proc/TID/schedstat`: time on a processor, ns.
+/// Returns the first number of `/proc/TID/schedstat`: time on a processor, ns.
 fn schedstat_ns(thread: i32) -> Option<u64> {
     let schedstat = text(&format!("/proc/{thread}/schedstat"))?;
     schedstat.split_whitespace().next()?.parse().ok()
 }
 
-/// Whether a thread waits for something else than a processor; one that has ended does nothing either.
+/// Checks whether a thread waits for something other than a processor. An ended thread counts as
+/// idle.
 fn sleeps(thread: i32) -> bool {
     let stat = ProcessStat::of(thread as u32);
     stat.map_or(true, |stat| stat.state() == Some('S'))
@@ -87,7 +91,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, PoisonError};
 
-    /// One worker at a time: tests are threads of one process, in which each would see the other's worker.
+    /// Lock for one worker at a time. Tests are threads of one process, so that each would see the
+    /// other's worker.
     static ALONE: Mutex<()> = Mutex::new(());
 
     /// Lets the worker end, also when a check fails: else the test would wait for it for ever.
@@ -99,7 +104,7 @@ mod tests {
         }
     }
 
-    /// A thread of this process with a name, that works until it has used some time of a processor, and then waits for its end.
+    /// Runs a named thread that works for some processor time, then waits for its end.
     fn with_worker(name: &str, check: impl FnOnce(&Tree)) {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (worked, over) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -133,7 +138,7 @@ mod tests {
             assert!(compilers.used_ns(tree) >= 20_000_000);
             Compilers::wait(tree);
         });
-        // What one used that has ended is not forgotten.
+        // The use of an ended thread is not forgotten.
         let none = Tree::of(std::process::id());
         assert!(compilers.used_ns(&none) >= 20_000_000);
     }

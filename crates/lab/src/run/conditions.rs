@@ -1,5 +1,5 @@
-//! What processes that already run are given to run under: a database server is put where the subjects that use it are measured, and who takes
-//! turns is put before other programs of the machine.
+//! Conditions of running processes. A database server moves to the processors of its subjects, and
+//! processes that take turns get priority over other programs.
 
 use super::first::{MOST_URGENT, OwnSession, Session};
 use super::realtime::{self, OwnThread, Refused};
@@ -15,9 +15,11 @@ const BEING_STARTED: Duration = Duration::from_millis(2);
 /// The ordinary one.
 const ORDINARY: i32 = 0;
 
-/// Puts a database server where a placement has the partners of a subject: on the subject's own processor under `same`, on the other one
-/// under `across`. Left to the system, a server settles now here and now there, and a statement costs up to four times as much across.
-/// What the server starts later comes to be in the same place.
+/// Moves a database server to the processor of a subject's partners.
+///
+/// That is the subject's own processor under `same`, and the other one under `across`. The system
+/// alone would place the server at random, and a statement costs up to four times as much across.
+/// Later children of the server inherit the place.
 pub(super) fn place(server: u32, placement: Placement) {
     let set = match placement {
         Placement::Same { processor } => set_of([processor as usize]),
@@ -28,21 +30,25 @@ pub(super) fn place(server: u32, placement: Placement) {
         return; // The system has no such processor, and whoever is measured on it says so.
     };
     for thread in threads(server) {
-        // One that has just ended cannot be moved, and a server of another user is left where it is.
+        // A thread that has just ended cannot be moved. A server of another user stays in its
+        // place.
         let _ = sched_setaffinity(Some(thread), &set);
     }
 }
 
-/// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request. Their
-/// sessions are put first, too: Linux shares a processor among sessions before it looks at priorities, where it has autogroups. Processes below them
-/// may have sessions of their own, as each has that PostgreSQL starts for a connection.
+/// Processes with the highest priority until this is dropped, and our own thread, which sends their
+/// next request.
+///
+/// Their sessions are raised too. With autogroups Linux shares a processor among sessions before it
+/// looks at priorities. Processes below them may have their own sessions, such as PostgreSQL's
+/// process for each connection.
 pub(super) struct Raised {
     roots: Vec<u32>,
     _sessions: Vec<Session>,
     _own: OwnSession,
-    /// Where they are real-time, too.
+    /// Our own thread, if they are real-time, too.
     first: Option<OwnThread>,
-    /// Why they, or some of their threads, are not, though they should be.
+    /// Reason why they, or some of their threads, are not real-time, though they should be.
     pub(super) refused: Option<Refused>,
     /// Whether a higher priority is permitted.
     pub(super) is_permitted: bool,
@@ -51,7 +57,7 @@ pub(super) struct Raised {
 impl Raised {
     /// Puts these processes, with all below them, before others.
     pub(super) fn of(roots: Vec<u32>) -> Raised {
-        // Whether this is permitted is told by the others.
+        // The other processes show whether this is permitted.
         let _ = setpriority_process(None, MOST_URGENT);
         let refused = roots.iter().filter(|root| !put_first(**root));
         Raised {
@@ -64,8 +70,8 @@ impl Raised {
         }
     }
 
-    /// Puts them before everything ordinary, too, where that is permitted, and their keepers and our own thread before them. Only for short slices with
-    /// pauses between them, in which others may run.
+    /// Makes them real-time, if that is permitted, and their keepers and our own thread before
+    /// them. It suits only short slices with pauses, in which others may run.
     pub(super) fn real_time(mut self) -> Raised {
         match OwnThread::put_first() {
             Ok(own) => self.first = own,
@@ -85,11 +91,12 @@ impl Raised {
         self
     }
 
-    /// Makes some of them ordinary, though still the most urgent of these, while the value lives.
+    /// Makes some of them ordinary while the value lives, though still the most urgent of these.
     ///
-    /// Among real-time threads of one priority, one that wakes another goes on until it waits, where ordinary ones are put off by who was just woken. Who then finds no
-    /// answer yet, and looks for other work before it waits, as Go's run-time does, uses a processor for it, and so does the server that waits for it (docs/practice-costs.md,
-    /// *What chose the rules*).
+    /// A real-time thread that wakes another of its priority goes on until it waits; an ordinary
+    /// one yields to the woken one. Go's run-time, for example, then finds no answer yet and looks
+    /// for other work before it waits. This uses a processor in the subject, and in the server that
+    /// waits for it (docs/explanation/processor-time.md).
     pub(super) fn ordinary(&self, roots: impl IntoIterator<Item = u32>) -> Option<Ordinary> {
         self.first.as_ref()?;
         let roots: Vec<u32> = roots.into_iter().collect();
@@ -97,17 +104,17 @@ impl Raised {
         Some(Ordinary(roots))
     }
 
-    /// Whether they are real-time.
+    /// Checks whether they are real-time.
     pub(super) fn is_real_time(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Whether turns come before others by a priority that is refused.
+    /// Checks whether turns depend on a priority that was refused.
     pub(super) fn is_refused(&self) -> bool {
         !self.is_permitted && (self.first.is_none() || self.refused.is_some())
     }
 
-    /// Makes them ordinary again, with what they started meanwhile.
+    /// Makes them ordinary again, with all threads started meanwhile.
     fn end_real_time(&mut self) {
         if self.first.is_none() {
             return;
@@ -133,33 +140,37 @@ pub(super) struct Ordinary(Vec<u32>);
 
 impl Drop for Ordinary {
     fn drop(&mut self) {
-        // What was refused of it was so before, and told.
+        // Real time was already refused and reported if it is refused here.
         each_thread(&self.0, |thread| {
             let _ = realtime::put_first(thread);
         });
     }
 }
 
-/// Makes a process that is about to end ordinary, with all that it started and its keeper: who ends in real time may keep whoever waits for him, at his
-/// priority or above, in the kernel for ever. The reason stands with the runner's keeper, which does the same for itself alone.
+/// Makes a process that is about to end ordinary, with all its children and its keeper.
+///
+/// A process that ends in real time may hold its waiter in the kernel for ever. The waiter then has
+/// its priority or a higher one. The reason stands with the runner's keeper, which does the same
+/// for itself alone.
 pub(super) fn make_ordinary(root: u32) {
     keepers(&[root]).for_each(realtime::make_ordinary);
     each_thread(&[root], realtime::make_ordinary);
 }
 
-/// Does something to all threads of processes and of what they started, once each.
+/// Acts on all threads of processes and of their children, once each.
 fn each_thread(roots: &[u32], act: impl FnMut(Pid)) {
     let threads = || roots.iter().flat_map(|root| kept_threads(*root)).collect();
     each_once(threads, act);
 }
 
-/// The sessions of a process and of those below it, which come first from here on. One that two processes share is raised, and put back, once.
+/// Raises the sessions of a process and of those below it. A session that two processes share is
+/// raised and restored once.
 fn sessions(root: u32) -> Vec<Session> {
     let processes = Tree::of(root).processes();
     processes.into_iter().map(Session::put_first).collect()
 }
 
-/// Makes all threads urgent, which pass it on to those that they start; whether that is permitted.
+/// Makes all threads urgent, which their children inherit; returns whether that is permitted.
 fn put_first(root: u32) -> bool {
     let all = threads(root).into_iter();
     let refused = all.filter(|thread| {
@@ -176,9 +187,11 @@ fn put_back(thread: Pid) -> bool {
     is_urgent && setpriority_process(Some(thread), ORDINARY).is_ok()
 }
 
-/// Puts all threads of processes and of what they started back, until a look finds none that has to be: one that had to may have started others before its
-/// turn came. Who goes on starting some keeps nobody here, since they are born ordinary by then. One that is just being started is seen only when it is there,
-/// with the priority that its parent had: where some are started, looks are apart.
+/// Restores all threads of processes and their children, until a pass finds no raised one.
+///
+/// A raised thread may have started others before its turn. A process that keeps starting threads
+/// does not prolong the loop, because new ones are ordinary by then. A thread being started
+/// inherits the raised priority, but is visible only later; therefore passes are apart in time.
 fn put_all_back(roots: &[u32], put_back: impl Fn(Pid) -> bool) {
     let all = || roots.iter().flat_map(|root| kept_threads(*root));
     let look = || all().filter(|thread| put_back(*thread)).count();
@@ -188,7 +201,8 @@ fn put_all_back(roots: &[u32], put_back: impl Fn(Pid) -> bool) {
     }
 }
 
-/// All threads of a process, of those below it, and of those that it started and that belong to its keeper now.
+/// Returns all threads of a process, of those below it, and of its children that its keeper has
+/// inherited.
 fn kept_threads(root: u32) -> Vec<Pid> {
     let kept = Tree::kept(root);
     let all = if kept.is_empty() {
@@ -208,7 +222,8 @@ fn keepers(roots: &[u32]) -> impl Iterator<Item = Pid> {
     keepers.filter_map(|keeper| Pid::from_raw(i32::try_from(keeper).ok()?))
 }
 
-/// All threads of a process and those below it. For the kernel's scheduler a thread is named like a process.
+/// Returns all threads of a process and of those below it. The kernel's scheduler names a thread
+/// like a process.
 fn threads(root: u32) -> Vec<Pid> {
     let threads = Tree::of(root).threads();
     threads.into_iter().filter_map(Pid::from_raw).collect()
@@ -279,14 +294,16 @@ mod tests {
         assert!(all.len() > 150, "{}", all.len());
         let priority = |thread: &Pid| getpriority_process(Some(*thread)).unwrap_or(ORDINARY);
         let urgent = all.iter().filter(|thread| priority(thread) < ORDINARY);
-        // Where no processor is free one may be being started for longer. It is found twice, and put back with the next turn.
+        // On a busy machine the start of one may last longer than two passes. The next turn
+        // restores it.
         let urgent = urgent.count();
         assert!(urgent <= 4, "{urgent} of {}", all.len());
     }
 
     #[test]
     fn sessions_of_children_come_first_too() {
-        // As PostgreSQL does for each connection: a child begins a session, and works until it is told to end.
+        // PostgreSQL does the same for each connection: a child begins a session and works until it
+        // is told to end.
         let mut root = Command::new("setsid")
             .args(["sh", "-c", "setsid sh -c 'echo $$; read line'; true"])
             .stdin(Stdio::piped())

@@ -1,8 +1,11 @@
-//! What an operation costs beside its time: processor time of the subject's processes and of its database's, by their own clocks.
+//! Costs of an operation beside its time: processor time of the subject's processes and its
+//! database, by their own clocks.
 //!
-//! When a test was timed in all its subjects, these take turns once more, forth and back (A B B A). A turn is four slices, control, test,
-//! test, control; the clocks are read between them, and each is timed by the subject's own clock. What a request costs beside its iterations is in control and
-//! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
+//! After a test was timed in all its subjects, these take turns once more, forth and back (A B B
+//! A). A turn is four slices: control, test, test, control. The clocks are read between them, and
+//! the subject's own clock times each. The cost of a request itself is in control and test alike,
+//! and cancels. A ratio of two subjects is taken within rounds, so that a slow moment of the
+//! machine hits both.
 
 mod adaptive_starts;
 mod calm;
@@ -36,12 +39,16 @@ use turn::visit;
 /// The part of a row's time that the rounds take, beside it.
 const PART: f64 = 0.4;
 
-/// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
-/// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
+/// Processor time of a slice of the test, and its longest elapsed time, ns, in a quick and a full
+/// run.
+///
+/// A slice should be shorter than the time slice that a busy machine gives a program. Most slices
+/// are then uninterrupted, and so is their median.
 const QUICK: (f64, f64) = (3e6, 40e6);
 const FULL: (f64, f64) = (5e6, 200e6);
 
-/// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
+/// Lets the subjects take turns, if their test ends at `position` of the plan; does nothing within
+/// a test's items.
 pub(super) fn after(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -65,7 +72,7 @@ fn is_same_test(a: &Item, b: &Item) -> bool {
     b.task == Task::Frame && a.identity.is_beside(&b.identity)
 }
 
-/// Whether a frame has a figure of this start, and no costs yet.
+/// Checks whether a frame has a figure of this start but no costs yet.
 fn is_due(engine: &Engine<'_, '_>, position: usize, start: u32) -> bool {
     engine.result(position).is_some_and(|result| {
         let costs = result.costs.iter().flat_map(|costs| &costs.held);
@@ -80,9 +87,10 @@ fn take_turns(
 ) -> Result<(), RunError> {
     let share = engine.budget.share();
     let time = Time::of(engine, positions, share);
-    // What keeps them awake is started before our priority is raised, which it would take over.
+    // The busy loop starts before our priority rises, because it would inherit that.
     let awake = awake(engine, positions)?;
-    // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
+    // Priorities rise before the search for a slice's length: a subject that waits for its turn
+    // seems slower than it is.
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
@@ -124,13 +132,16 @@ fn take_turns(
     Ok(())
 }
 
-/// The time that the suite gives to the turns of an item in one start, s.
+/// Returns the suite's time for the turns of an item in one start, s.
 pub(super) fn nominal(engine: &Engine<'_, '_>, position: usize) -> f64 {
     let slice_ms = engine.processes.slice_ms(&engine.items[position].identity);
     PART * engine.sizes.seconds_per_row + slice_ms.map_or(0.0, time::of_long_slices)
 }
 
-/// Keeps the processors of these items awake, and says, once, if that cannot be; not where the system places threads, which it would do otherwise.
+/// Keeps the processors of these items awake, or warns once if that fails.
+///
+/// It does nothing under `free`: a busy processor would then change where the system places
+/// threads.
 fn awake(
     engine: &mut Engine<'_, '_>,
     positions: &[usize],
@@ -142,7 +153,7 @@ fn awake(
     let processors = foreign::processors(engine.processes.processors.placement(placement));
     match IdlePrevention::keep(&processors) {
         Ok(awake) => Ok(Some(awake)),
-        Err(_) if std::mem::replace(&mut engine.told_of_sleep, true) => Ok(None),
+        Err(_) if std::mem::replace(&mut engine.reported_sleep, true) => Ok(None),
         Err(error) => {
             engine.warn(&format!(
                 "processors are not kept awake while turns wait, since {error}: what waits for a disk or for another processor is charged with waking its own"
@@ -152,7 +163,8 @@ fn awake(
     }
 }
 
-/// Puts the processes of a test's subjects, which are to take turns, before others, and says, once, what of that is refused.
+/// Raises the processes of a test's subjects, which are to take turns, and warns once about
+/// refusals.
 fn raised(
     engine: &mut Engine<'_, '_>,
     positions: &[usize],
@@ -165,15 +177,17 @@ fn raised(
     let mut raised = Raised::of(roots.into_iter().collect());
     let identity = &engine.items[positions[0]].identity;
     if identity.placement != "free" && identity.policy != "fifo" {
-        // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time. And who is
-        // measured under FIFO comes before everything ordinary as it is.
+        // Real time is not for threads that the system places: they would contend as on a machine
+        // of their own. Python's lock costs 18 times the processor time then. A subject under FIFO
+        // already precedes everything ordinary.
         raised = raised.real_time();
     }
     tell_if_refused(engine, &raised)?;
     Ok(raised)
 }
 
-/// A turn of each, forth in one round and back in the next. Until then calm moments are sought for it.
+/// Takes a turn of each subject, forth in one round and back in the next. Each turn may wait for a
+/// calm moment until its time is over.
 fn visit_all(
     engine: &mut Engine<'_, '_>,
     members: &mut [Member],
@@ -183,7 +197,7 @@ fn visit_all(
     raised: &Raised,
     watch: &mut Watch,
 ) {
-    // Who ran since the round before disturbed no turn.
+    // Programs that ran since the last round disturbed no turn.
     watch.next();
     let mut order: Vec<usize> = (0..members.len()).collect();
     if round % 2 == 1 {
@@ -200,7 +214,7 @@ fn visit_all(
         let _ordinary = member
             .is_ordinary
             .then(|| raised.ordinary(member.roots.all()));
-        // Who failed is ended in it, too.
+        // A failed subject is ended within the call, so that its end disturbs no turn.
         let visited = watch.through(|watch| {
             visit(engine, member, start, time.until(), watch).map_err(|error| {
                 let identity = engine.items[member.position].identity.clone();
@@ -217,29 +231,29 @@ fn visit_all(
     }
 }
 
-/// Whether nothing slowed the processors in any turn of a round.
+/// Checks that nothing slowed the processors in any turn of a round.
 fn was_calm(engine: &Engine<'_, '_>, members: &[Member], round: u32) -> bool {
     let was_calm = |member: &Member| member.was_calm(round, &engine.gauge);
     members.iter().all(was_calm)
 }
 
-/// Says, each once, what others may disturb.
+/// Warns, once for each cause, if refused priorities let others disturb the turns.
 fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) -> Result<(), RunError> {
-    if raised.is_refused() && !std::mem::replace(&mut engine.told_of_priority, true) {
+    if raised.is_refused() && !std::mem::replace(&mut engine.reported_priority, true) {
         engine.warn(
             "processor time is measured at the ordinary priority where turns are not in real time, since a higher one is not permitted: on a busy \
              machine it is less exact (run as root, or give this command CAP_SYS_NICE)",
         )?;
     }
     if let Some(refused) = raised.refused
-        && !std::mem::replace(&mut engine.told_of_real_time, true)
+        && !std::mem::replace(&mut engine.reported_real_time, true)
     {
         engine.warn(&refused.to_string())?;
     }
     Ok(())
 }
 
-/// The processes that a subject's clocks are read of; `None` if its own does not live.
+/// Returns the processes whose clocks are read for a subject; `None` if its own is not alive.
 fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roots> {
     let identity = &engine.items[position].identity;
     Some(Roots {
@@ -248,7 +262,7 @@ fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roo
     })
 }
 
-/// A subject that is ready for its turns; `None` if it failed.
+/// Returns a subject that is ready for its turns; `None` if it failed.
 fn member(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -272,7 +286,7 @@ fn member(
         uncounted: 1,
         most: most.unwrap_or(u64::MAX).max(1),
         slice_ms,
-        // Long slices hold what ended as they are.
+        // Long slices already include the use of ended children.
         lengthened: slice_ms.is_some(),
         stood_aside: None,
         seen: Seen::default(),
@@ -304,15 +318,17 @@ fn member(
     }
 }
 
-/// Whether an item's turns are not in real time where those of others are: its subject looks for other work while a server answers. What waits for a disk waits for long in
-/// any case, and needs its processor at once when the disk has answered.
+/// Checks whether an item's turns are ordinary where those of others are in real time.
+///
+/// Its subject then looks for other work while a server answers. An operation that waits for a disk
+/// is excluded: it waits long in any case, and needs its processor at once after the answer.
 fn wants_ordinary_turns(engine: &Engine<'_, '_>, position: usize) -> bool {
     let item = &engine.items[position];
     engine.processes.looks_for_work(&item.identity)
         && !engine.waits_for_disk.contains(&item.identity.test)
 }
 
-/// Stores what a member cost. One that failed on the way has its time, and no costs.
+/// Stores a member's costs. One that failed on the way has its time, and no costs.
 fn keep(
     engine: &mut Engine<'_, '_>,
     member: Member,

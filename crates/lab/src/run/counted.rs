@@ -6,13 +6,15 @@ use crate::instructions::{CountRequest, NoCount, ProcessorCounters};
 use antiphon_measure::{CountedBy, Estimate, InstructionCount};
 use std::time::Duration;
 
-/// Requests of one count take about so many times N iterations of a frame.
+/// Approximate duration of one count's requests, in multiples of N iterations of a frame.
 const ITERATIONS_OF_A_COUNT: f64 = 20.0;
 /// A count may take this part of a row's time.
 const PART: f64 = 0.25;
 
-/// Counts the instructions of a frame that was just measured, in the process that it was measured in. A cost is none the worse where they
-/// cannot be counted: why is told once, and they are not tried again.
+/// Counts the instructions of a frame in the process that has just measured it.
+///
+/// If counting fails, the cost stands without it. The reason is reported once, and there is no
+/// second attempt.
 pub(super) fn add(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -23,7 +25,7 @@ pub(super) fn add(
     if !engine.counts_by_processor || engine.interrupted() {
         return;
     }
-    // Other processes may do what is measured, and the counters see one.
+    // Other processes may do the measured work, and the counters see one.
     let subject = &engine.items[position].identity.subject;
     if engine.processes.counts_switches(subject) {
         return;
@@ -61,7 +63,7 @@ fn count(
         iterations,
         limit,
     };
-    // It was alive a moment ago; if it cannot be had now, the next item will say so.
+    // It was alive a moment ago; if it is not available now, the next item will say so.
     let Ok(live) = engine.processes.live(&item.identity, start) else {
         return Ok(None);
     };
@@ -69,7 +71,8 @@ fn count(
     match counters.count(&mut live.session, &request) {
         Ok(counted) => Ok(Some(counted)),
         Err(NoCount::Session(error)) => {
-            // A subject that fails at a slice has its figure by batches; its process is started anew for the next item.
+            // A subject that fails here keeps its figure from batches. Its process is started anew
+            // for the next item.
             engine.processes.failed(&item.identity, start, &error);
             Ok(None)
         }

@@ -1,4 +1,5 @@
-//! Delay curves: single delays of each requested length, and one length started at random times (the paper's second experiment).
+//! Delay curves: single delays of each requested length, and one length at random times (the
+//! paper's second experiment).
 
 use super::engine::{Engine, Failure};
 use super::{frames, placement_check};
@@ -14,7 +15,7 @@ use std::time::Duration;
 /// Curves are measured in the first process start.
 const START: u32 = 0;
 
-/// What a delay costs beside its length, for the budget, ns: timer slack and waking.
+/// Estimated overhead of a delay, for the budget, ns: timer slack and wake-up.
 const OVERHEAD_NS: u64 = 80_000;
 
 /// Delays of one length, at least and at most; each block has two.
@@ -29,13 +30,14 @@ const RANDOM_DELAY_NS: u64 = 1_000_000;
 /// Points of a curve that is shown although it was interrupted.
 const FEWEST_POINTS: usize = 3;
 
-/// Starting times vary over this many iterations of the reference, some 20 ns each: longer than a tick of any usual kernel.
+/// Range of random start times, in iterations of the reference, some 20 ns each. It exceeds a tick
+/// of any usual kernel.
 const RANDOM_ITERATIONS: u64 = 500_000;
 
 /// Share of the curve's time that goes into random starts.
 const RANDOM_SHARE: f64 = 0.2;
 
-/// The requested delays of a sweep, ns, at equal ratios.
+/// Returns the requested delays of a sweep, ns, at equal ratios.
 pub(super) fn points(sweep: &DelaySweep, quick: bool) -> Vec<u64> {
     let per_decade = match quick {
         true => sweep.quick_points_per_decade,
@@ -63,7 +65,7 @@ pub(super) fn measure(
     let mut measured = Vec::new();
     let mut left_ns = for_curve_ns;
     for (index, requested) in points.iter().enumerate() {
-        // What short delays do not use goes to the long ones.
+        // Time that short delays leave unused goes to the long ones.
         let share_ns = left_ns / (points.len() - index) as f64;
         let begun = std::time::Instant::now();
         let delays = before.remove(requested).unwrap_or_default();
@@ -87,7 +89,8 @@ pub(super) fn measure(
     Ok(Outcome::DelayCurve(DelayCurve::classify(measured, &random)))
 }
 
-/// The delays, by their requested length, that were stored before the run was cut off. Batches with a reference are random starts.
+/// Returns the delays stored before an interruption, by requested length. Batches with a reference
+/// are random starts.
 fn stored(raws: &[(u32, Raw)]) -> BTreeMap<u64, Vec<f64>> {
     let mut delays: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (_, raw) in raws {
@@ -105,7 +108,8 @@ fn stored(raws: &[(u32, Raw)]) -> BTreeMap<u64, Vec<f64>> {
     delays
 }
 
-/// Delays of one length, each timed alone, less the control, ns; `delays` are those that there are.
+/// Measures delays of one length, each timed alone, less the control, ns; `delays` are the existing
+/// ones.
 fn single_delays(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -161,7 +165,7 @@ fn batch(
     Ok(batch)
 }
 
-/// The test slices less the median control slice, ns.
+/// Returns the test slices less the median control slice, ns.
 fn delays_of(batch: &Batch) -> Vec<f64> {
     let of = |role| {
         let slices = batch.slices.iter().filter(move |slice| slice.role == role);
@@ -173,7 +177,8 @@ fn delays_of(batch: &Batch) -> Vec<f64> {
     of(Role::Test).map(|elapsed| elapsed - control).collect()
 }
 
-/// The median of the delays with its sign-test interval (order statistics, 95 %), and their range.
+/// Returns the median of the delays with its sign-test interval (order statistics, 95 %), and their
+/// range.
 fn point(requested_ns: u64, delays: &[f64]) -> Option<DelayPoint> {
     let mut sorted = delays.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -194,7 +199,7 @@ fn point(requested_ns: u64, delays: &[f64]) -> Option<DelayPoint> {
     })
 }
 
-/// One delay, started at random times: a reference of random length runs before it.
+/// Measures one delay at random times: a reference of random length runs before it.
 fn random_starts(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -223,7 +228,8 @@ fn random_starts(
     }))
 }
 
-/// The next number of the generator SplitMix64 (Steele, Lea and Flood 2014): repeatable from the run's seed.
+/// Returns the next number of the generator SplitMix64 (Steele, Lea and Flood 2014). It is
+/// repeatable from the run's seed.
 fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

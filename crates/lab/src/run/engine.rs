@@ -7,13 +7,13 @@ mod unneeded;
 use super::attempts::Around;
 use super::budget::{Budget, nominal};
 use super::measured::Measured;
-use super::placement_check::Told;
+use super::placement_check::ItemReports;
 use super::prepare::Prepared;
 use super::process_pool::ProcessPool;
 use super::shown::Shown;
 use super::work::Claims;
-use super::{Event, Item, Laboratory, Options, RunError, Task};
-use crate::machine::counters_can_be_read;
+use super::{Event, Item, Laboratory, Options, RunError, Task, contention};
+use crate::machine::{self, counters_can_be_read};
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Identity, Outcome, ResultRecord, WarmUp};
 use crate::session::SessionError;
@@ -23,15 +23,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The part of a limited time that the starts that were asked for leave to others, where costs are compared.
+/// Part of a limited time that the requested starts leave to further ones, where costs are
+/// compared.
 const FOR_MORE_STARTS: f64 = 0.25;
 
-/// The part of a row's time that its frames have where costs are compared in a time that the user gives: the time of an operation is then that of its turns, and more
-/// starts of a process say more of them.
+/// Part of a row's time for its frames, where costs are compared in a limited time. The time of an
+/// operation then comes from its turns, and further starts improve it more.
 const PART_OF_FRAMES: f64 = 0.25;
 
-/// What a frame takes where costs are compared, s, however short the time is: three rounds of turns, and its part of starting and warming processes. As in quick runs
-/// of `sql`, all of which are so short (docs/sql.md).
+/// Least time of a frame where costs are compared, s: three rounds of turns, and a share of process
+/// starts and warm-up. It is that of quick runs of `sql` (docs/explanation/sql.md).
 const LEAST_OF_COSTS: f64 = 0.3;
 
 /// Everything that measuring an item may need.
@@ -47,24 +48,24 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) compare: Compare,
     pub(super) shown: Shown,
     pub(super) items: Vec<Item>,
-    /// By subject and name.
+    /// Tests by subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
     pub(super) processes: ProcessPool,
     /// Share of the time that the system took, by subject and policy.
     pub(super) betas: HashMap<(String, String), f64>,
     pub(super) claims: Claims,
-    /// What the threads of the item in hand said of themselves.
-    pub(super) told: Told,
-    /// What was read of each item before the run was interrupted.
+    /// Thread reports of the current item.
+    pub(super) reported: ItemReports,
+    /// Readings of each item from before the interruption.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
-    /// Whose process is needed by the item at a position, and by none behind it.
+    /// Processes whose last use is the item at a position.
     needed_last: HashMap<usize, Vec<Identity>>,
     /// Whole programs that had their turn.
     pub(super) had_turn: HashSet<usize>,
     starts: u32,
     pub(super) budget: Budget,
-    /// Whether instructions are counted by the processor, beside every frame.
+    /// Whether the processor's counters count instructions of every frame.
     pub(super) counts_by_processor: bool,
     /// Whether processor time and memory are measured beside frames.
     costs: bool,
@@ -72,37 +73,37 @@ pub(super) struct Engine<'e, 'l> {
     part_of_frames: f64,
     /// The tests whose operations mostly wait for a disk.
     pub(super) waits_for_disk: HashSet<String>,
-    /// How the process of the item in hand became warm.
+    /// Warm-up of the current item's process.
     pub(super) warm_up: Option<WarmUp>,
     /// Processes that were warmed for a test.
     pub(super) warmed: HashSet<u32>,
     /// Database servers whose clocks are read in turns.
     pub(super) servers: super::costs::Servers,
-    /// How fast the processors are.
+    /// Speed of the processors.
     pub(super) gauge: super::costs::Gauge,
-    /// What was asked of them in turns.
+    /// Probes of the processors in turns.
     pub(super) gauged: Vec<super::costs::Gauged>,
-    /// Whether it was told that priorities cannot be raised.
-    pub(super) told_of_priority: bool,
-    /// Whether it was told that turns are not in real time.
-    pub(super) told_of_real_time: bool,
-    /// Whether it was told that processors cannot be kept awake.
-    pub(super) told_of_sleep: bool,
+    /// Whether the refusal of higher priorities was reported.
+    pub(super) reported_priority: bool,
+    /// Whether the refusal of real-time turns was reported.
+    pub(super) reported_real_time: bool,
+    /// Whether the failure to keep processors awake was reported.
+    pub(super) reported_sleep: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
     all: usize,
     /// Whether the run ends when its time is spent.
     ends_in_time: bool,
-    /// When the first item began.
+    /// Start of the first item.
     pub(super) begun_at: Instant,
     /// Items that the time did not reach for, in all starts.
     late: usize,
 }
 
-/// Why an item has no figure.
+/// Reason for an item's missing figure.
 pub(super) enum Failure {
-    /// There is none to be had, and this is its absence.
+    /// There is no figure, and this is its absence.
     Absent(Absence),
     /// The user ended the run before there was one.
     Interrupted,
@@ -125,8 +126,10 @@ pub(super) fn execute(
     prepared: Prepared,
     saved: Option<Saved>,
 ) -> Result<(), RunError> {
+    let (before, began) = (machine::taken(), Instant::now());
     let mut engine = Engine::new(lab, run, suite, options, prepared, saved);
-    // Only the laboratory itself, for all of the run: who asks hundreds of times a second else waits for its turn among others each time.
+    // The laboratory itself has priority for the whole run. It asks hundreds of times a second, and
+    // would otherwise queue each time.
     let first = engine.costs.then(super::first::OwnSession::put_first);
     engine.announce();
     for start in 0..engine.starts {
@@ -149,6 +152,9 @@ pub(super) fn execute(
         engine.tell_warnings()?;
     }
     drop(first);
+    for text in contention::warnings(&machine::taken().since(before), began.elapsed()) {
+        engine.warn(&text)?;
+    }
     super::work::check(&mut engine)?;
     if options.count_instructions {
         super::instruction_counts::ask(&mut engine, options)?;
@@ -199,7 +205,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             processes: ProcessPool::new(prepared.builds, hang_limit),
             betas: HashMap::new(),
             claims: Claims::default(),
-            told: Told::default(),
+            reported: ItemReports::default(),
             stored,
             results,
             needed_last: unneeded::needed_last(&prepared.items),
@@ -218,9 +224,9 @@ impl<'e, 'l> Engine<'e, 'l> {
             servers: super::costs::Servers::default(),
             gauge: super::costs::Gauge::default(),
             gauged: Vec::new(),
-            told_of_priority: false,
-            told_of_real_time: false,
-            told_of_sleep: false,
+            reported_priority: false,
+            reported_real_time: false,
+            reported_sleep: false,
             begun: 0,
             all: 0,
             // Rows of a quick run are few, and the suite's own budget only shortens them.
@@ -239,7 +245,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         engine
     }
 
-    /// What was measured before a run was cut off takes part in the check of equal work.
+    /// Adds results from before an interruption to the check of equal work.
     fn claim_stored(&mut self) {
         let mut claims = std::mem::take(&mut self.claims);
         for (position, item) in self.items.iter().enumerate() {
@@ -270,12 +276,12 @@ impl<'e, 'l> Engine<'e, 'l> {
         self.budget = Budget::new(total, seconds);
         self.budget.take_at_least(least);
         if self.costs {
-            // More starts than were asked for say more of what differs from start to start than longer ones.
+            // Further starts show more of the difference between starts than longer ones do.
             self.budget.keep_back(FOR_MORE_STARTS);
         }
     }
 
-    /// The part of a row's time that a task has.
+    /// Returns the part of a row's time that a task has.
     fn part(&self, task: &Task) -> f64 {
         match task {
             Task::Frame => self.part_of_frames,
@@ -283,7 +289,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
     }
 
-    /// Whether more time than the suite asks for brings more rounds and starts.
+    /// Checks whether time beyond the suite's brings more rounds and starts.
     fn goes_on_for_all_its_time(&self) -> bool {
         let is_load = |item: &Item| matches!(item.task, Task::Load(_));
         self.costs || self.items.iter().any(is_load)
@@ -355,7 +361,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         Ok(())
     }
 
-    /// Tells that an item begins.
+    /// Reports the beginning of an item.
     pub(super) fn tell_started(&mut self, item: &Item) {
         self.tell(Event::Started {
             item,
@@ -366,7 +372,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         self.begun += 1;
     }
 
-    /// Tells that an item begins that was not planned.
+    /// Reports the beginning of an unplanned item.
     pub(super) fn tell_started_again(&mut self, item: &Item) {
         self.all += 1;
         self.tell_started(item);
@@ -380,7 +386,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         share: f64,
     ) -> Result<Measured, Failure> {
         let task = self.items[position].task.clone();
-        self.told = Told::default();
+        self.reported = ItemReports::default();
         let other = |outcome: Result<Outcome, Failure>| outcome.map(Measured::Other);
         match task {
             Task::Frame => {
@@ -420,13 +426,14 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
     }
 
-    /// What the subject said of the item's test.
+    /// Returns the subject's description of the item's test.
     pub(super) fn test(&self, item: &Item) -> Option<&TestInfo> {
         let name = (item.identity.subject.clone(), item.identity.test.clone());
         self.tests.get(&name)
     }
 
-    /// Takes what came of a request: notes how the process fares, and turns its error into the item's absence.
+    /// Handles the answer of a request: notes the state of the process, and turns an error into the
+    /// item's absence.
     pub(super) fn took<T>(
         &mut self,
         position: usize,
@@ -445,7 +452,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
     }
 
-    /// An item's absence by the error of a process of its own.
+    /// Returns an item's absence from the error of its separate process.
     pub(super) fn own_failed(error: &SessionError) -> Failure {
         Failure::Absent(Absence::of_session(error))
     }
@@ -458,14 +465,14 @@ impl<'e, 'l> Engine<'e, 'l> {
         self.lab.observer.event(event);
     }
 
-    /// Tells what was not granted, and stores it: whoever reads the figures later must know it, too.
+    /// Reports a refusal and stores it, because later readers of the figures must know it, too.
     pub(super) fn warn(&mut self, text: &str) -> Result<(), RunError> {
         self.lab.store.warn(self.run, text)?;
         self.tell(Event::Warning(text));
         Ok(())
     }
 
-    /// Tells which subjects could not be stopped.
+    /// Reports subjects that could not be stopped.
     fn tell_warnings(&mut self) -> Result<(), RunError> {
         let warnings = self.processes.take_warnings();
         warnings.iter().try_for_each(|text| self.warn(text))

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Progress events of a run.
 
 use super::Item;
 use crate::record::ResultRecord;
@@ -27,10 +27,10 @@ pub enum Event<'e> {
     SubjectAbsent {
         /// `name/variant`.
         subject: &'e str,
-        /// Why.
+        /// Cause.
         reason: &'e str,
-        /// What the user can do.
-        mend: &'e str,
+        /// Advice to the user.
+        help: &'e str,
         /// Its, or its compiler's, last words.
         last_words: &'e str,
     },
@@ -40,11 +40,11 @@ pub enum Event<'e> {
         run: i64,
         /// Items to be measured.
         items: usize,
-        /// How often each subject's process is started: frames are measured in every start.
+        /// Starts of each subject's process; frames are measured in every start.
         starts: u32,
         /// Measurements of items in process starts.
         measurements: usize,
-        /// How many of them were made before, in a run that is resumed.
+        /// Items measured before, in a resumed run.
         measured: usize,
         /// Estimate of the whole time, s.
         seconds: f64,
@@ -53,9 +53,9 @@ pub enum Event<'e> {
     Started {
         /// The item.
         item: &'e Item,
-        /// How many came before it, in all process starts.
+        /// Number of items before it, in all process starts.
         position: usize,
-        /// Of how many.
+        /// Number of all items.
         of: usize,
         /// Estimate of the time left, s.
         seconds_left: f64,
@@ -69,25 +69,25 @@ pub enum Event<'e> {
         /// Estimate of the time left, s.
         seconds_left: f64,
     },
-    /// Instructions are counted by callgrind, of costs that cannot be told from their control's.
+    /// Callgrind counts instructions of costs that their control hides.
     Counting {
-        /// How many counts are done.
+        /// Number of finished counts.
         done: usize,
-        /// Of how many.
+        /// Number of all counts.
         of: usize,
     },
     /// A live comparison turns to its next test.
     Comparing {
         /// The test's name.
         test: &'e str,
-        /// How many came before it.
+        /// Number of counts before it.
         position: usize,
-        /// Of how many.
+        /// Number of all counts.
         of: usize,
         /// Estimate of the time left, s.
         seconds_left: f64,
     },
-    /// A line that a subject printed of its own.
+    /// A line of a subject's own output.
     OwnOutput {
         /// `name/variant`.
         subject: &'e str,
@@ -105,7 +105,7 @@ pub enum Event<'e> {
     },
 }
 
-/// Who is told.
+/// Receiver of events.
 pub trait Observer {
     /// Takes one event. Nothing is being timed meanwhile, but it should return soon.
     fn event(&mut self, event: Event<'_>);

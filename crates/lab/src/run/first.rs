@@ -1,9 +1,13 @@
-//! What is measured comes before the other work of the machine, where the system permits it: servers, the generator, whole programs, subjects and their databases.
-//! What is started for the purpose begins so (`comes_first` of a program); here is what runs already.
+//! Precedence of measured processes over other work, where the system permits it: servers,
+//! generator, programs, subjects, databases.
 //!
-//! Linux shares a processor among *sessions* first (autogroups, where they are on) and among the threads of a session after that, each by its
-//! `nice`: so both are set. What is measured has a session of its own, since its keeper begins one; the generator is in the laboratory's, which is
-//! the terminal's and must not stay urgent, in whatever way the laboratory ends.
+//! New processes begin with it (`comes_first` of a program). This module raises processes that
+//! already run.
+//!
+//! Linux first shares a processor among *sessions* (autogroups, if they are on). It then shares a
+//! session's part among threads by `nice`. Both are therefore set. Each measured process has its
+//! own session, because its keeper begins one. The generator is in the laboratory's session, which
+//! is the terminal's. That must not stay urgent after any end of the laboratory.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,16 +19,18 @@ use std::time::Duration;
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
 pub(super) const MOST_URGENT: i32 = -20;
 
-/// Who lacks CAP_SYS_ADMIN may set the `nice` of a session no sooner than a tenth of a second after one was set anywhere on the machine: it is `EAGAIN` until then.
+/// Wait before another attempt at a session's `nice`. Without CAP_SYS_ADMIN it may be set a tenth
+/// of a second after the last change on the machine, and is `EAGAIN` before.
 const UNTIL_AGAIN: Duration = Duration::from_millis(110);
 
-/// How often that is tried: others may come between.
+/// Number of attempts. Other programs may change one in between.
 const TRIES: u32 = 5;
 
-/// What puts our session back: a process of the session waits until its input ends, which the system sees to when we end. It tries as often as we do.
+/// Shell script of the process that restores our session. Its input ends when we end in any way. It
+/// makes as many attempts as we do.
 const PUTS_BACK: &str = r#"read -r _; for _ in 1 2 3 4 5; do echo "$0" >/proc/self/autogroup && break; sleep 0.11; done"#;
 
-/// Where the `nice` of a process's session is.
+/// Returns the file with the `nice` of a process's session.
 pub(super) fn file_of(process: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{process}/autogroup"))
 }
@@ -44,12 +50,14 @@ fn again_if_too_soon(mut set: impl FnMut() -> io::Result<()>) -> io::Result<()> 
     set()
 }
 
-/// Makes a session urgent, and gives what it was; `None` if it was urgent before, or may not be.
+/// Makes a session urgent, and returns its former `nice`; `None` if it was urgent before, or may
+/// not be.
 fn raise(file: &Path) -> Option<i32> {
     not_urgent(file).filter(|_| make_urgent(file))
 }
 
-/// The `nice` of a session, unless it is urgent already: then it is another run's to put back.
+/// Returns the `nice` of a session; `None` if it is urgent already, because then another run
+/// restores it.
 fn not_urgent(file: &Path) -> Option<i32> {
     let before = nice(&fs::read_to_string(file).unwrap_or_default());
     before.filter(|before| *before > MOST_URGENT)
@@ -59,7 +67,8 @@ fn make_urgent(file: &Path) -> bool {
     set_nice(file, MOST_URGENT).is_ok()
 }
 
-/// The session of a subject or of its database, which comes first while this value lives, if that is permitted. It ends with us in any case.
+/// The session of a subject or its database. It comes first while this value lives, if that is
+/// permitted, and ends with us in any case.
 pub(super) struct Session {
     file: PathBuf,
     before: Option<i32>,
@@ -100,7 +109,8 @@ impl OwnSession {
     }
 }
 
-/// Starts the process that puts our session back. It has a process group of its own: what ends all of ours does not end it, too.
+/// Starts the process that restores our session. It has its own process group, so that an end of
+/// ours does not end it, too.
 fn who_puts_back(before: i32) -> std::io::Result<Child> {
     Command::new("sh")
         .args(["-c", PUTS_BACK, &before.to_string()])
@@ -115,13 +125,14 @@ impl Drop for OwnSession {
     fn drop(&mut self) {
         if let Some(mut puts_back) = self.puts_back.take() {
             drop(puts_back.stdin.take());
-            // It has nothing to tell: where the session may not be put back, it was not put first either.
+            // Its exit status does not matter: a session that may not be restored was not raised
+            // either.
             let _ = puts_back.wait();
         }
     }
 }
 
-/// The `nice` of a line such as `/autogroup-12 nice 0`.
+/// Returns the `nice` of a line such as `/autogroup-12 nice 0`.
 fn nice(line: &str) -> Option<i32> {
     let (_, nice) = line.rsplit_once(" nice ")?;
     nice.trim().parse().ok()
@@ -134,7 +145,7 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::time::Instant;
 
-    /// Holds its session first until it is ended. It is run by the next test, in a session of its own.
+    /// Keeps its session first until it is ended. The next test runs it in a separate session.
     #[test]
     #[ignore = "it waits until it is ended"]
     fn holds_its_session() {

@@ -1,10 +1,13 @@
-//! How much of the processors others used while something was measured: read before and after it, never in between.
+//! Use of the processors by others during a measurement, read before and after it, never in
+//! between.
 //!
-//! What the laboratory used, and all that it started, is taken off wherever it ran: so others used at least what is told.
+//! The use of the laboratory and its children is subtracted on all processors, so the result is a
+//! lower bound. It includes the time that the host of a virtual machine took. It also includes the
+//! time for which a container's quota stopped everything.
 
 use super::busy::busy_ns;
 use super::tree::{Followed, Parents};
-use crate::machine::allowed_processors;
+use crate::machine::{allowed_processors, stopped_ns};
 use crate::record::Foreign;
 use antiphon_measure::Placement;
 use std::time::Instant;
@@ -14,8 +17,9 @@ pub(super) struct Watch {
     used: Vec<usize>,
     busy_ns: u64,
     own_ns: u64,
+    stopped_ns: u64,
     begun: Instant,
-    /// What tells the time of the laboratory and all that it started.
+    /// Reads the processor time of the laboratory and its children.
     own: Box<dyn FnMut() -> u64>,
 }
 
@@ -23,6 +27,7 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     foreign_ns: f64,
+    stopped_ns: f64,
     processors_ns: f64,
 }
 
@@ -32,7 +37,8 @@ impl Watch {
         Watch::with(placement, Box::new(own_ns))
     }
 
-    /// The same for turns, between which there is little time: what is ours is followed.
+    /// Begins a watch for turns, which leave little time between them: our own processes are
+    /// followed.
     pub(super) fn in_turns(placement: Placement) -> Watch {
         let mut own = Followed::of(std::process::id());
         Watch::with(placement, Box::new(move || own.read().cpu_ns()))
@@ -44,31 +50,37 @@ impl Watch {
             own_ns: own(),
             own,
             busy_ns: busy_ns(&used),
+            stopped_ns: stopped_ns(),
             begun: Instant::now(),
             used,
         }
     }
 
-    /// What others used since.
+    /// Ends the watch and returns the use by others since its beginning.
     pub(super) fn end(mut self) -> Seen {
         self.next()
     }
 
-    /// What others used since, and begins anew: where one turn follows the other, one look at all processes ends the one and begins the other.
+    /// Returns the use by others since the last call, and begins anew. One look at all processes
+    /// ends a turn and begins the next.
     pub(super) fn next(&mut self) -> Seen {
         let (own_ns, busy_ns, now) = ((self.own)(), busy_ns(&self.used), Instant::now());
         let busy = busy_ns.saturating_sub(self.busy_ns) as f64;
         let own = own_ns.saturating_sub(self.own_ns) as f64;
+        let so_far_ns = stopped_ns();
+        let stopped_ns = so_far_ns.saturating_sub(self.stopped_ns) as f64;
+        self.stopped_ns = so_far_ns;
         let elapsed_ns = now.duration_since(self.begun).as_nanos() as f64;
         (self.own_ns, self.busy_ns, self.begun) = (own_ns, busy_ns, now);
         Seen {
-            foreign_ns: busy - own,
+            foreign_ns: busy - own + stopped_ns,
+            stopped_ns,
             processors_ns: elapsed_ns * self.used.len() as f64,
         }
     }
 
-    /// Lets a turn be taken, which moves this on where it goes well. Where it fails this begins anew after it: who else ran while a subject hung disturbed no
-    /// turn, and least of all the next subject's.
+    /// Takes a turn, which advances the watch on success. After a failure the watch begins anew.
+    /// Programs that ran while a subject hung disturbed no turn, least of all the next subject's.
     pub(super) fn through<T, E>(
         &mut self,
         turn: impl FnOnce(&mut Watch) -> Result<T, E>,
@@ -80,32 +92,34 @@ impl Watch {
 }
 
 impl Seen {
-    /// Both one after the other.
+    /// Adds a later reading.
     pub(super) fn and(self, other: Seen) -> Seen {
         Seen {
             foreign_ns: self.foreign_ns + other.foreign_ns,
+            stopped_ns: self.stopped_ns + other.stopped_ns,
             processors_ns: self.processors_ns + other.processors_ns,
         }
     }
 
-    /// As it is kept.
+    /// Converts to the stored form.
     pub(super) fn foreign(self, attempts: u32) -> Foreign {
         let foreign_ns = self.foreign_ns.clamp(0.0, self.processors_ns.max(0.0));
         Foreign {
             share: foreign_ns / self.processors_ns.max(1.0),
             foreign_ns,
+            stopped_ns: self.stopped_ns,
             attempts,
         }
     }
 }
 
-/// The laboratory and all that it started, so far, ns.
+/// Returns the processor time of the laboratory and its children so far, ns.
 fn own_ns() -> u64 {
     // Nearly all that live here are its own: one look at all is the shortest.
     Parents::now().tree(std::process::id()).cpu_ns()
 }
 
-/// The processors of a placement.
+/// Returns the processors of a placement.
 pub(super) fn processors(placement: Placement) -> Vec<usize> {
     match placement {
         Placement::Same { processor } => vec![processor as usize],
@@ -125,6 +139,7 @@ mod tests {
     fn short_readings_add_up() {
         let seen = |foreign_ns, processors_ns| Seen {
             foreign_ns,
+            stopped_ns: 0.0,
             processors_ns,
         };
         // A step of the account fell into the second reading, and was not used up in the first.
@@ -134,7 +149,8 @@ mod tests {
         assert_eq!(Seen::default().foreign(1).share, 0.0);
     }
 
-    /// Works until this thread has had a processor for several steps of the account, which on a busy machine takes longer.
+    /// Works until this thread has had a processor for several steps of the account. A busy machine
+    /// takes longer for that.
     fn work() {
         let used_ns = || {
             let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -154,7 +170,8 @@ mod tests {
     fn what_the_laboratory_does_itself_is_not_foreign() {
         for begin in [Watch::begin, Watch::in_turns] {
             let mut seen = Vec::new();
-            // What other tests of this process started may end meanwhile, and is then missed in what is ours.
+            // Children of other tests in this process may end meanwhile, and are then missing in
+            // our use.
             let is_taken_off = (0..5).any(|_| {
                 let mut watch = begin(Placement::Free);
                 let (used, busy_before_ns) = (watch.used.clone(), watch.busy_ns);
@@ -168,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A watch that began before this machine did anything, and what it is at least where it begins anew now.
+    /// Returns a watch from before this machine's first work, and the least values of a fresh one.
     fn long_begun() -> (Watch, Instant, u64) {
         let used = processors(Placement::Free);
         let (now, busy_ns) = (Instant::now(), busy_ns(&used));
@@ -176,6 +193,7 @@ mod tests {
             used,
             busy_ns: 0,
             own_ns: 0,
+            stopped_ns: 0,
             begun: now - Duration::from_secs(1),
             own: Box::new(|| 7),
         };

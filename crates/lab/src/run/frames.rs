@@ -76,7 +76,7 @@ pub(super) fn measure(
     }
 }
 
-/// The plan, as far as stored batches of this start bring it.
+/// Creates the plan, advanced by stored batches of this start.
 fn begin(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -95,7 +95,7 @@ fn begin(
     Ok(conditions.plan())
 }
 
-/// The newest plan of a start with its batches taken; `None` if nothing usable is stored.
+/// Returns the newest plan of a start after its stored batches; `None` if nothing usable is stored.
 fn replay(stored: &[(u32, Raw)], start: u32) -> Option<FramePlan> {
     let mut replayed: Option<FramePlan> = None;
     for (_, raw) in stored.iter().filter(|(of, _)| *of == start) {
@@ -144,7 +144,7 @@ fn conditions(
     })
 }
 
-/// What the identity of an item promises of its threads.
+/// Returns the promises of an item's identity about its threads.
 pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
     let identity = &item.identity;
     let test = engine.test(item);
@@ -161,12 +161,12 @@ pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
     }
 }
 
-/// Whether an operation waits for the answer of its database's server, or for the disk.
+/// Checks whether an operation waits for its database's server, or for the disk.
 fn waits_for_others(engine: &Engine<'_, '_>, identity: &Identity) -> bool {
     engine.processes.server(identity).is_some() || engine.waits_for_disk.contains(&identity.test)
 }
 
-/// A batch as it is stored.
+/// Returns a batch in its stored form.
 pub(super) fn raw(item: &Item, request: &BatchRequest, batch: &Batch) -> Raw {
     Raw::Batch {
         asked: serde_json::to_string(request).expect("a request is always writable as JSON"),

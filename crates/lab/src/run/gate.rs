@@ -1,6 +1,7 @@
-//! Gating by what others use: while they disturb a measurement it is made again, and of the attempts that is kept which they disturbed least.
+//! Gate against other programs: a disturbed measurement is repeated, and the least disturbed
+//! attempt is kept.
 
-/// How often something is measured while others disturb it, where it is repeated.
+/// Attempts at a disturbed measurement, if it may be repeated.
 pub(super) const ATTEMPTS: u32 = 3;
 
 /// A measurement that was made.
@@ -12,8 +13,10 @@ pub(super) struct Attempt<T> {
     pub(super) was_disturbed: bool,
 }
 
-/// Measures until others do not disturb it, at most so often as `most`; gives the least disturbed attempt, and how many there were. `attempt` is told
-/// how many came before it, and gives nothing where no more are to be made.
+/// Measures until others do not disturb it, at most `most` times. Returns the least disturbed
+/// attempt and the number of attempts.
+///
+/// `attempt` receives the number of earlier attempts, and returns `None` to stop.
 pub(super) fn calmest<T, E>(
     most: u32,
     mut attempt: impl FnMut(u32) -> Result<Option<Attempt<T>>, E>,
@@ -38,7 +41,8 @@ pub(super) fn calmest<T, E>(
 mod tests {
     use super::*;
 
-    /// What comes of attempts that others had these shares of; more than a tenth disturbs. An attempt is known by its number.
+    /// Returns the outcome of attempts with these shares of others; more than a tenth disturbs. An
+    /// attempt is its number.
     fn of_shares(most: u32, shares: &[f64]) -> Option<(u32, u32)> {
         let attempt = |before: u32| {
             let share = shares.get(before as usize);

@@ -1,14 +1,16 @@
-//! Processors that do not fall asleep while turns wait.
+//! Prevention of sleep on processors while turns wait.
 //!
-//! An operation that waits, for a disk or for a server on another processor, leaves its processor idle, and an idle one goes to sleep; under a virtual machine
-//! its host takes it away and brings it back. What that costs is charged to who wakes up: a commit of SQLite used 70 µs of the processor where it slept
-//! meanwhile, and 42 where something else ran. So it depended on what else the machine did. Something that never waits runs there, behind everything else,
-//! and an operation costs what it costs on a busy processor.
+//! An operation that waits, for a disk or for a server on another processor, leaves its processor
+//! idle. An idle processor goes to sleep; a virtual machine's host takes it away and brings it
+//! back. The cost falls on the woken thread. A commit of SQLite used 70 µs of the processor after
+//! sleep, and 42 where another program ran. The figure thus depended on other work of the machine.
+//! A busy loop now runs there, behind everything else, and an operation costs what it costs on a
+//! busy processor.
 
 use super::first::{file_of, set_nice};
 use antiphon_runner::{Policy, Process, Program};
 
-/// It never waits, and asks nothing of the system.
+/// Shell script that never waits, and asks nothing of the system.
 const BUSY: &str = "while :; do :; done";
 
 /// The least share of a processor that Linux gives a session, and the ordinary one.
@@ -27,7 +29,8 @@ impl IdlePrevention {
 }
 
 impl Drop for IdlePrevention {
-    /// Who is behind all others is so in ending, too.
+    /// Restores the ordinary priority of the loops, because they would otherwise end only after all
+    /// other work.
     fn drop(&mut self) {
         self.0.iter().for_each(|busy| put(busy, ORDINARY));
     }
@@ -41,8 +44,11 @@ fn busy_on(processor: usize) -> Result<Process, antiphon_runner::Error> {
     Ok(busy)
 }
 
-/// Gives its session a share of the processor. Each child of the runner has a session of its own; in ours, which comes before others during turns, it would
-/// have more than they, whatever its policy. Where sessions have no share, its policy alone counts.
+/// Gives the loop's session a share of the processor.
+///
+/// Each child of the runner has its own session. Our session comes before others during turns, and
+/// would give the loop more than them, whatever its policy. Without shares of sessions, its policy
+/// alone counts.
 fn put(busy: &Process, nice: i32) {
     let _ = set_nice(&file_of(busy.id()), nice);
 }
@@ -74,9 +80,9 @@ mod tests {
 
     #[test]
     fn a_processor_that_is_not_there_is_told() {
-        let told = IdlePrevention::keep(&[1000])
+        let reported = IdlePrevention::keep(&[1000])
             .err()
             .expect("there are none so many");
-        assert!(told.to_string().contains("[1000]"), "{told}");
+        assert!(reported.to_string().contains("[1000]"), "{reported}");
     }
 }

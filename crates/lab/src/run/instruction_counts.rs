@@ -1,7 +1,7 @@
-//! The second opinion on costs that cannot be told from their control's, or on all where the user asks for that: instruction counts by callgrind, as far as
-//! the time for them reaches.
+//! Instruction counts by callgrind, as far as their time reaches. They serve as second measure of
+//! costs that controls hide, or of all costs at the user's request.
 //!
-//! Nothing is timed any more, so each processor may have a subject under callgrind.
+//! Nothing is timed at this stage, so each processor may have a subject under callgrind.
 
 mod callgrind;
 
@@ -16,21 +16,24 @@ use callgrind::{Job, Jobs};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// Time for all counts of a quick and of a full run. Under callgrind a subject takes a second or two to start, and a count some tenths of one.
+/// Time for all counts of a quick and of a full run. Under callgrind a subject takes a second or
+/// two to start, and a count some tenths of one.
 const QUICK_LIMIT: Duration = Duration::from_secs(20);
 const FULL_LIMIT: Duration = Duration::from_secs(240);
 
-/// The same where counts of all frames were asked for: who asks has chosen what to wait for.
+/// The same limit if the user requested counts of all frames, and with them a long wait.
 const ALL_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Counts the instructions of every frame that cannot be told from its control, or of all, and adds them to its result.
+/// Counts the instructions of every frame that its control hides, or of all frames, and adds them
+/// to its result.
 pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), RunError> {
     let mut limit = match (options.instructions_of_all, options.quick) {
         (true, _) => ALL_LIMIT,
         (false, true) => QUICK_LIMIT,
         (false, false) => FULL_LIMIT,
     };
-    // The suite's own budget leaves room for the counts, of which a run that came late has had a part; the user's is all there is.
+    // The suite's own budget leaves room for the counts, part of which a late run has used. A
+    // user's budget is the limit.
     let room = match options.time_budget_s {
         Some(_) => 0.0,
         None => limit.as_secs_f64(),
@@ -91,7 +94,8 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     Ok(())
 }
 
-/// What is to be counted, and why some of it cannot be. Callgrind knows neither policy nor placement: one count serves all of a test's results.
+/// Returns the counts to make, and the reasons why others are impossible. Callgrind ignores policy
+/// and placement, so one count serves all of a test's results.
 fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> (Vec<Job>, BTreeSet<String>) {
     let (mut jobs, mut warnings): (Vec<Job>, _) = (Vec::new(), BTreeSet::new());
     let mut known: HashMap<Identity, usize> = HashMap::new();
@@ -126,7 +130,7 @@ fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> (Vec<Job>, BTreeSet<String>) {
     (jobs, warnings)
 }
 
-/// Whether a result needs the opinion, or is to have it, and does not have it.
+/// Checks whether a result lacks a count that it needs or that the user requests.
 fn is_asked(result: &ResultRecord, of_all: bool) -> bool {
     let Outcome::Frame(estimate) = &result.outcome else {
         return false;
@@ -134,7 +138,10 @@ fn is_asked(result: &ResultRecord, of_all: bool) -> bool {
     estimate.resources.instructions.is_none() && (of_all || estimate.is_like_control())
 }
 
-/// `None` if there is no build to count in, its subject compiles while it runs and the run is quick, the test permits too few iterations, or other processes may do what is counted.
+/// Returns the job for a result, or `None` if a count is impossible.
+///
+/// That is so without a build, and in a quick run of a subject that compiles at run time. It is
+/// also so if the test has too few iterations, or other processes may do the work.
 ///
 /// # Errors
 /// There is no database for it.
@@ -149,7 +156,8 @@ fn job(
     let (Outcome::Frame(estimate), Some(built)) = (&result.outcome, built) else {
         return Ok(None);
     };
-    // A virtual machine takes up to a minute to start under callgrind, which would be all that a quick run has for its counts.
+    // A virtual machine takes up to a minute to start under callgrind, which is all the time of a
+    // quick run's counts.
     let takes_long = engine.quick && built.warms;
     if takes_long || engine.processes.counts_switches(&identity.subject) {
         return Ok(None);

@@ -1,8 +1,12 @@
-//! Servers under load: all of one processor run side by side, and take turns. In an epoch each is started afresh, asked for its answer, and made
-//! warm; then, round by round, each load is put on one after the other for a moment, forth and back (A B B A), while the others wait.
+//! Servers under load. All servers of one processor run side by side and take turns.
 //!
-//! So a moment that slows the machine hits all servers' figures for that load alike, and a ratio is taken between moments that follow each other.
-//! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
+//! In an epoch each is started afresh, checked for its answer, and warmed. Then, round by round,
+//! each load runs on one server after the other, forth and back (A B B A). Each has a moment while
+//! the others wait.
+//!
+//! A slow moment of the machine thus hits all servers' figures for that load alike, and ratios are
+//! of neighbouring moments. Differences between starts show between epochs. A server that is
+//! started twice shows them within one, with all random errors of the method.
 
 mod cell;
 mod member;
@@ -33,7 +37,8 @@ use std::time::Instant;
 const OF_EPOCH_QUICK: u32 = 8;
 const OF_EPOCH_FULL: u32 = 3;
 
-/// Measures the servers of the same policy, and on the same processor, as that of the item at `position`, under all their loads.
+/// Measures the servers with the policy and processor of the item at `position`, under all their
+/// loads.
 pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result<(), RunError> {
     orphan_server::sweep(engine.lab.cache.folder());
     let _first = OwnSession::put_first();
@@ -47,7 +52,8 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         .sum::<usize>();
     let allowance = allowance(engine, &members);
     let nominal = engine.sizes.seconds_per_row * share * cells as f64;
-    // More rounds and more starts bring two runs nearer to each other, so who gives more time has more of them.
+    // More rounds and more starts bring two runs nearer to each other, so all of the user's time is
+    // used.
     let seconds = match allowance {
         Some(allowed) if engine.budget.is_filled() => nominal.max(allowed),
         _ => nominal,
@@ -62,7 +68,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         match next {
             Next::End => break,
             Next::Epoch => {
-                // Those of the epoch before end.
+                // The servers of the last epoch end.
                 members.iter_mut().for_each(|member| member.running = None);
                 now.begin_epoch();
             }
@@ -98,7 +104,7 @@ impl Now {
     }
 }
 
-/// What the run's budget allows these servers, s.
+/// Returns the run's budget for these servers, s.
 fn allowance(engine: &Engine<'_, '_>, members: &[Member]) -> Option<f64> {
     let cells = members.iter().flat_map(|member| &member.cells);
     let nominal = cells.map(|cell| {
@@ -108,7 +114,8 @@ fn allowance(engine: &Engine<'_, '_>, members: &[Member]) -> Option<f64> {
     engine.budget.allowance(nominal.sum())
 }
 
-/// Whether every server's processor time a request is as narrow as was asked for. Of trials there are too few rounds for that, however many are made.
+/// Checks whether every server's processor time a request is as narrow as wanted. Trials are
+/// exempt: they have too few rounds.
 fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
     let narrow = |cell: &Cell| {
         let values: Vec<f64> = cell.rounds.iter().map(LoadRound::cpu_ns).collect();
@@ -121,7 +128,7 @@ fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
     rounds > ROUNDS_LEAST && measured.all(narrow)
 }
 
-/// One round of one load: a moment of each server that has it.
+/// Takes one round of one load: a moment of each server that has it.
 fn take_round(
     engine: &mut Engine<'_, '_>,
     members: &mut [Member],
@@ -141,7 +148,7 @@ fn take_round(
     Ok(())
 }
 
-/// The moment of one server.
+/// Takes the moment of one server.
 fn visit(
     engine: &mut Engine<'_, '_>,
     member: &mut Member,
@@ -159,7 +166,8 @@ fn visit(
         return Ok(()); // It costs much more time than the others.
     }
     let expected = cell.expected();
-    // Where the machine is never quiet, it is no use to wait for it: then more rounds tell more.
+    // A disturbed machine may never be quiet, so the wait for that stops: more rounds then tell
+    // more.
     let was_disturbed = cell.rounds.last().is_some_and(LoadRound::was_disturbed);
     let repeats = !engine.quick && !was_disturbed;
     match cell::measure(server, target, &cell.task, expected, &cell.places, repeats) {
@@ -184,7 +192,7 @@ fn visit(
     Ok(())
 }
 
-/// Keeps what was read of a cell, as it was read.
+/// Stores a reading of a cell unchanged.
 fn note<T: serde::Serialize>(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -199,7 +207,7 @@ fn note<T: serde::Serialize>(
     Ok(())
 }
 
-/// Stores what came out; nothing of a load that was interrupted before its first round ended.
+/// Stores the result; nothing of a load that was interrupted before its first round ended.
 fn keep(
     engine: &mut Engine<'_, '_>,
     members: Vec<Member>,
@@ -241,7 +249,7 @@ fn keep(
     Ok(())
 }
 
-/// What the generator says was wrong, in the words of an absence.
+/// Turns a generator's error into an absence.
 fn of_generator(error: &LoadError) -> Absence {
     Absence::of_message(error)
 }
@@ -253,7 +261,7 @@ mod tests {
     use crate::record::{Generator, LoadTask};
     use antiphon_measure::Placement;
 
-    /// A load whose rounds took so much processor time a request.
+    /// Creates a load whose rounds took this processor time a request.
     fn cell(freeze_ms: Option<u64>, by: Generator, cpu_ns: &[u64]) -> Cell {
         let round = |cpu_ns: &u64| LoadRound {
             answered: 1,
@@ -289,7 +297,7 @@ mod tests {
             cells,
             warm_ups: Vec::new(),
             running: None,
-            told: true,
+            reported: true,
         }
     }
 

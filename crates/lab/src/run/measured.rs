@@ -1,10 +1,10 @@
-//! From what came out of an item in one process start to its result, with what came out in the starts before it.
+//! Result of an item: from its measurement in one process start, and from earlier starts.
 
 use super::starts;
 use crate::record::{CoreToCore, Foreign, Identity, Outcome, ResultRecord, WarmUp, core_distance};
 use antiphon_measure::{Estimate, Finding, FindingKind};
 
-/// What came out of an item.
+/// Measurement of an item.
 pub(super) enum Measured {
     /// The estimate of one process start.
     Frame(Box<Estimate>),
@@ -12,7 +12,7 @@ pub(super) enum Measured {
     Other(Outcome),
 }
 
-/// What is told beside it.
+/// Remarks beside the measurement.
 pub(super) struct Beside {
     pub(super) findings: Vec<Finding>,
     pub(super) foreign: Option<Foreign>,
@@ -20,7 +20,7 @@ pub(super) struct Beside {
     pub(super) core_to_core_ns: Option<CoreToCore>,
 }
 
-/// The result after a start; `None` if nothing came out so far.
+/// Returns the result after a start; `None` if there is none so far.
 pub(super) fn result(
     identity: Identity,
     earlier: Option<ResultRecord>,
@@ -69,7 +69,7 @@ pub(super) fn result(
 fn processors_moved(starts: &[CoreToCore]) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::ProcessorsMoved,
-        text: core_distance::told(starts)?,
+        text: core_distance::reported(starts)?,
     })
 }
 

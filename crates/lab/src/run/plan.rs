@@ -17,11 +17,11 @@ pub struct Item {
     pub group: String,
     /// Its label in the suite.
     pub label: String,
-    /// What is done.
+    /// Measurement to make.
     pub task: Task,
 }
 
-/// What is done to measure an item.
+/// Measurement of an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "snake_case")]
 pub enum Task {
@@ -34,7 +34,7 @@ pub enum Task {
         /// Intended distance of their starts, ns.
         interval_ns: u64,
     },
-    /// A storage loop in a process of its own.
+    /// A storage loop in a separate process.
     Series {
         /// Turns at most.
         count: u64,
@@ -68,21 +68,22 @@ pub enum Task {
         arguments: Vec<String>,
         /// Time after which a run counts as hanging, s.
         limit_s: u64,
-        /// How many rounds are made; as many as the time allows if not given.
+        /// Number of rounds; as many as the time permits if not given.
         rounds: Option<u64>,
     },
     /// Load on a server.
     Load(LoadTask),
-    /// Nothing can be done, and this is why.
+    /// Nothing can be done, for this reason.
     Absent(Absence),
 }
 
 impl Task {
-    pub(super) fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
-        Task::Absent(Absence::new(reason, mend))
+    pub(super) fn absent(reason: impl Into<String>, help: impl Into<String>) -> Task {
+        Task::Absent(Absence::new(reason, help))
     }
 
-    /// Clocks come first, because their facts decide the frames, then the system's interference, then all else.
+    /// Returns the phase of a task. Clocks come first, because frames depend on them, then the
+    /// system's interference, then all else.
     pub(super) fn phase(&self) -> u8 {
         match self {
             Task::Clock { .. } => 0,
@@ -91,13 +92,13 @@ impl Task {
         }
     }
 
-    /// Whether it is measured again in every process start; all else is measured in the first one.
+    /// Checks whether it is measured in every process start; all else is measured in the first one.
     pub(super) fn is_repeated(&self) -> bool {
         matches!(self, Task::Frame)
     }
 }
 
-/// What a subject can do, or why it can do nothing.
+/// A subject's abilities, or the reason for their absence.
 pub(super) struct Known {
     /// `name/variant`.
     pub(super) id: String,
@@ -105,9 +106,9 @@ pub(super) struct Known {
     pub(super) listing: Result<Listing, Absence>,
 }
 
-/// What the machine permits.
+/// Permissions of the machine.
 pub(super) struct Permitted {
-    /// Why FIFO is not permitted.
+    /// Permission for FIFO, or the reason against it.
     pub(super) fifo: Result<(), String>,
     /// Processors that may be used.
     pub(super) processors: usize,
@@ -176,7 +177,7 @@ fn nothing(suite: &Suite, options: &Options, selection: &Selection<'_>) -> RunEr
     };
     RunError::Nothing {
         why,
-        mend: format!("the suite's groups are {}", groups(suite)),
+        help: format!("the suite's groups are {}", groups(suite)),
     }
 }
 
@@ -212,7 +213,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The row's tests; for `*` every clock that a subject names.
+    /// Returns the row's tests; for `*` every clock that a subject names.
     fn instances(&self, row: &Row) -> Vec<Instance> {
         if row.test != "*" {
             return row.instances(self.options.quick);
@@ -270,7 +271,7 @@ impl Planner<'_> {
             policy: policy.to_owned(),
             placement: placed.placement.clone(),
         };
-        // Where FIFO is not permitted, `fifo.same` and `other.same` are one and the same.
+        // Without permission for FIFO, `fifo.same` and `other.same` are the same.
         if !self.plan.items.iter().any(|item| item.identity == identity) {
             self.plan.items.push(Item {
                 identity,
@@ -282,7 +283,7 @@ impl Planner<'_> {
         true
     }
 
-    /// What is done for a test; `None` if the subject does not have it.
+    /// Returns the task of a test; `None` if the subject does not have it.
     fn task(
         &self,
         row: &Row,
@@ -329,7 +330,7 @@ impl Planner<'_> {
 }
 
 impl Item {
-    /// Whether its row asks for FIFO.
+    /// Checks whether its row asks for FIFO.
     fn group_runs_fifo(&self, suite: &Suite, quick: bool) -> bool {
         let rows = suite
             .groups

@@ -1,4 +1,5 @@
-//! Before the first item: subjects are chosen, built, and asked what they can do; the plan is made and stored.
+//! Preparation before the first item: subjects are chosen, built and queried; the plan is made and
+//! stored.
 
 use super::plan::{self, Item, Known, Permitted, Plan};
 use super::process_pool::{Processors, launch};
@@ -18,12 +19,12 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What the engine begins with.
+/// Initial state of the engine.
 pub(super) struct Prepared {
     pub(super) items: Vec<Item>,
-    /// By subject and policy.
+    /// Builds by subject and policy.
     pub(super) builds: HashMap<(String, String), Built>,
-    /// By subject and name.
+    /// Tests by subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
 }
 
@@ -47,7 +48,7 @@ pub(super) fn prepare(
     })
 }
 
-/// The same for a run that is resumed: with the plan that it has.
+/// Prepares a resumed run, with its stored plan.
 pub(super) fn prepare_again(
     lab: &mut Laboratory<'_>,
     suite: &Suite,
@@ -146,7 +147,8 @@ fn permitted() -> Permitted {
 
 type Builds = HashMap<(String, String), Built>;
 
-/// Builds every chosen subject for the policies that the selection needs of it, and asks each what it can do.
+/// Builds every chosen subject for the policies that the selection needs, and asks for its
+/// abilities.
 fn builds(
     lab: &mut Laboratory<'_>,
     suite: &Suite,
@@ -169,17 +171,18 @@ fn builds(
         };
         if let Err(Absence {
             reason,
-            mend,
+            help,
             last_words,
             ..
         }) = &listing
         {
-            // One policy's build may have gone well: without the other the subject is not measured at all.
+            // A build for one policy may have succeeded, but the subject is not measured without
+            // the other.
             builds.retain(|(built, _), _| *built != id);
             lab.observer.event(Event::SubjectAbsent {
                 subject: &id,
                 reason,
-                mend,
+                help,
                 last_words,
             });
         }
@@ -194,7 +197,7 @@ fn builds(
     Ok((known, builds))
 }
 
-/// The same subject as another one, with builds of its own name; `None` if there is none to be had.
+/// Returns a subject's twin, with builds under its own name; `None` if the original is absent.
 fn twin(original: Option<&Known>, builds: &mut Builds) -> Option<Known> {
     let original = original?;
     let listing = original.listing.as_ref().ok()?;
@@ -237,13 +240,13 @@ fn chosen<'s>(
     if chosen.is_empty() {
         return Err(RunError::Nothing {
             why: format!("the suite `{}` names no subjects", suite.name),
-            mend: "name some".to_owned(),
+            help: "name some".to_owned(),
         });
     }
     Ok(chosen)
 }
 
-/// Why a subject has no listing.
+/// Reason for a subject's missing listing.
 enum NotBuilt {
     /// It cannot be built or started.
     Absent(Absence),
@@ -260,7 +263,8 @@ impl From<BuildError> for NotBuilt {
     }
 }
 
-/// Builds one subject; its listing, or why there is none. What it lists decides whether it is built for a second policy.
+/// Builds one subject, and returns its listing or the reason for its absence. The listing decides
+/// whether it is built for a second policy.
 fn build(
     lab: &mut Laboratory<'_>,
     options: &Options,
@@ -300,7 +304,8 @@ fn build(
     Ok(listing.unwrap_or_default())
 }
 
-/// The policies that may be needed, `other` first. What asks for FIFO is measured under `other` where FIFO is not permitted.
+/// Returns the policies that may be needed, `other` first. Without permission for FIFO, its items
+/// are measured under `other`.
 fn policies(selection: &Selection<'_>, permitted: &Permitted) -> Vec<&'static str> {
     match permitted.fifo.is_ok() {
         true => selection.policies(),
@@ -310,7 +315,7 @@ fn policies(selection: &Selection<'_>, permitted: &Permitted) -> Vec<&'static st
 
 fn list(built: &Built, options: &Options) -> Result<Listing, crate::session::SessionError> {
     if built.serves || !built.programs.is_empty() {
-        // Servers and whole programs are not asked: their subject's file says what they are.
+        // Servers and whole programs are not asked, because their subject's file describes them.
         return Ok(Listing {
             programs: built.programs.clone(),
             serves: built.serves,
@@ -322,7 +327,7 @@ fn list(built: &Built, options: &Options) -> Result<Listing, crate::session::Ses
     launch.start_limit = launch.start_limit.min(hang_limit);
     let mut session = Session::start(&launch)?;
     let listing = session.list()?;
-    // How it ends does not matter to what it listed; the drop kills what stays.
+    // The way it ends does not matter to its listing; the drop kills the rest.
     let _ = session.quit();
     Ok(listing)
 }

@@ -1,6 +1,8 @@
-//! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
-//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest. Only to end, when nothing is
-//! measured any more, do those of a start run side by side.
+//! Processes of the subjects: one for each subject, policy and placement in each process start.
+//!
+//! A process is started at its first use, started again after a failure, and given up after three
+//! failures in a row. One process runs at a time, and the others rest. Only at the end, when
+//! nothing is measured any more, do those of a start run side by side.
 
 use super::suspend::Suspended;
 use super::{analysis, conditions};
@@ -33,7 +35,7 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Those that this machine has for it.
+    /// Chooses the processors of this machine.
     pub(crate) fn choose() -> Processors {
         let (main, partner) = chosen_processors();
         Processors {
@@ -42,7 +44,7 @@ impl Processors {
         }
     }
 
-    /// The placement of this name.
+    /// Returns the placement of this name.
     pub(crate) fn placement(self, name: &str) -> Placement {
         match name {
             "same" => Placement::Same {
@@ -57,7 +59,7 @@ impl Processors {
     }
 }
 
-/// The scheduling policy of this name.
+/// Returns the scheduling policy of this name.
 fn policy(name: &str) -> Policy {
     match name {
         "fifo" => Policy::Fifo {
@@ -67,7 +69,7 @@ fn policy(name: &str) -> Policy {
     }
 }
 
-/// A subject's launch under a policy and placement.
+/// Returns a subject's launch under a policy and placement.
 pub(crate) fn launch(built: &Built, policy_name: &str, placement: Placement) -> Launch {
     let mut launch = Launch::new(&built.record.id, built.run.clone(), &built.folder);
     launch.env.clone_from(&built.environment);
@@ -76,7 +78,8 @@ pub(crate) fn launch(built: &Built, policy_name: &str, placement: Placement) -> 
     launch
 }
 
-/// A whole program of a build with its arguments; the path where the program should be if the build did not leave it.
+/// Returns the launch of a build's program with its arguments. An error has the path of the missing
+/// program.
 pub(crate) fn program_launch(
     built: &Built,
     policy_name: &str,
@@ -105,12 +108,12 @@ struct Key {
     start: u32,
 }
 
-/// What is known of one process.
+/// State of one process.
 #[derive(Default)]
 struct PooledProcess {
     live: Option<Live>,
     failures: u32,
-    /// Why it was given up.
+    /// Reason why it was given up.
     given_up: Option<String>,
 }
 
@@ -124,7 +127,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Ends it: how no longer matters to any figure, and the drop kills what stays.
+    /// Ends it. The way does not matter to any figure, and the drop kills the rest.
     pub(super) fn end(mut self) {
         conditions::make_ordinary(self.session.process());
         self.resting = None;
@@ -134,23 +137,24 @@ impl Live {
 
 /// All processes of a run.
 pub(super) struct ProcessPool {
-    /// By subject and policy.
+    /// Builds by subject and policy.
     pub(super) builds: HashMap<(String, String), Built>,
     pub(super) processors: Processors,
-    /// Beyond what an answer should take.
+    /// Time beyond an answer's expected duration.
     pub(super) hang_limit: Duration,
-    /// Whether a process comes before others of the machine while it starts: in suites in which it does so in its turns, too.
+    /// Whether a process has priority during its start. It has in suites whose turns have priority,
+    /// too.
     pub(super) starts_first: bool,
     processes: HashMap<Key, PooledProcess>,
-    /// Whose turn it is: all other processes rest.
+    /// Process in its turn; all others rest.
     in_turn: Option<Key>,
     /// Subjects that count context switches themselves.
     counting: HashSet<String>,
     /// After the processes that use them, which are ended first.
     pub(super) services: Services,
-    /// What subjects printed of their own, not yet told.
+    /// Subjects' own output that is not yet reported.
     own_output: Vec<(String, String)>,
-    /// Subjects of which a process runs on when it is out of its turn, and what is not yet told of them.
+    /// Subjects with a process that runs outside its turn, and unreported warnings about them.
     restless: HashSet<String>,
     warnings: Vec<String>,
 }
@@ -175,7 +179,8 @@ impl ProcessPool {
         }
     }
 
-    /// The process for an item, started if it is not there. It is in its turn from here on, and all others rest.
+    /// Returns the process for an item, started if necessary. It is in its turn from here on, and
+    /// all others rest.
     pub(super) fn live(&mut self, identity: &Identity, start: u32) -> Result<&mut Live, Absence> {
         let key = key(identity, start);
         if self.in_turn.as_ref() != Some(&key) {
@@ -208,7 +213,7 @@ impl ProcessPool {
         live.ok_or_else(|| given_up(identity, "it could not be started"))
     }
 
-    /// Ends the turn of whoever has one: no process runs until another item wants it.
+    /// Ends the present turn: no process runs until another item wants it.
     pub(super) fn rest(&mut self) {
         let Some(key) = self.in_turn.take() else {
             return;
@@ -233,25 +238,26 @@ impl ProcessPool {
         }
     }
 
-    /// The process for an item, if it is there.
+    /// Returns the process for an item, if there is one.
     pub(super) fn process(&self, identity: &Identity, start: u32) -> Option<u32> {
         let process = self.processes.get(&key(identity, start))?;
         Some(process.live.as_ref()?.session.process())
     }
 
-    /// Whether the subject of an item compiles while it runs.
+    /// Checks whether the subject of an item compiles at run time.
     pub(super) fn warms(&self, identity: &Identity) -> bool {
         let build = (identity.subject.clone(), identity.policy.clone());
         self.builds.get(&build).is_some_and(|built| built.warms)
     }
 
-    /// How long the slices of an item's turns are to be, ms, where its subject says so.
+    /// Returns the processor time due to an item's slices, ms, if its subject sets it.
     pub(super) fn slice_ms(&self, identity: &Identity) -> Option<u64> {
         let build = (identity.subject.clone(), identity.policy.clone());
         self.builds.get(&build)?.slice_ms
     }
 
-    /// Whether the subject of an item waits for a server, and its run-time looks for other work before a thread waits.
+    /// Checks whether the subject of an item waits for a server, with a run-time that looks for
+    /// other work before a wait.
     pub(super) fn looks_for_work(&self, identity: &Identity) -> bool {
         let build = (identity.subject.clone(), identity.policy.clone());
         let looks = self
@@ -261,13 +267,13 @@ impl ProcessPool {
         looks && self.server(identity).is_some()
     }
 
-    /// The process of the database server that a subject uses, if it uses one that was started.
+    /// Returns the process of a subject's database server, if one was started.
     pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
         let kind = self.kind(&identity.subject, &identity.policy)?;
         Some((kind, self.services.process(kind)?))
     }
 
-    /// A process of its own for one item, under limits.
+    /// Starts a separate process for one item, under limits.
     pub(super) fn begin(&self, identity: &Identity, limits: Limits) -> Result<Live, SessionError> {
         let build = (identity.subject.clone(), identity.policy.clone());
         let Some(built) = self.builds.get(&build) else {
@@ -284,7 +290,8 @@ impl ProcessPool {
         launch.env.extend(self.services.environment(built)?);
         launch.limits = limits;
         launch.start_limit = launch.start_limit.min(self.hang_limit);
-        // Nothing is measured until it is ready, and on a busy machine a virtual machine else takes seconds for that.
+        // Nothing is measured until it is ready, so it may have priority. On a busy machine a
+        // virtual machine otherwise takes seconds.
         let first = |process| {
             self.starts_first
                 .then(|| conditions::Raised::of(vec![process]))
@@ -341,8 +348,11 @@ impl ProcessPool {
         absent
     }
 
-    /// The absence of an item whose database's server ended while it was used: that is not its subject's failure. All subjects of that server are
-    /// ended, since they have lost their connections, and are started again with the next one.
+    /// Returns the absence of an item whose database server ended during use, which is not its
+    /// subject's failure.
+    ///
+    /// All subjects of that server are ended, because they have lost their connections. They start
+    /// again with the next server.
     fn without_server(&mut self, identity: &Identity) -> Option<Absence> {
         let kind = self.kind(&identity.subject, &identity.policy)?;
         let source = self.services.lost(kind)?;
@@ -363,23 +373,24 @@ impl ProcessPool {
         }))
     }
 
-    /// The database of a subject.
+    /// Returns the database of a subject.
     fn kind(&self, subject: &str, policy: &str) -> Option<Kind> {
         let build = (subject.to_owned(), policy.to_owned());
         self.builds.get(&build)?.service
     }
 
-    /// Whether a subject, which was started for some item, counts context switches itself: then other processes may work for it.
+    /// Checks whether a started subject counts context switches itself. Other processes may then
+    /// work for it.
     pub(super) fn counts_switches(&self, subject: &str) -> bool {
         self.counting.contains(subject)
     }
 
-    /// Takes what subjects printed of their own, with their names.
+    /// Takes the subjects' own output, with their names.
     pub(super) fn take_own_output(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.own_output)
     }
 
-    /// Takes what the user should know of the processes, once for each subject.
+    /// Takes warnings about the processes, once for each subject.
     pub(super) fn take_warnings(&mut self) -> Vec<String> {
         self.warnings.extend(self.services.take_warnings());
         std::mem::take(&mut self.warnings)

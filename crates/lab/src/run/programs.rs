@@ -1,7 +1,9 @@
-//! Whole programs: those of a group that were given the same arguments take turns, one run each in a round, forth and back (A B B A).
+//! Whole programs: those of a group with the same arguments take turns, one run each in a round,
+//! forth and back (A B B A).
 //!
-//! So whatever slows the machine for a while slows all that are compared. All must print the same answer: one whose answer is not that of
-//! the most has no figure. In a full run, a run that others disturb is made again at once, within its round.
+//! A slow phase of the machine thus slows all compared programs. All must print the same answer; a
+//! program that differs from the majority has no figure. In a full run a disturbed run is repeated
+//! at once, within its round.
 
 mod answers;
 mod one;
@@ -19,26 +21,26 @@ use one::run;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Rounds that are made however long they take: the fewest that tell a stray run from the others.
+/// Rounds made however long they take: the fewest that expose a stray run.
 const ROUNDS_LEAST: u32 = 3;
 
-/// Rounds after which more would not change what is read from them.
+/// Rounds beyond which figures no longer change.
 const ROUNDS_MOST: u32 = 40;
 
-/// What is known of one program of a set.
+/// State of one program of a set.
 struct Member {
     position: usize,
     runs: Vec<WholeRun>,
     answer: Option<String>,
-    /// What a run that counts counted.
+    /// Counters of a counting run.
     counted: BTreeMap<String, u64>,
-    /// What others used during its runs, added up.
+    /// Sum of others' use during its runs.
     seen: Option<Seen>,
-    /// How often a run was made again since others disturbed it.
+    /// Number of runs repeated because others disturbed them.
     again: u32,
     /// Whether others disturbed its last run all the same.
     was_disturbed: bool,
-    /// Why it takes no more turns.
+    /// Reason why it takes no more turns.
     absence: Option<Absence>,
 }
 
@@ -55,7 +57,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         } => (*rounds as u32, *rounds as u32),
         _ => (ROUNDS_LEAST, ROUNDS_MOST),
     };
-    // Where time is short, each program's share of it is spent once.
+    // In a short run each program's share of the time is used for single attempts.
     let repeats = !engine.quick && share >= 1.0;
     let mut round = 0;
     while round < least || (round < most && begun.elapsed().as_secs_f64() < seconds) {
@@ -80,7 +82,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     Ok(())
 }
 
-/// Those that are given the same arguments in the same group: the item at `position` and others like it.
+/// Returns the programs of one group with the same arguments as the item at `position`.
 fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
     let key = |position: usize| match &engine.items[position].task {
         Task::Program { arguments, .. } => Some((&engine.items[position].group, arguments)),
@@ -102,7 +104,7 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
         .collect()
 }
 
-/// Whether every figure that is shown is as narrow as was asked for.
+/// Checks whether every shown figure is as narrow as wanted.
 fn is_done(engine: &Engine<'_, '_>, members: &[Member], rounds: u32) -> bool {
     let wanted = engine.sizes.relative_half_width;
     let narrow = |member: &Member| {
@@ -113,13 +115,14 @@ fn is_done(engine: &Engine<'_, '_>, members: &[Member], rounds: u32) -> bool {
     rounds > ROUNDS_LEAST && members.iter().all(narrow)
 }
 
-/// A figure that no run has becomes no narrower by more of them.
+/// Checks whether figures are narrow. A figure that no run has counts as narrow, because more runs
+/// would not help.
 fn are_narrow(runs: &[WholeRun], figures: &[RunFigure], wanted: f64) -> bool {
     let mut intervals = figures.iter().filter_map(|figure| run_figure(runs, figure));
     intervals.all(|interval| interval.relative_half_width() <= wanted)
 }
 
-/// One run of each, in the order of the plan or, in every second round, against it.
+/// Runs each program once, in the order of the plan, or against it in every second round.
 fn round(
     engine: &mut Engine<'_, '_>,
     members: &mut [Member],
@@ -141,7 +144,8 @@ fn round(
             let item = engine.items[member.position].clone();
             engine.tell_started(&item);
         }
-        // Where the machine is never quiet, it is no use to wait for it: then more rounds tell more.
+        // A disturbed machine may never be quiet, so the wait for that stops: more rounds then tell
+        // more.
         let most = match repeats && !member.was_disturbed {
             true => ATTEMPTS,
             false => 1,
@@ -160,7 +164,8 @@ fn round(
     Ok(())
 }
 
-/// One run, with what others used meanwhile; nothing where its answer is another one than before, or why it has none.
+/// Makes one run, with the use by others meanwhile. Returns `None` if its answer differs from
+/// earlier ones.
 fn attempt(
     engine: &Engine<'_, '_>,
     member: &mut Member,
@@ -224,7 +229,7 @@ fn count(engine: &Engine<'_, '_>, member: &mut Member) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Stores what came out; nothing of a program that was interrupted before its first run ended.
+/// Stores the result; nothing of a program that was interrupted before its first run ended.
 fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
     let outcome = match (member.absence, member.answer) {
         (Some(absence), _) => absence.into(),

@@ -1,4 +1,5 @@
-//! Items that are series: readings of a clock, the system's interference, latencies, and storage loops.
+//! Items that are series: readings of a clock, the system's interference, latencies, and storage
+//! loops.
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
@@ -15,18 +16,18 @@ use antiphon_runner::Limits;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// All series are measured in the first process start.
+/// Process start of all series: the first one.
 const START: u32 = 0;
 
-/// Readings that tell what a turn of the loop typically takes, before gaps are looked for.
+/// Readings that show the typical turn of the loop, before the search for gaps.
 const TYPICAL_READINGS: u64 = 20_000;
 
-/// Readings of a coarse clock for one item of interference, for each second of its time, and at most: each takes a byte in the store and eight in memory, and
-/// all are kept.
+/// Readings of a coarse clock for one item of interference: for each second, and at most. Each
+/// takes a byte in the store and eight in memory, and all are kept.
 const READINGS_PER_SECOND: f64 = 4e6;
 const MOST_READINGS: f64 = 2e7;
 
-/// The unit's word in the protocol.
+/// Returns the unit's word in the protocol.
 pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
     match unit {
         ClockUnit::Nanoseconds => "ns",
@@ -34,7 +35,7 @@ pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
     }
 }
 
-/// The absence that an estimate's error is.
+/// Turns an estimate's error into an absence.
 fn absent(error: impl Display) -> Failure {
     Failure::Absent(Absence::of_message(error))
 }
@@ -63,10 +64,10 @@ fn read(
     Ok(readings)
 }
 
-/// How long a coarse clock is read: a hundred ticks of one that moves each 4 ms.
+/// Reading time of a coarse clock: a hundred ticks of one that moves each 4 ms.
 const COARSE_TIME: Duration = Duration::from_millis(400);
 
-/// Whether readings hold too few ticks of a clock for its resolution.
+/// Checks whether readings hold too few ticks of a clock for its resolution.
 fn ticks_seldom(estimate: &Result<ClockEstimate, ClockError>) -> bool {
     match estimate {
         Ok(estimate) => estimate.is_upper_bound(),
@@ -93,8 +94,10 @@ pub(super) fn clock(
     })
 }
 
-/// The estimate of a clock that ticks each few ms: it takes time, not a number of readings, so it is read for a while, and every tick is kept
-/// as a gap. A subject that has no such loop leaves it at what the series told.
+/// Estimates a clock that ticks each few ms.
+///
+/// The estimate needs time, not a number of readings. The clock is read for a while, and every
+/// tick is kept as a gap. A subject without such a loop keeps the estimate of the series.
 fn coarse(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -105,7 +108,7 @@ fn coarse(
     match gap_loop(engine, position, name, 0, COARSE_TIME)? {
         None => Ok(first),
         Some(mut seen) => {
-            // Of a clock that counts something else it is not known how much of it the reader waited.
+            // The wait of the reader is unknown in units other than nanoseconds.
             seen.wait_ns = seen
                 .wait_ns
                 .filter(|_| unit == unit_word(ClockUnit::Nanoseconds));
@@ -114,7 +117,8 @@ fn coarse(
     }
 }
 
-/// A loop of `seconds` that keeps the gaps; of a clock that is too coarse to show any, as many readings.
+/// Measures interference by a loop of `seconds` that keeps gaps. A clock too coarse for gaps gives
+/// as many readings instead.
 pub(super) fn interference(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -140,7 +144,7 @@ pub(super) fn interference(
     Ok(Outcome::Interference(estimate))
 }
 
-/// The system's interference by the gaps of a loop.
+/// Measures the system's interference by the gaps of a loop.
 fn gaps(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -158,7 +162,7 @@ fn gaps(
     }
 }
 
-/// The gaps of a loop, stored; `None` if the subject refuses to run it.
+/// Runs a gap loop and stores it; `None` if the subject refuses.
 fn gap_loop(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -167,7 +171,8 @@ fn gap_loop(
     time: Duration,
 ) -> Result<Option<GapLoop>, Failure> {
     let identity = engine.items[position].identity.clone();
-    // The loop ends by the clock, however little of the processor it gets; then it prints, and must get some for that.
+    // The loop ends by the clock, however little of the processor it gets. It then needs some more
+    // to print.
     let limit = engine.processes.hang_limit + 2 * time;
     let live = engine
         .processes
@@ -212,7 +217,8 @@ fn zero_strings(
     Interference::from_readings(&joined, None).map_err(absent)
 }
 
-/// Appends a series so that it goes on where the last one ended: the time between two requests is the laboratory's, not interference.
+/// Appends a series directly after the last one. The time between two requests is the laboratory's,
+/// not interference.
 fn join(joined: &mut Vec<i64>, series: &[i64]) {
     let (Some(last), [first, second, ..]) = (joined.last().copied(), series) else {
         joined.extend_from_slice(series);
@@ -251,7 +257,8 @@ pub(super) fn latency(
     Ok(Outcome::Latency(estimate))
 }
 
-/// A storage loop, in a process of its own: its memory limit and what it leaves behind must not touch the other tests.
+/// Runs a storage loop in a separate process, so that its memory limit and remains do not affect
+/// other tests.
 pub(super) fn series(
     engine: &mut Engine<'_, '_>,
     position: usize,

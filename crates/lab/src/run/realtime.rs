@@ -1,27 +1,29 @@
-//! Threads that already run are put before all ordinary ones: real-time, at the least priority of that kind.
+//! Promotion of running threads to real time, at its lowest priority, before all ordinary threads.
 //!
-//! However nice a thread is, Linux lets an ordinary one that runs go on to the end of its slice, some 3 ms, before one that wakes up: a
-//! commit that its disk answers within 0.3 ms took 4 ms beside programs that only count, and used up to half more of the processor, whose caches were the
-//! others' by then.
+//! However low its `nice`, a woken ordinary thread waits for the running one's slice, some 3 ms.
+//! Beside counting programs, a commit took 4 ms although its disk answered within 0.3 ms. It also
+//! used up to half more of the processor, whose caches had been taken by then.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// Priorities: of what is measured, and of the laboratory's own thread and the keepers, which must come to their turn also where a subject spins.
+/// Priorities of measured threads, and of the laboratory's own thread and the keepers. The latter
+/// must run even if a subject spins.
 const SUBJECT: i32 = 1;
 const OWN: i32 = 2;
 
-/// Threads of one priority take turns, since a virtual machine has some that wait by spinning for others. The laboratory uses this kind
-/// nowhere else, so that it tells who was put first here: a subject that is measured under FIFO stays what it is.
+/// Scheduling policy of promoted threads. Threads of one priority take turns, because a virtual
+/// machine's threads may spin for each other. The laboratory uses this policy nowhere else, so it
+/// identifies promoted threads. A subject measured under FIFO stays what it is.
 const KIND: libc::c_int = libc::SCHED_RR;
 
-/// Puts an ordinary thread first, with all that it starts. One that is refused is at least as nice as can be.
+/// Promotes an ordinary thread and its future children. A refused thread keeps its low `nice`.
 pub(super) fn put_first(thread: Pid) -> Result<(), Refused> {
     put(thread, SUBJECT)
 }
 
-/// Puts a keeper before what it keeps.
+/// Promotes a keeper above its child.
 pub(super) fn put_keeper_first(keeper: Pid) -> Result<(), Refused> {
     put(keeper, OWN)
 }
@@ -37,25 +39,25 @@ fn put(thread: Pid, priority: i32) -> Result<(), Refused> {
     }
 }
 
-/// Makes a thread ordinary again that was put first here, or started by one that was; whether it was.
+/// Restores a thread that was promoted here, or inherited it. Returns whether it was.
 pub(super) fn put_back(thread: Pid) -> bool {
     kind(Some(thread)) == KIND && set(Some(thread), libc::SCHED_OTHER, 0).is_ok()
 }
 
-/// Makes a thread ordinary, whoever made it what it is.
+/// Makes a thread ordinary, however it was promoted.
 pub(super) fn make_ordinary(thread: Pid) {
     if kind(Some(thread)) != libc::SCHED_OTHER {
-        // Where that is refused, so was what it is.
+        // If this is refused, the promotion was refused before.
         let _ = set(Some(thread), libc::SCHED_OTHER, 0);
     }
 }
 
-/// Our own thread, which is first while this value lives. What it starts is ordinary.
+/// Our own thread, promoted while this value lives. Its children are ordinary.
 pub(crate) struct OwnThread(());
 
 impl OwnThread {
-    /// `None` where the thread is no ordinary one: then it was made so on purpose, by `chrt`, and what it starts is of its kind, which the
-    /// subjects' own reports tell.
+    /// Promotes our own thread; `None` if it is not ordinary. It was then changed on purpose, by
+    /// `chrt`, and its children inherit that. The subjects' own reports show it.
     pub(crate) fn put_first() -> Result<Option<OwnThread>, Refused> {
         if kind(None) != libc::SCHED_OTHER {
             return Ok(None);
@@ -69,18 +71,19 @@ impl OwnThread {
 
 impl Drop for OwnThread {
     fn drop(&mut self) {
-        // Who has no more than a permitted priority (RLIMIT_RTPRIO) may not take back that what it starts is ordinary.
+        // A thread with only a permitted priority (RLIMIT_RTPRIO) may not clear the reset-on-fork
+        // flag.
         if set(None, libc::SCHED_OTHER, 0).is_err() {
             let _ = set(None, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
         }
     }
 }
 
-/// Why a thread cannot be real-time.
+/// Reason why a thread cannot be real-time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     error: Errno,
-    /// Whether we have what Linux asks for.
+    /// Whether we have the permission that Linux requires.
     may: bool,
 }
 
@@ -93,14 +96,15 @@ impl Refused {
         Refused { error, may }
     }
 
-    /// Why, and what the user can do.
+    /// Returns the reason and advice to the user.
     fn reason(self) -> (String, &'static str) {
         match (self.error, self.may) {
             (Errno::PERM, false) => (
                 "it is not permitted".to_owned(),
                 "run as root, give this command CAP_SYS_NICE, or put `@USER - rtprio 99` into /etc/security/limits.conf and log in again; in a container, `--cap-add SYS_NICE`",
             ),
-            // A control group may have no share of real time, and who is root only within a container has no power over the machine.
+            // A control group may have no share of real time. The root of a container has no power
+            // over the machine.
             (Errno::PERM, true) => (
                 "the container or the control group refuses it, or the subject belongs to another user"
                     .to_owned(),
@@ -114,14 +118,14 @@ impl Refused {
     }
 }
 
-/// As the user is told.
+/// The text is a warning to the user.
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (why, mend) = self.reason();
+        let (why, help) = self.reason();
         write!(
             f,
             "turns are not taken in real time (SCHED_RR), since {why}: on a busy machine whoever wakes up waits for the slice of another program, some 3 ms, \
-             and what mostly waits, such as a commit, uses up to half more of the processor ({mend})"
+             and what mostly waits, such as a commit, uses up to half more of the processor ({help})"
         )
     }
 }
@@ -130,14 +134,14 @@ fn number(thread: Option<Pid>) -> libc::pid_t {
     thread.map_or(0, Pid::as_raw_pid)
 }
 
-/// The scheduling policy of a thread, of ours without one; below 0 if it has ended.
+/// Returns the scheduling policy of a thread, of ours without one; below 0 if it has ended.
 fn kind(thread: Option<Pid>) -> libc::c_int {
     // SAFETY: it takes a number and touches no memory of ours.
     let policy = unsafe { libc::sched_getscheduler(number(thread)) };
     policy & !libc::SCHED_RESET_ON_FORK
 }
 
-/// Whether a thread is of any real-time kind.
+/// Checks whether a thread has any real-time policy.
 #[cfg(test)]
 pub(super) fn is_so(thread: u32) -> bool {
     let thread = Pid::from_raw(thread as i32);
@@ -145,7 +149,8 @@ pub(super) fn is_so(thread: u32) -> bool {
 }
 
 fn set(thread: Option<Pid>, policy: libc::c_int, priority: libc::c_int) -> Result<(), Errno> {
-    // SAFETY: the record is plain numbers, for which zero is valid, and outlives the call, which only reads it.
+    // SAFETY: the record is plain numbers, for which zero is valid, and outlives the call, which
+    // only reads it.
     let set = unsafe {
         let mut parameters: libc::sched_param = std::mem::zeroed();
         parameters.sched_priority = priority;
@@ -157,7 +162,7 @@ fn set(thread: Option<Pid>, policy: libc::c_int, priority: libc::c_int) -> Resul
     }
 }
 
-/// What the last call that failed said.
+/// Returns the error of the last failed call.
 fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)
 }
@@ -199,15 +204,15 @@ mod tests {
             let refused = OwnThread::put_first().err().expect("it may not");
             assert_eq!(put_first(gettid()), Err(refused));
             assert_eq!(kind(None), libc::SCHED_OTHER);
-            let told = refused.to_string();
-            assert!(told.contains("not permitted"), "{told}");
-            assert!(told.contains("CAP_SYS_NICE"), "{told}");
+            let reported = refused.to_string();
+            assert!(reported.contains("not permitted"), "{reported}");
+            assert!(reported.contains("CAP_SYS_NICE"), "{reported}");
         });
     }
 
     #[test]
     fn of_who_was_made_real_time_on_purpose_nothing_is_told() {
-        // In a thread of its own, which alone stays what it is made.
+        // The trial runs in a separate thread, which alone keeps the change.
         let real_time = std::thread::spawn(|| {
             if set(None, libc::SCHED_FIFO, 1).is_err() {
                 println!("skipped: real-time priorities are not permitted");
@@ -226,8 +231,8 @@ mod tests {
             (Errno::PERM, true, "cpu.rt_runtime_us"),
             (Errno::NOSYS, true, "has SCHED_RR"),
         ] {
-            let told = Refused { error, may }.to_string();
-            assert!(told.contains(part), "{told}");
+            let reported = Refused { error, may }.to_string();
+            assert!(reported.contains(part), "{reported}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Which rows of a suite the user's patterns choose, as far as the suite alone tells: asked before anything is built.
+//! Selection of a suite's rows by the user's patterns, as far as the suite alone decides, before
+//! any build.
 
 use super::{Options, RunError};
 use crate::document::nearest;
@@ -13,7 +14,7 @@ pub(super) struct Selection<'s> {
     suite: &'s Suite,
     quick: bool,
     patterns: Patterns,
-    /// Patterns that fit nothing, with what is said of each.
+    /// Patterns that fit nothing, each with its warning.
     unmatched: Vec<String>,
 }
 
@@ -21,7 +22,7 @@ impl<'s> Selection<'s> {
     /// Reads the patterns.
     ///
     /// # Errors
-    /// One cannot be read, or all of them together choose nothing, whatever the subjects list.
+    /// One cannot be read, or all of them together choose nothing, for any list of the subjects.
     pub(super) fn new(suite: &'s Suite, options: &Options) -> Result<Selection<'s>, RunError> {
         let mut selection = Selection {
             suite,
@@ -40,37 +41,37 @@ impl<'s> Selection<'s> {
             0 => Ok(selection),
             all if all == options.only.len() => Err(RunError::Nothing {
                 why: selection.unmatched.join("; "),
-                mend: format!("the suite's groups are {}", groups(suite)),
+                help: format!("the suite's groups are {}", groups(suite)),
             }),
             _ => Ok(selection),
         }
     }
 
-    /// What is said of the patterns that fit nothing, where others do.
+    /// Returns warnings about patterns that fit nothing, if others do.
     pub(super) fn unmatched(&self) -> &[String] {
         &self.unmatched
     }
 
-    /// Whether a test of a group is chosen.
+    /// Checks whether a test of a group is chosen.
     pub(super) fn fits(&self, group: &str, test: &str) -> bool {
         self.patterns.name(group) || self.patterns.fit(test)
     }
 
-    /// Whether a row is measured in a subject.
+    /// Checks whether a row is measured in a subject.
     pub(super) fn in_subject(&self, row: &Row, subject: &str) -> bool {
         let subject = original_of(subject).unwrap_or(subject);
         // The patterns were read when the suite was.
         Patterns::new(&row.subjects).is_ok_and(|patterns| patterns.fit(subject))
     }
 
-    /// Whether any chosen row is measured in a subject, as far as the suite alone tells.
+    /// Checks whether any chosen row is measured in a subject, as far as the suite alone decides.
     pub(super) fn needs_subject(&self, subject: &str) -> bool {
         self.rows().any(|(group, row)| {
             self.in_subject(row, subject) && self.may_hold(group, row, &self.patterns)
         })
     }
 
-    /// The policies that chosen rows are measured under, `other` first.
+    /// Returns the policies of chosen rows, `other` first.
     pub(super) fn policies(&self) -> Vec<&'static str> {
         let chosen: BTreeSet<&str> = self
             .rows()
@@ -82,7 +83,7 @@ impl<'s> Selection<'s> {
         known.filter(|policy| chosen.contains(policy)).collect()
     }
 
-    /// Whether a subject with this listing has a chosen row under a policy.
+    /// Checks whether a subject with this listing has a chosen row under a policy.
     pub(super) fn needs(&self, policy: &str, listing: &Listing) -> bool {
         let lists = |name: &str| listing.tests.iter().any(|test| test.name == name);
         let has = |program: &str| listing.programs.iter().any(|known| known == program);
@@ -115,14 +116,16 @@ impl<'s> Selection<'s> {
         groups.flat_map(|group| group.rows.iter().map(|row| (group.id.as_str(), row)))
     }
 
-    /// Whether patterns choose any row, or may once it is known what the subjects list.
+    /// Checks whether patterns choose any row, or may after the subjects' lists are known.
     fn may_choose(&self, patterns: &Patterns) -> bool {
         self.rows()
             .any(|(group, row)| self.may_hold(group, row, patterns))
     }
 
-    /// Clocks are only known once subjects tell them. Their names are those of their languages, such as `Ada.Calendar.Clock`: a pattern
-    /// without a capital is not waited for.
+    /// Checks whether a row may hold a chosen test.
+    ///
+    /// Clocks are only known after subjects list them. Their names are those of their languages,
+    /// such as `Ada.Calendar.Clock`, so a pattern without a capital does not wait for them.
     fn may_hold(&self, group: &str, row: &Row, patterns: &Patterns) -> bool {
         let fits = |test: &str| patterns.name(group) || patterns.fit(test);
         match row.test.as_str() {
@@ -134,7 +137,7 @@ impl<'s> Selection<'s> {
         }
     }
 
-    /// Why a pattern chooses nothing, with what was perhaps meant.
+    /// Returns the reason why a pattern chooses nothing, with a likely alternative.
     fn why_nothing(&self, written: &str, patterns: &Patterns) -> String {
         let suite = &self.suite.name;
         let of_full = self.rows().any(|(_, row)| {
@@ -154,7 +157,7 @@ impl<'s> Selection<'s> {
         }
     }
 
-    /// What could have been written: groups, tests, and families of tests such as `call.inter.*`.
+    /// Returns the possible patterns: groups, tests, and families of tests such as `call.inter.*`.
     fn words(&self) -> BTreeSet<String> {
         let mut words = BTreeSet::new();
         for (group, row) in self.rows() {
@@ -169,7 +172,7 @@ impl<'s> Selection<'s> {
     }
 }
 
-/// The suite's groups, for messages.
+/// Returns the suite's groups, for messages.
 pub(super) fn groups(suite: &Suite) -> String {
     let ids: Vec<_> = suite.groups.iter().map(|group| group.id.as_str()).collect();
     ids.join(", ")

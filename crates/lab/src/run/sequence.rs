@@ -1,4 +1,4 @@
-//! In which order a plan's items are measured.
+//! Order of a plan's items.
 
 use super::plan::{Item, Known};
 use super::{Options, Task};
@@ -6,10 +6,16 @@ use crate::record::Identity;
 use crate::suite::{Placed, Suite};
 use std::collections::{HashMap, HashSet};
 
-/// Orders the items: clocks and interference first; then, where a full run has a time budget that may not reach for all of it, what a quick run
-/// has, so that something of everything is measured; then by groups, and in each by the number of threads or processes that a test has, since a subject
-/// may have to start others for another number. Otherwise they stay in the suite's order, in which a row is measured in one subject after the other. And
-/// whatever else: tests that a curve tells in multiples of each other are in one turn of their subject.
+/// Orders the items of a run.
+///
+/// 1. Clocks and interference come first.
+/// 2. In a full run with a time budget the items of a quick run follow, so that everything is
+///    covered.
+/// 3. The rest is ordered by group, and in each by a test's number of threads or processes. A
+///    subject may have to start others for another number.
+///
+/// Otherwise items keep the suite's order, in which one subject after the other measures a row. In
+/// any case, tests that a curve compares are in one turn of their subject.
 pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, known: &[Known]) {
     let threads = threads(known);
     let group = |item: &Item| suite.groups.iter().position(|group| group.id == item.group);
@@ -33,8 +39,8 @@ pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, know
     bring_together(items, &compared(suite));
 }
 
-/// Puts tests that a curve tells in multiples of each other behind the first of them, where they are measured in the same subject, with the same
-/// argument, in the same place.
+/// Moves tests that a curve compares behind the first of them, if subject, argument and place are
+/// equal.
 fn bring_together(items: &mut [Item], compared: &HashMap<String, usize>) {
     let turn = |item: &Item| {
         let set = compared.get(&item.identity.test)?;
@@ -71,7 +77,7 @@ fn compared(suite: &Suite) -> HashMap<String, usize> {
     sets
 }
 
-/// What a curve tells a test in multiples of, behind the test.
+/// Returns each test of a curve with the test that it is a multiple of.
 fn pairs(suite: &Suite) -> impl Iterator<Item = (String, String)> {
     suite.curves.iter().flat_map(|curve| {
         let columns = curve.columns.iter();
@@ -84,7 +90,8 @@ fn pairs(suite: &Suite) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// The most threads that a test has in any subject: the same for all, so that its row stays together.
+/// Returns the most threads of a test in any subject: the same for all, so that its row stays
+/// together.
 fn threads(known: &[Known]) -> HashMap<&str, u32> {
     let mut most = HashMap::new();
     let listings = known.iter().filter_map(|known| known.listing.as_ref().ok());
@@ -95,7 +102,7 @@ fn threads(known: &[Known]) -> HashMap<&str, u32> {
     most
 }
 
-/// What a quick run measures: tests, their arguments, and where.
+/// Returns the tests of a quick run, with their arguments and places.
 fn of_quick_runs(suite: &Suite) -> HashSet<(String, Option<u64>, Placed)> {
     let rows = suite.groups.iter().flat_map(|group| &group.rows);
     rows.flat_map(|row| {
@@ -156,7 +163,7 @@ column = [
 "#
     );
 
-    /// The items of the suite as they are planned: a row after the other, in each in one subject after the other.
+    /// Returns the items of the suite as planned: row by row, and in each subject by subject.
     fn planned(suite: &Suite) -> Vec<Item> {
         let mut items = Vec::new();
         for group in &suite.groups {
@@ -187,7 +194,7 @@ column = [
         let suite = Suite::parse("s.toml", SUITE).unwrap();
         let mut items = planned(&suite);
         arrange(&mut items, &suite, &Options::default(), &[]);
-        let told: Vec<String> = items
+        let reported: Vec<String> = items
             .iter()
             .map(|item| {
                 let identity = &item.identity;
@@ -197,7 +204,7 @@ column = [
             })
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "two0 a same",
                 "call0 a same",

@@ -1,4 +1,5 @@
-//! What the suite's tables show of whole programs. Until that is narrow they run: the time of a program that works for a fixed time always is.
+//! Figures of whole programs in the suite's tables. Programs run until these are narrow; the time
+//! of fixed-time work always is.
 
 use crate::record::{Identity, original_of};
 use crate::suite::Suite;
@@ -22,7 +23,8 @@ impl Shown {
         Shown(shown)
     }
 
-    /// What is shown of a program; of one that is in no table, its time. A twin goes on for as long as its original.
+    /// Returns the shown figures of a program; its time if it is in no table. A twin goes on for as
+    /// long as its original.
     pub(super) fn figures(&self, identity: &Identity) -> &[RunFigure] {
         let subject = original_of(&identity.subject).unwrap_or(&identity.subject);
         let place = (subject.to_owned(), identity.test.clone());

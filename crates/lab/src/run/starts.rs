@@ -2,15 +2,17 @@
 
 use antiphon_measure::{Estimate, Finding};
 
-/// The figure of all starts, with what the instruction counts say of it. `None` if there is no start.
+/// Returns the figure of all starts, with a remark on instruction counts. `None` without starts.
 pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
     let mut sum = widened(starts)?;
     sum.tell_instructions();
     Some(sum)
 }
 
-/// The start with the median cost, its interval widened to the costs of all starts: a figure differs between process starts by more than
-/// within one, because addresses do. `None` if there is no start.
+/// Returns the start with the median cost, its interval widened to the costs of all starts; `None`
+/// without starts.
+///
+/// A figure differs between process starts by more than within one, because addresses do.
 fn widened(starts: &[Estimate]) -> Option<Estimate> {
     let mut by_cost: Vec<&Estimate> = starts.iter().collect();
     by_cost.sort_by(|a, b| a.cost_ns.value.total_cmp(&b.cost_ns.value));
@@ -21,7 +23,7 @@ fn widened(starts: &[Estimate]) -> Option<Estimate> {
     let lowest = by_cost[0].cost_ns.value;
     let highest = by_cost[by_cost.len() - 1].cost_ns.value;
     for interval in [&mut sum.cost_ns, &mut sum.sign_cost_ns] {
-        // A start of one block has no limits: those are then what the starts differ by.
+        // A start of one block has no limits; the differences between starts replace them.
         let (low, high) = interval.limits().unwrap_or((lowest, highest));
         interval.low = low.min(lowest);
         interval.high = high.max(highest);
@@ -34,14 +36,16 @@ fn widened(starts: &[Estimate]) -> Option<Estimate> {
     let others = starts.iter().flat_map(|start| &start.findings);
     let mut missing: Vec<Finding> = Vec::new();
     for finding in others {
-        // What was found in any start must be told, once a kind.
-        let told = |findings: &[Finding]| findings.iter().any(|known| known.kind == finding.kind);
-        if !told(&sum.findings) && !told(&missing) {
+        // Findings of any start are reported, once a kind.
+        let reported =
+            |findings: &[Finding]| findings.iter().any(|known| known.kind == finding.kind);
+        if !reported(&sum.findings) && !reported(&missing) {
             missing.push(finding.clone());
         }
     }
     sum.findings.extend(missing);
-    // One start may be indistinguishable where the others are not, and the widened interval hold zero where no start's does.
+    // The widened interval may hold zero although no start's does, and a single start may be
+    // indistinguishable.
     sum.hold_against_zero();
     Some(sum)
 }

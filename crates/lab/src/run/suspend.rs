@@ -1,5 +1,7 @@
-//! Who is not in his turn does not run. A subject that polls while it waits for its next request, or is woken by timers, else takes the
-//! processors from the one that is measured, under FIFO in the middle of a slice.
+//! Suspension of subjects outside their turn.
+//!
+//! A subject that polls for its next request, or that timers wake, would take processors from the
+//! measured one. Under FIFO it would do so in the middle of a slice.
 
 use super::tree::{Tree, each_once};
 use rustix::io::Errno;
@@ -7,9 +9,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fmt;
 use std::os::fd::OwnedFd;
 
-/// A subject's processes, stopped until this is dropped. Its keeper is not: it ends them should we end, and the stopped are killed as others are.
+/// A subject's processes, stopped until this is dropped. Its keeper runs on: it ends them if we
+/// end, and stopped processes can be killed, too.
 pub(super) struct Suspended {
-    /// In the order in which they were stopped. A number may be given to another process, what is held here is not.
+    /// Handles in the order of the stops. A process number may be reused, but a handle may not.
     stopped: Vec<OwnedFd>,
     /// The first that could not be stopped: it runs on.
     pub(super) restless: Option<Unsuspended>,
@@ -79,19 +82,19 @@ impl Unsuspended {
     }
 }
 
-/// As the user is told, after the name of the subject.
+/// The text is a warning to the user, after the name of the subject.
 impl fmt::Display for Unsuspended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (why, mend) = reason(self.error);
+        let (why, help) = reason(self.error);
         write!(
             f,
-            "its process {} ({}) cannot be stopped while others are measured, since {why}: what it does meanwhile is in their figures ({mend})",
+            "its process {} ({}) cannot be stopped while others are measured, since {why}: what it does meanwhile is in their figures ({help})",
             self.process, self.name
         )
     }
 }
 
-/// Why a process cannot be stopped, and what the user can do.
+/// Returns the reason why a process cannot be stopped, and advice to the user.
 fn reason(error: Errno) -> (String, &'static str) {
     match error {
         Errno::NOSYS => (
@@ -123,14 +126,14 @@ mod tests {
     use antiphon_runner::{ProcessStat, Program};
     use rustix::thread::CapabilitySet;
 
-    /// The letter of a process's state.
+    /// Returns the letter of a process's state.
     fn state(process: u32) -> Option<char> {
         ProcessStat::of(process).ok()?.state()
     }
 
     #[test]
     fn who_rests_does_not_run_and_goes_on_afterwards() {
-        // It counts in a child, has a daemon that has left it, which counts as well, and answers a line.
+        // The script counts in a child and in a daemon that has left it, and answers a line.
         let script = "count() { while :; do :; done; }; (count & echo $! ); count & echo $!; read line; echo $line; wait";
         let program = Program::new("sh").args(["-c", script]);
         let mut subject = program.spawn().unwrap();
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!(subject.read_line().unwrap(), "awake");
         assert!(all.iter().all(|process| state(*process) != Some('T')));
 
-        // The keeper ends those that rest, too.
+        // The keeper ends stopped processes, too.
         let resting = Suspended::of(subject.id());
         drop(subject);
         wait_until("all have ended", || {
@@ -179,16 +182,19 @@ mod tests {
         wait_until("it sleeps", || name().trim() == "sleep");
 
         let resting = without(CapabilitySet::KILL, || Suspended::of(subject.id()));
-        let told = resting.restless.as_ref().expect("it runs on").to_string();
-        assert!(told.contains(&format!("process {child} (sleep)")), "{told}");
+        let reported = resting.restless.as_ref().expect("it runs on").to_string();
         assert!(
-            told.contains("not permitted") && told.contains("run as root"),
-            "{told}"
+            reported.contains(&format!("process {child} (sleep)")),
+            "{reported}"
+        );
+        assert!(
+            reported.contains("not permitted") && reported.contains("run as root"),
+            "{reported}"
         );
         wait_until("it rests", || state(subject.id()) == Some('T'));
         assert_ne!(state(child), Some('T'));
         drop(resting);
-        // With the power, all rest and nobody is told of.
+        // With the power, all rest and no warning is due.
         let resting = Suspended::of(subject.id());
         assert!(resting.restless.is_none());
         wait_until("its child rests", || state(child) == Some('T'));
@@ -196,15 +202,15 @@ mod tests {
 
     #[test]
     fn each_reason_has_its_mend_and_who_has_ended_is_none() {
-        for (error, part_of_mend) in [
+        for (error, part_of_help) in [
             (Errno::NOSYS, "Linux 5.3"),
             (Errno::PERM, "another user"),
             (Errno::MFILE, "ulimit -n"),
             (Errno::NFILE, "fs.file-max"),
             (Errno::INVAL, "without this subject"),
         ] {
-            let told = Unsuspended::new(std::process::id(), error).to_string();
-            assert!(told.contains(part_of_mend), "{told}");
+            let reported = Unsuspended::new(std::process::id(), error).to_string();
+            assert!(reported.contains(part_of_help), "{reported}");
         }
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
@@ -213,7 +219,8 @@ mod tests {
 
     #[test]
     fn who_is_not_kept_by_us_is_left_alone() {
-        // A child without a keeper, which stands among all that its parent, this test, has started; and nobody.
+        // Neither a child without a keeper, nor this test itself, nor an ended process may be
+        // stopped.
         let mut child = std::process::Command::new("sleep")
             .arg("600")
             .spawn()

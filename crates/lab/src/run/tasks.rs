@@ -1,4 +1,4 @@
-//! What is done for a row of the suite in a subject.
+//! Task of a suite's row in a subject.
 
 use super::plan::Task;
 use crate::protocol::{TestInfo, TestKind};
@@ -9,7 +9,7 @@ use crate::suite::{Instance, LoadRow, ProgramRow, Row, RowKind, fill};
 /// A program that takes longer in a quick run hangs, s.
 const QUICK_LIMIT_S: u64 = 30;
 
-/// The runs of a program; `None` if the subject does not have it.
+/// Returns the runs of a program; `None` if the subject does not have it.
 pub(super) fn program_task(
     row: &ProgramRow,
     instance: &Instance,
@@ -39,7 +39,7 @@ pub(super) fn program_task(
         })
 }
 
-/// The load on a server; `None` if the subject is none.
+/// Returns the load on a server; `None` if the subject is none.
 pub(super) fn load_task(
     row: &LoadRow,
     instance: &Instance,
@@ -69,7 +69,7 @@ pub(super) fn load_task(
     }))
 }
 
-/// What is done for a test that the subject lists.
+/// Returns the task of a test that the subject lists.
 pub(super) fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
     if let Some(why) = &test.absent {
         return Task::Absent(Absence::not_meant(why));

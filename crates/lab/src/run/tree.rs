@@ -1,4 +1,4 @@
-//! A process and all below it: what they use together.
+//! A process and all below it, with their common resource use.
 
 mod followed;
 mod mappings;
@@ -19,17 +19,17 @@ use std::hash::Hash;
 use std::time::Duration;
 pub(super) use switches::SwitchesSoFar;
 
-/// Where the ticks of children that have ended stand in `/proc/PID/stat`.
+/// Fields of ended children's ticks in `/proc/PID/stat`.
 const ENDED_TICKS: [usize; 2] = [16, 17];
 
-/// Where the page faults of children that have ended stand.
+/// Field of ended children's page faults.
 const ENDED_FAULTS: usize = 11;
 
-/// Who is whose child, at one moment: for several trees at once.
+/// All processes with their parents at one moment, to build several trees.
 pub(super) struct Parents(Vec<(i32, i32)>);
 
 impl Parents {
-    /// All processes now.
+    /// Reads all processes now.
     pub(super) fn now() -> Parents {
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pairs = processes.filter_map(|entry| {
@@ -39,20 +39,21 @@ impl Parents {
         Parents(pairs.collect())
     }
 
-    /// A process's parent; `None` if it was not there.
+    /// Returns a process's parent; `None` if it was not there.
     pub(super) fn of(&self, process: u32) -> Option<u32> {
         let mut all = self.0.iter();
         let (_, parent) = all.find(|(other, _)| *other == process as i32)?;
         Some(*parent as u32)
     }
 
-    /// The keeper of a process that we started; `None` if it has ended, or its keeper has: it is another's child then.
+    /// Returns the keeper of a process that we started; `None` if either has ended. The process has
+    /// another parent then.
     pub(super) fn keeper(&self, process: u32) -> Option<u32> {
         let own = Some(std::process::id());
         self.of(process).filter(|parent| self.of(*parent) == own)
     }
 
-    /// A process and all below it.
+    /// Returns a process and all below it.
     pub(super) fn tree(&self, root: u32) -> Tree {
         let mut members = vec![root as i32];
         let mut next = 0;
@@ -65,7 +66,8 @@ impl Parents {
     }
 }
 
-/// Does something to each of those that a look finds, once, until it finds no others: one that ran while we looked may have started some.
+/// Acts once on each item that a look finds, until a look finds no new ones. A process that ran
+/// meanwhile may have started others.
 pub(super) fn each_once<T: Copy + Eq + Hash>(look: impl Fn() -> Vec<T>, mut act: impl FnMut(T)) {
     let mut seen = HashSet::new();
     loop {
@@ -78,20 +80,22 @@ pub(super) fn each_once<T: Copy + Eq + Hash>(look: impl Fn() -> Vec<T>, mut act:
     }
 }
 
-/// What processes used so far: those that live by each one's own clock, which ticks in ns and counts threads that have ended. What children used that have
-/// ended since is told by the kernel in steps of 10 ms.
+/// Resource use of processes so far.
+///
+/// Live processes are read by their own clocks, which tick in ns and include ended threads. The
+/// kernel tells the use of ended children in steps of 10 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Used {
-    /// Processor time of those that live, ns.
+    /// Processor time of the live ones, ns.
     pub(super) live_ns: u64,
-    /// That of their children which have ended, ns.
+    /// Processor time of their ended children, ns.
     pub(super) ended_ns: u64,
     /// Page faults of these: each had some, however little it used.
     pub(super) ended_faults: u64,
 }
 
 impl Used {
-    /// One process, by what its clock tells.
+    /// Returns the use of one process, whose clock says `live_ns`.
     fn of(process: i32, live_ns: u64) -> Used {
         let stat = ProcessStat::of(process as u32).ok();
         let number = |at| stat.as_ref().and_then(|stat| stat.number(at));
@@ -111,7 +115,7 @@ impl Used {
         }
     }
 
-    /// Processor time of both, ns.
+    /// Returns the processor time of both parts, ns.
     pub(super) fn cpu_ns(self) -> u64 {
         self.live_ns + self.ended_ns
     }
@@ -123,8 +127,11 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The processes now: those that the kernel names as children, from the root on, or, where it names none, those of all that are there. A look at all
-    /// takes milliseconds where there are hundreds, and there are ten looks in a turn of some.
+    /// Reads the processes below a root now.
+    ///
+    /// It follows the kernel's lists of children, or reads all processes if there are no such
+    /// lists. Among hundreds of processes a full pass takes milliseconds, and a turn of some
+    /// subjects needs ten.
     pub(super) fn of(root: u32) -> Tree {
         if !proc::names_children() {
             return Parents::now().tree(root);
@@ -138,7 +145,8 @@ impl Tree {
         Tree { members }
     }
 
-    /// All below the keeper of a process that we started, none if it has none: what the process started belongs to the keeper once its own parent has ended.
+    /// Returns all processes below the keeper of a process that we started; none without a keeper.
+    /// The keeper inherits children whose parent has ended.
     pub(super) fn kept(process: u32) -> Tree {
         let own = Some(std::process::id());
         let keeper = parent_of(process).filter(|keeper| parent_of(*keeper) == own);
@@ -149,29 +157,29 @@ impl Tree {
         Tree { members }
     }
 
-    /// Whether there are none.
+    /// Checks whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Processor time that they used so far, ns.
+    /// Returns their processor time so far, ns.
     pub(super) fn cpu_ns(&self) -> u64 {
         self.used().cpu_ns()
     }
 
-    /// What they used so far.
+    /// Returns their resource use so far.
     pub(super) fn used(&self) -> Used {
         let of = |process: &i32| Some(Used::of(*process, clock_ns(*process)?));
         let each = self.members.iter().filter_map(of);
         each.fold(Used::default(), Used::and)
     }
 
-    /// Their numbers, the root's first.
+    /// Returns their numbers, the root's first.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.members.iter().map(|process| *process as u32).collect()
     }
 
-    /// The numbers of their threads now.
+    /// Returns the numbers of their threads now.
     pub(super) fn threads(&self) -> Vec<i32> {
         let of = |process: &i32| fs::read_dir(format!("/proc/{process}/task")).into_iter();
         let entries = self.members.iter().flat_map(of).flatten().flatten();
@@ -180,13 +188,13 @@ impl Tree {
             .collect()
     }
 
-    /// Their memory that may be written and is shared with nobody, mapping by mapping.
+    /// Returns their private writable memory, mapping by mapping.
     pub(super) fn mappings(&self) -> Vec<Mapping> {
         let of = |process: &i32| mappings::of(*process);
         self.members.iter().flat_map(of).collect()
     }
 
-    /// Their memory and threads now.
+    /// Returns their memory and threads now.
     pub(super) fn held(&self) -> Held {
         let mut held = Held::default();
         for process in &self.members {
@@ -207,13 +215,13 @@ fn parent_of(process: u32) -> Option<u32> {
     ProcessStat::of(process).ok()?.parent()
 }
 
-/// What the clock of a process tells, ns; `None` if it is not there.
+/// Reads the clock of a process, ns; `None` if it is not there.
 fn clock_ns(process: i32) -> Option<u64> {
     let clock = clock_getcpuclockid(Pid::from_raw(process)).ok()?;
     Some(Duration::from(clock.now().ok()?).as_nanos() as u64)
 }
 
-/// The number of a line such as `VmRSS:   123 kB`.
+/// Returns the number of a line such as `VmRSS:   123 kB`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
@@ -260,7 +268,8 @@ mod tests {
             all
         };
         let until = std::time::Instant::now() + Duration::from_secs(60);
-        // The one in the background reads from nothing and ends, and the other may not be there before it has: looks differ until then.
+        // The one in the background reads from nothing and ends. The other may start only after
+        // that, so looks may differ until then.
         let looks = || {
             let by_parents = sorted(Parents::now().tree(child.id()));
             (sorted(Tree::of(child.id())), by_parents)

@@ -1,9 +1,10 @@
-//! Warming up: a subject whose language compiles while it runs does operations until their cost no longer falls, by the rule that servers
-//! are warmed by.
+//! Warm-up of subjects that compile at run time: operations until their cost no longer falls, by
+//! the rule for servers.
 //!
-//! Operations come in slices, each of which lasts until the subject's processes, its compiler's threads among them, have used so much
-//! processor time. Slices are kept, so that the curve can be shown; none of their time is in any figure. The first test of a process is
-//! warmed for longer: most of what is to be compiled serves all tests.
+//! Operations come in slices, each of which lasts until the subject's processes have used a fixed
+//! processor time, compiler threads included. Slices are kept to show the curve; none of their time
+//! is in any figure. The first test of a process is warmed for longer, because most compiled code
+//! serves all tests.
 
 use super::compilers::Compilers;
 use super::conditions::Raised;
@@ -15,13 +16,13 @@ use crate::session::SessionError;
 use antiphon_measure::Role;
 use std::time::{Duration, Instant};
 
-/// How long a subject is warmed.
+/// Length of a subject's warm-up.
 #[derive(Clone, Copy)]
 struct Length {
     /// Processor time of a slice, ns.
     slice_ns: u64,
-    /// Processor time in all, ns, at least: before a compiler begins, the cost stays for a while as it is. For the first test of a process, and
-    /// for the others.
+    /// Least processor time, ns, for the first test of a process and for the others. The cost is
+    /// constant for a while before a compiler begins.
     least_ns: (u64, u64),
     /// Time on the wall, at most, for the same.
     most: (Duration, Duration),
@@ -39,11 +40,13 @@ const FULL: Length = Length {
     most: (Duration::from_secs(10), Duration::from_secs(5)),
 };
 
-/// Iterations of a request at most: of an operation that takes nothing, a request is short however many there are.
+/// Most iterations of a request. Without a limit, a request of an operation that takes no time
+/// would never be long enough.
 const MOST: u64 = 1 << 40;
 
-/// A quick run has so many times its part of what is left of its time for warming, more for the first test of a process; but never less than this, s.
-/// Without that, one of many subjects that compile while they run would spend half of its time on what no figure shows.
+/// Warm-up time of a quick run: multiples of an item's share of the remaining time, and minima, s.
+/// The first of each pair is for the first test of a process. Otherwise one of many such subjects
+/// would spend half of its time on warm-up.
 const DUE: (f64, f64) = (8.0, 2.0);
 const LEAST_DUE: (f64, f64) = (0.4, 0.1);
 
@@ -97,7 +100,7 @@ pub(super) fn up(
     }))
 }
 
-/// How long a subject is warmed for one test.
+/// Length of a subject's warm-up for one test.
 #[derive(Clone, Copy)]
 struct OfTest {
     slice_ns: u64,
@@ -106,7 +109,8 @@ struct OfTest {
 }
 
 impl Length {
-    /// For the first test of a process, or another one, where so much of the run's time is an item's part, s; `None` where it is not limited.
+    /// Returns the length for the first test of a process, or another one. `due` is an item's share
+    /// of the run's time, s, `None` without a limit.
     fn of(self, is_first: bool, due: Option<f64>) -> OfTest {
         let (least_ns, most, times, least_due) = match is_first {
             true => (self.least_ns.0, self.most.0, DUE.0, LEAST_DUE.0),
@@ -121,12 +125,12 @@ impl Length {
     }
 }
 
-/// Twice as many iterations, as far as the test permits that.
+/// Returns twice as many iterations, as far as the test permits that.
 fn doubled(iterations: u64, most: u64) -> u64 {
     iterations.saturating_mul(2).min(most).min(MOST)
 }
 
-/// Slices until the rule holds or the time is over. `run` does so many operations.
+/// Runs slices until the rule holds or the time is over. `run` does a given number of operations.
 fn slices(
     process: u32,
     length: OfTest,
@@ -149,7 +153,7 @@ fn slices(
             run(iterations)?;
             done += iterations;
             used_ns = tree.cpu_ns().saturating_sub(before_ns);
-            // A request should be most of a slice, or what it costs beside its operations would be.
+            // A request must be most of a slice, or its overhead would be.
             if (request_begun.elapsed().as_nanos() as u64) < length.slice_ns / 2 {
                 iterations = doubled(iterations, most_iterations);
             }

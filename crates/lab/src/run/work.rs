@@ -1,4 +1,4 @@
-//! Equal work: tests that claim it, in whatever subject, must give equal checksums.
+//! Equal work: tests that claim it, in any subject, must give equal checksums.
 
 use super::engine::Engine;
 use super::{Item, RunError};
@@ -6,14 +6,15 @@ use crate::protocol::TestInfo;
 use crate::record::Outcome;
 use antiphon_measure::{Batch, Role, WorkSample, unequal_work};
 
-/// What tests that claim equal work returned.
+/// Checksums of tests that claim equal work.
 #[derive(Default)]
 pub(super) struct Claims {
     samples: Vec<(usize, WorkSample)>,
 }
 
 impl Claims {
-    /// Notes the checksums of a batch, one for each number of iterations, if its test claims equal work.
+    /// Notes the checksums of a batch, one for each number of iterations, if its test claims equal
+    /// work.
     pub(super) fn note(
         &mut self,
         test: Option<&TestInfo>,

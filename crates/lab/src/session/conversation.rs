@@ -1,16 +1,18 @@
-//! Question and answer with a running subject, line by line: the part that sessions and the conformance checks share.
+//! Question and answer with a running subject, line by line, for sessions and conformance checks.
 
 use super::{Launch, SessionError};
-use crate::protocol::{Data, Line, REQUEST_MAX, Refusal, Request, parse_line};
+use crate::protocol::{
+    ANSWER_LINES_MAX, ANSWER_MAX, Data, Line, REQUEST_MAX, Refusal, Request, parse_line,
+};
 use antiphon_runner::{End, Error, Process, Usage};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much of the subject's own output is kept, bytes.
+/// Kept part of the subject's own output, bytes.
 const OWN_OUTPUT_MAX: usize = 64 << 10;
 
-/// How much of it goes into an error, lines.
+/// Part of it in an error, lines.
 const LAST_LINES: usize = 20;
 
 /// A line as it came in.
@@ -18,9 +20,9 @@ const LAST_LINES: usize = 20;
 pub struct RawLine {
     /// The line, without its line end.
     pub text: String,
-    /// When it was read.
+    /// Time of reading.
     pub at: Instant,
-    /// Whether it is the subject's own output, and no protocol line.
+    /// Whether it is the subject's own output rather than a protocol line.
     pub own: bool,
 }
 
@@ -31,7 +33,7 @@ pub struct Answer {
     pub request: String,
     /// The data lines, read.
     pub data: Vec<Data>,
-    /// Where the first data line stands in `lines`, and so on.
+    /// Indices of the data lines in `lines`.
     places: Vec<usize>,
     /// All lines, also the subject's own.
     pub lines: Vec<RawLine>,
@@ -52,7 +54,7 @@ impl Answer {
         }
     }
 
-    /// The text of a data line.
+    /// Returns the text of a data line.
     pub fn data_line(&self, index: usize) -> &str {
         let line = self
             .places
@@ -68,9 +70,10 @@ pub struct Conversation<'s> {
     process: Process,
     own_output: VecDeque<String>,
     own_bytes: usize,
-    /// Set when the subject is dead: why.
+    /// Cause of the subject's death, if it is dead.
     over: Option<String>,
-    /// Set by the user, if anybody listens: then the subject is killed, whatever it does. It is not looked for while a request is written: a pipe takes that at once.
+    /// Flag of the user's, if there is one: the subject is then killed in any state. It is not
+    /// checked during a write, because a pipe takes a request at once.
     stop: Option<&'s AtomicBool>,
 }
 
@@ -85,7 +88,7 @@ impl Conversation<'static> {
 }
 
 impl<'s> Conversation<'s> {
-    /// The same; whatever is waited for afterwards ends once `stop` is set.
+    /// Starts the conversation; every later wait ends as soon as `stop` is set.
     pub(super) fn start_unless(
         launch: &Launch,
         stop: Option<&'s AtomicBool>,
@@ -111,12 +114,12 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// The number of the subject's process.
+    /// Returns the number of the subject's process.
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// Asks, and reads the answer to its end.
+    /// Sends a request and reads the answer to its end.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -167,7 +170,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// The next line of an answer.
+    /// Reads the next line of an answer.
     fn read_line(&mut self) -> Result<String, Error> {
         match self.stop {
             Some(stop) => self.process.read_line_unless(stop),
@@ -197,11 +200,20 @@ impl<'s> Conversation<'s> {
     }
 
     fn read(&mut self, mut answer: Answer) -> Result<(Answer, Option<Refusal>), SessionError> {
+        let mut bytes = 0;
         loop {
             let text = self
                 .read_line()
                 .map_err(|error| self.failed(&answer.request, error))?;
             let at = Instant::now();
+            bytes += text.len();
+            if bytes > ANSWER_MAX || answer.lines.len() >= ANSWER_LINES_MAX {
+                let why = format!(
+                    "an answer is at most {ANSWER_LINES_MAX} lines and {} MiB, with what the subject prints of its own",
+                    ANSWER_MAX >> 20
+                );
+                return Err(self.rubbish_line(&answer.request, &text, why));
+            }
             let line = parse_line(&text)
                 .map_err(|error| self.rubbish_line(&answer.request, &text, error.why))?;
             let own = line == Line::Own;
@@ -241,7 +253,7 @@ impl<'s> Conversation<'s> {
         self.own_output.drain(..).collect()
     }
 
-    /// Whether the subject still answers, as far as is known.
+    /// Checks whether the subject still answers, as far as is known.
     pub fn alive(&self) -> bool {
         self.over.is_none()
     }
@@ -251,7 +263,7 @@ impl<'s> Conversation<'s> {
         self.process.close_input();
     }
 
-    /// Waits for the subject to end by itself, as it should after `quit`; what it used.
+    /// Waits for the subject to end by itself, as it should after `quit`; returns its resource use.
     ///
     /// # Errors
     /// [`SessionError::Hung`], [`SessionError::Crashed`] or [`SessionError::Interrupted`].
@@ -269,7 +281,7 @@ impl<'s> Conversation<'s> {
         Err(self.failed("quit", error))
     }
 
-    /// The last of what the subject printed: on standard error, and of its own on standard output.
+    /// Returns the subject's last output: on standard error, and its own on standard output.
     pub fn last_words(&self) -> String {
         let stderr = self.process.last_words();
         let skipped = self.own_output.len().saturating_sub(LAST_LINES);
@@ -281,13 +293,13 @@ impl<'s> Conversation<'s> {
             .join("\n")
     }
 
-    /// An error at an answer's last data line. It ends the subject, as the two below do.
+    /// Returns an error at an answer's last data line. It ends the subject, as the two below do.
     pub(super) fn rubbish(&mut self, answer: &Answer, why: String) -> SessionError {
         let last = answer.data.len().saturating_sub(1);
         self.rubbish_line(&answer.request, answer.data_line(last), why)
     }
 
-    /// An error at the first data line of an answer that is not of the expected kind.
+    /// Returns an error at the first data line of an answer that has an unexpected kind.
     pub(super) fn unexpected(&mut self, answer: &Answer, expected: &str) -> SessionError {
         let foreign = answer.data.iter().enumerate().position(|(index, _)| {
             let line = answer.data_line(index);
@@ -335,7 +347,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// A failure of the process as one of the subject.
+    /// Turns a failure of the process into one of the subject.
     fn failed(&mut self, request: &str, error: Error) -> SessionError {
         let subject = self.subject.clone();
         let request = request.to_owned();

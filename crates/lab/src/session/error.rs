@@ -1,10 +1,10 @@
-//! What can go wrong with a subject, by name and with its last words.
+//! Errors of a subject, by name and with its last output.
 
 use antiphon_runner::{before_last_words, said, signal_name};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a subject did not answer as it should.
+/// Reason why a subject did not answer as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// It could not be started.
@@ -12,7 +12,7 @@ pub enum SessionError {
     NotStarted {
         /// The subject.
         subject: String,
-        /// Why.
+        /// Cause.
         source: antiphon_runner::Error,
     },
     /// It crashed: ended by a signal, or with an exit code that is not 0.
@@ -26,7 +26,7 @@ pub enum SessionError {
         signal: Option<i32>,
         /// Its exit code, if it was not a signal.
         code: Option<i32>,
-        /// The last of what it printed.
+        /// Its last output.
         last_words: String,
     },
     /// It did not answer in time and was killed.
@@ -38,7 +38,7 @@ pub enum SessionError {
         request: String,
         /// The time that it had.
         limit: Duration,
-        /// The last of what it printed.
+        /// Its last output.
         last_words: String,
     },
     /// The user stopped it.
@@ -49,7 +49,7 @@ pub enum SessionError {
         /// The request that it was serving, or would have served next.
         request: String,
     },
-    /// It answered what the protocol does not allow, and was killed.
+    /// It gave an answer against the protocol, and was killed.
     #[error("{subject} answered `{request}` with `{line}`: {why}{}", said(.last_words))]
     Rubbish {
         /// The subject.
@@ -58,9 +58,9 @@ pub enum SessionError {
         request: String,
         /// The offending line (or its beginning).
         line: Box<str>,
-        /// What is wrong with it.
+        /// Fault of the answer.
         why: Box<str>,
-        /// The last of what it printed.
+        /// Its last output.
         last_words: String,
     },
     /// It ended with exit code 0, or closed its output, while an answer was due.
@@ -70,10 +70,10 @@ pub enum SessionError {
         subject: String,
         /// The request that it was serving.
         request: String,
-        /// The last of what it printed.
+        /// Its last output.
         last_words: String,
     },
-    /// It said that it does not do what was asked. It lives on and serves further requests.
+    /// It refused the request. It lives on and serves further requests.
     #[error("{subject} refused `{request}`: {code}{}{text}", if .text.is_empty() { "" } else { ": " })]
     Refused {
         /// The subject.
@@ -84,7 +84,7 @@ pub enum SessionError {
         code: String,
         /// The subject's explanation.
         text: String,
-        /// The last of what it printed.
+        /// Its last output.
         last_words: String,
     },
     /// The subject ended before, by an error that was given then.
@@ -100,23 +100,23 @@ pub enum SessionError {
     NoService {
         /// The subject.
         subject: String,
-        /// Why, and what to do.
+        /// Reason and advice.
         source: Arc<antiphon_service::ServiceError>,
     },
-    /// What was asked cannot be written as a request.
+    /// The request cannot be written in the protocol.
     #[error("{subject} cannot be asked `{request}`: {why}")]
     BadRequest {
         /// The subject.
         subject: String,
         /// The beginning of the request.
         request: String,
-        /// What is wrong with it.
+        /// Fault of the request.
         why: String,
     },
 }
 
 impl SessionError {
-    /// Whether the program to be started is not on this machine.
+    /// Checks whether this machine lacks the program to start.
     pub(crate) fn is_missing_program(&self) -> bool {
         use antiphon_runner::Error::Missing;
         matches!(
@@ -128,7 +128,7 @@ impl SessionError {
         )
     }
 
-    /// The last of what the subject printed; empty if nothing.
+    /// Returns the subject's last output; empty without any.
     pub fn last_words(&self) -> &str {
         match self {
             Self::NotStarted { source, .. } => source.last_words(),
@@ -142,24 +142,24 @@ impl SessionError {
         }
     }
 
-    /// Whether the subject still serves requests.
+    /// Checks whether the subject still serves requests.
     pub fn lives_on(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::BadRequest { .. })
     }
 
-    /// What happened in one sentence, without the last words.
+    /// Returns the cause in one sentence, without the last output.
     pub fn reason(&self) -> String {
         before_last_words(&self.to_string()).to_owned()
     }
 
-    /// What the user can do about it.
-    pub fn mend(&self) -> String {
+    /// Returns advice for the user.
+    pub fn help(&self) -> String {
         match self {
             Self::NotStarted { source, .. } => match source {
                 antiphon_runner::Error::Missing { .. } => {
                     "build the subject, or correct `run` in its subject.toml".into()
                 }
-                antiphon_runner::Error::NotPermitted { mend, .. } => mend.clone(),
+                antiphon_runner::Error::NotPermitted { help, .. } => help.clone(),
                 _ => "correct `run` in its subject.toml".into(),
             },
             Self::Crashed { .. } | Self::ExitedEarly { .. } => {
@@ -169,7 +169,7 @@ impl SessionError {
                 "give it the request by hand; if it is only slow, give it more time".into()
             }
             Self::Rubbish { .. } => {
-                "check it with `antiphon doctor --subject DIR` against docs/subject-protocol.md"
+                "check it with `antiphon doctor --subject DIR` against docs/reference/subject-protocol.md"
                     .into()
             }
             Self::Refused { code, .. } if code == "unknown-test" => {
@@ -178,7 +178,7 @@ impl SessionError {
             Self::Refused { .. } => "the subject's own text says what it lacks".into(),
             Self::Interrupted { .. } => "let it go on to its end".into(),
             Self::Over { .. } => "mend what ended it first".into(),
-            Self::NoService { source, .. } => source.mend(),
+            Self::NoService { source, .. } => source.help(),
             Self::BadRequest { .. } => "correct the suite".into(),
         }
     }

@@ -6,8 +6,11 @@ use antiphon_measure::GapLoop;
 use std::time::Duration;
 
 impl Session<'_> {
-    /// Has a clock read in a tight loop for `time` (1 ms … 60 s, else the nearer of the two) of the subject's own clock; first
-    /// differences above `over` come back. `over` and all times in the answer are in the named clock's unit.
+    /// Has a clock read in a tight loop for `time` of the subject's own clock, and returns first
+    /// differences above `over`.
+    ///
+    /// `time` is limited to 1 ms … 60 s. `over` and all times in the answer are in the named
+    /// clock's unit.
     ///
     /// # Errors
     /// See [`SessionError`]; an answer that contradicts itself is [`SessionError::Rubbish`].
@@ -29,7 +32,7 @@ impl Session<'_> {
     }
 }
 
-/// The loop of an answer to `gaps`, or what is wrong with it.
+/// Parses the loop of an answer to `gaps`; an error is its fault.
 pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<Reported<GapLoop>, String> {
     let mut threads = Vec::new();
     let mut data = answer.data.as_slice();
@@ -69,7 +72,7 @@ pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<Reported<GapLoop>, 
     }
 }
 
-/// Where the loop's line contradicts the gaps before it.
+/// Returns a contradiction between the loop's line and the gaps before it.
 fn miscounted(seen: &GapLoop) -> Option<String> {
     let kept = seen.kept.len() as u64;
     if kept != seen.gaps.min(GAPS_MAX) {

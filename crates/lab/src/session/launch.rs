@@ -1,4 +1,4 @@
-//! How a subject is started.
+//! Launch of a subject.
 
 use crate::environment;
 use antiphon_measure::Placement;
@@ -15,20 +15,21 @@ pub struct Launch {
     pub argv: Vec<String>,
     /// The directory that it starts in.
     pub cwd: PathBuf,
-    /// Environment variables set besides the laboratory's own, of which those that tune some subjects are left out (`environment.rs`).
+    /// Environment variables beside the laboratory's own, whose tuning variables are removed
+    /// (`environment.rs`).
     pub env: Vec<(String, String)>,
     /// Scheduling policy of the process.
     pub policy: Policy,
-    /// Where its threads run; gives the process's affinity as well.
+    /// Placement of its threads, which also gives the process's affinity.
     pub placement: Placement,
-    /// What it may use.
+    /// Resource limits.
     pub limits: Limits,
     /// Time for it to start and say hello.
     pub start_limit: Duration,
 }
 
 impl Launch {
-    /// A subject under ordinary scheduling, wherever the system puts it.
+    /// Creates a launch under ordinary scheduling, without placement.
     pub fn new(
         subject: impl Into<String>,
         argv: impl IntoIterator<Item = impl Into<String>>,
@@ -46,8 +47,10 @@ impl Launch {
         }
     }
 
-    /// The same under a command that counts, such as valgrind's: neither pinned nor FIFO (it runs one thread at a time anyhow), nor limited in storage, of which
-    /// the command itself takes much.
+    /// Returns the launch under a counting command, such as valgrind's.
+    ///
+    /// It is neither pinned nor FIFO, because the command runs one thread at a time. Its storage is
+    /// not limited, because the command itself needs much.
     pub(crate) fn under(&self, mut command: Vec<String>, start_limit: Duration) -> Self {
         command.extend(self.argv.iter().cloned());
         Self {
@@ -60,7 +63,7 @@ impl Launch {
         }
     }
 
-    /// The same as a child process to start; `None` if `argv` is empty.
+    /// Returns the child process to start; `None` if `argv` is empty.
     pub(crate) fn program(&self) -> Option<Program> {
         let (program, args) = self.argv.split_first()?;
         let path = if program.contains('/') {
@@ -83,7 +86,7 @@ impl Launch {
     }
 }
 
-/// The processors that the process must be allowed on; empty where every one is.
+/// Returns the processors that the process must be allowed on; empty for every one.
 fn processors(placement: Placement) -> Vec<usize> {
     match placement {
         Placement::Same { processor } => vec![processor as usize],

@@ -3,7 +3,7 @@
 use crate::protocol::role_word;
 use antiphon_measure::{BatchRequest, Role, Slice};
 
-/// What is wrong with the slices of a batch: their number, order, role or iterations.
+/// Returns the fault of a batch's slices: in number, order, role or iterations.
 pub(crate) fn wrong_slice(slices: &[Slice], wanted: &BatchRequest) -> Option<String> {
     use Role::{Control, Reference, Test};
     let with_reference = [Reference, Control, Test, Test, Control, Reference];

@@ -1,4 +1,4 @@
-//! Whether a store may be written, and how one is named to SQLite that may only be read.
+//! Permission to write a store, and SQLite's name for one that is only read.
 
 use super::StoreError;
 use rusqlite::OpenFlags;
@@ -8,10 +8,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Whether the file may be written, or made, and others beside it: SQLite keeps what was added last in them, and so is who measures a run.
+/// Checks that the file can be written or created, and others beside it. SQLite keeps the last
+/// additions in them; the holder of a run has a file there, too.
 ///
-/// The system is asked. Opening the file to see it would give up all locks that this process has on it, and a try by SQLite makes files
-/// beside one that it then cannot write; they are of the reader, and keep the writer out.
+/// The system is asked directly. Opening the file would release all locks of this process on it. A
+/// trial by SQLite creates files that belong to the reader and keep the writer out.
 pub(super) fn may_write(path: &Path) -> Result<(), StoreError> {
     let refused = |why| StoreError::NotWritable {
         path: path.to_owned(),
@@ -27,10 +28,12 @@ pub(super) fn may_write(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// What forbids to write; `None` also where it cannot be known, such as of what is not there: SQLite tells then.
+/// Returns the system's refusal to write. `None` also means unknown, as for missing files: SQLite
+/// reports these.
 fn refusal(path: &Path) -> Option<std::io::Error> {
     let asked = match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
-        // Containers have filters of system calls that do not know the newer one, and say so by this.
+        // Containers have system call filters without the newer call, which they refuse with this
+        // error.
         Err(Errno::PERM) => access(path, Access::WRITE_OK),
         asked => asked,
     };
@@ -45,7 +48,8 @@ fn folder(file: &Path) -> &Path {
     }
 }
 
-/// The log with what was added last, if there is something in it. It lies beside the file itself, not beside a link to it.
+/// Returns the log of the last additions, if it has any content. It lies beside the file itself,
+/// not beside a link to it.
 pub(super) fn log(file: &Path) -> Option<PathBuf> {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
@@ -57,14 +61,19 @@ pub(super) fn log(file: &Path) -> Option<PathBuf> {
 pub(super) const READ_ONLY: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
-/// The file's name as SQLite reads it without making anything beside it.
+/// Returns the name with which SQLite reads the file without creating others beside it.
 pub(super) fn read_only_name(file: &Path, log: Option<&Path>) -> PathBuf {
     let how = match log {
         Some(_) => "?readonly_shm=1",
-        // Without a log the file is whole by itself, and is not changed before there is a log of some size. Who begins to write in the few
-        // milliseconds of a report does not come to that.
+        // Without a log the file is complete by itself. It does not change before a log has some
+        // size, which a writer does not reach in the few milliseconds of a report.
         None => "?immutable=1",
     };
+    name(file, how)
+}
+
+/// Returns the file's name as a URI for SQLite, with its mode.
+pub(super) fn name(file: &Path, how: &str) -> PathBuf {
     let mut name = b"file:".to_vec();
     for &byte in file.as_os_str().as_bytes() {
         match byte {

@@ -1,22 +1,28 @@
-//! Who measures a run: one process at a time, told by a lock on a file beside the store.
+//! Lease of a run: one process at a time measures it, with a lock on a file beside the store.
 //!
-//! The system gives the lock back when the process ends, in whatever way, so a run that was killed can be resumed at once. The file says
-//! who holds it; it is removed at the end, and one that a killed process left means nothing by itself.
+//! The system releases the lock at any end of the process, so a killed run can be resumed at once.
+//! The file names the holder and is removed at the end. A file without a lock, left by a killed
+//! process, has no effect.
 
 use super::{Store, StoreError, now};
+use antiphon_outside::read_text;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Whoever lists runs tries the locks for a moment; that is no reason to refuse one.
+/// Attempts at a lock. A listing of runs holds the locks for a moment, which must not refuse a
+/// lease.
 const TRIES: u32 = 10;
 const BETWEEN: Duration = Duration::from_millis(10);
+
+/// Largest note of a holder, bytes.
+const NOTE_MAX: u64 = 4096;
 
 /// A process that measures a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +52,8 @@ pub struct Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // While the lock is held, so that nobody's but our own file is removed. One that stays is harmless.
+        // The lock is still held, so that only our own file is removed. A remaining file is
+        // harmless.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -65,7 +72,8 @@ impl Store {
         for _ in 0..TRIES {
             let mut file = open(&path).map_err(failed)?;
             let locked = try_lock(&file, FlockOperation::NonBlockingLockExclusive);
-            // Between opening and locking, the one who had it may have removed the file: then the lock is on nothing.
+            // The former holder may have removed the file between open and lock; the lock is then
+            // on nothing.
             if locked.map_err(failed)? && is_at(&file, &path) {
                 say_who(&mut file).map_err(failed)?;
                 return Ok(Lease { _file: file, path });
@@ -78,7 +86,7 @@ impl Store {
         })
     }
 
-    /// Who measures a run now.
+    /// Returns the process that measures a run now.
     pub(super) fn holder(&self, run: i64) -> Option<Holder> {
         let path = self.lease_path(run);
         let file = File::open(&path).ok()?;
@@ -89,7 +97,7 @@ impl Store {
     }
 
     fn lease_path(&self, run: i64) -> PathBuf {
-        // By whichever name the store was opened.
+        // The canonical name counts, for any name of the store.
         let store = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let mut name = store.into_os_string();
         name.push(format!("-run{run}"));
@@ -99,12 +107,12 @@ impl Store {
 
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    // What another has written there says who it is.
+    // The content is kept, because it may name another holder.
     options.read(true).write(true).create(true).truncate(false);
     options.open(path)
 }
 
-/// Whether the lock was to be had.
+/// Tries the lock, and returns whether it was free.
 fn try_lock(file: &File, how: FlockOperation) -> io::Result<bool> {
     match flock(file, how) {
         Ok(()) => Ok(true),
@@ -128,10 +136,9 @@ fn say_who(file: &mut File) -> io::Result<()> {
 }
 
 fn read_who(path: &Path) -> Holder {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|mut file| file.read_to_string(&mut text));
-    let told = read.ok().and_then(|_| serde_json::from_str(&text).ok());
-    told.unwrap_or(Holder {
+    let text = read_text(path, NOTE_MAX).ok();
+    let reported = text.and_then(|text| serde_json::from_str(&text).ok());
+    reported.unwrap_or(Holder {
         process: None,
         since: String::new(),
     })

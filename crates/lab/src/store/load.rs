@@ -1,4 +1,4 @@
-//! Reading back: lists of runs, whole runs, and what is needed to go on with one.
+//! Reading back: lists of runs, whole runs, and the state of a run to resume.
 
 use super::{OpenRun, Raw, RunSummary, Saved, Store, StoreError};
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 use serde::de::DeserializeOwned;
 
 impl Store {
-    /// All runs, the oldest first.
+    /// Returns all runs, the oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         let list: rusqlite::Result<Vec<RunSummary>> = (|| {
             let mut statement = self.connection.prepare(
@@ -36,7 +36,8 @@ impl Store {
         Ok(list)
     }
 
-    /// What is open of a run: only frames are measured in every process start, and a start that was interrupted is not done.
+    /// Returns the open part of a run. Only frames are measured in every process start, and an
+    /// interrupted start is not done.
     fn open_run(&self, run: i64) -> rusqlite::Result<OpenRun> {
         let starts: u64 = self.connection.query_row(
             "SELECT max(1, coalesce(iif(json_valid(options), json_extract(options, '$.starts'), 1), 1)) FROM run WHERE id = ?",
@@ -68,15 +69,17 @@ impl Store {
         })
     }
 
-    /// A run with its results in the order of the plan.
+    /// Loads a run with its results in the order of the plan.
     pub fn load(&self, id: i64) -> Result<RunRecord, StoreError> {
         let head = self.connection.query_row(
             "SELECT suite, suite_toml, started, quick, machine,
-                    (SELECT ended FROM ending WHERE run = run.id ORDER BY id DESC LIMIT 1)
+                    (SELECT ended FROM ending WHERE run = run.id ORDER BY id DESC LIMIT 1),
+                    options
              FROM run WHERE id = ?",
             [id],
             |row| {
                 let machine: String = row.get(4)?;
+                let options: String = row.get(6)?;
                 let record = RunRecord {
                     id,
                     suite: row.get(0)?,
@@ -84,6 +87,7 @@ impl Store {
                     started: row.get(2)?,
                     ended: row.get(5)?,
                     quick: row.get(3)?,
+                    asked: serde_json::from_str(&options).ok(),
                     machine: Machine::default(),
                     subjects: Vec::new(),
                     results: Vec::new(),
@@ -103,14 +107,14 @@ impl Store {
             record.subjects.push(subject);
         }
         record.results = self.results(id)?;
-        // A run that is resumed tells them again.
+        // A resumed run stores its warnings again, so each is read once.
         let warnings =
             "SELECT warning FROM warning WHERE run = ? GROUP BY warning ORDER BY min(id)";
         record.warnings = self.texts(warnings, id)?;
         Ok(record)
     }
 
-    /// The newest result of each item, in the order of the plan.
+    /// Returns the newest result of each item, in the order of the plan.
     fn results(&self, run: i64) -> Result<Vec<ResultRecord>, StoreError> {
         let texts = self.texts(
             "SELECT result FROM result WHERE id IN (SELECT max(id) FROM result WHERE run = ? GROUP BY position) ORDER BY position",
@@ -123,10 +127,10 @@ impl Store {
         Ok(results)
     }
 
-    /// Whether there is such a run.
+    /// Checks that a run exists.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`] says which there are.
+    /// [`StoreError::NoRun`] names the existing ones.
     pub fn exists(&self, id: i64) -> Result<(), StoreError> {
         let found = self
             .connection
@@ -135,7 +139,7 @@ impl Store {
         self.sqlite(found)?.ok_or_else(|| self.no_run(id))
     }
 
-    /// Everything that is needed to go on with a run.
+    /// Loads everything that a resumed run needs.
     pub fn resume(&self, id: i64) -> Result<Saved, StoreError> {
         let record = self.load(id)?;
         let options =
@@ -166,7 +170,7 @@ impl Store {
         })
     }
 
-    /// The raw readings of a run: item, process start, reading.
+    /// Returns the raw readings of a run: item, process start, reading.
     pub fn raws(&self, run: i64) -> Result<Vec<(usize, u32, Raw)>, StoreError> {
         type Row = (usize, u32, String, String, Vec<u8>);
         let rows: rusqlite::Result<Vec<Row>> = (|| {
@@ -205,7 +209,7 @@ impl Store {
         self.sqlite(positions)
     }
 
-    /// The number of the newest run, of the given suite if one is given.
+    /// Returns the number of the newest run, of the given suite if there is one.
     pub fn newest(&self, suite: Option<&str>) -> Result<Option<i64>, StoreError> {
         let runs = self.runs()?;
         let fits = |run: &&RunSummary| suite.is_none_or(|suite| run.suite == suite);

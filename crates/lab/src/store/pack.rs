@@ -1,4 +1,5 @@
-//! Numbers packed for the store: unsigned LEB128, differences in zigzag form. A slice takes some 20 bytes, a clock reading one.
+//! Packed numbers for the store: unsigned LEB128, differences in zigzag form. A slice takes some 20
+//! bytes, a clock reading one.
 
 use antiphon_measure::{ClockGap, LatencySample, Role, Slice};
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ impl Writer {
         self.0.push(value as u8);
     }
 
-    /// `value` as its wrapping distance from `before`: exact for any two numbers.
+    /// Writes `value` as its wrapping distance from `before`: exact for any two numbers.
     fn step(&mut self, before: u64, value: u64) {
         let distance = value.wrapping_sub(before) as i64;
         self.unsigned(((distance << 1) ^ (distance >> 63)) as u64);
@@ -70,7 +71,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the slice before had, by role: differences are taken to it.
+/// Last slice of each role, the base of differences.
 #[derive(Default)]
 struct Before {
     start_ns: u64,
@@ -163,7 +164,7 @@ fn role_of(number: u64) -> Packed<Role> {
     }
 }
 
-/// Readings, which may be below zero, as their differences.
+/// Packs readings, which may be negative, as their differences.
 pub(super) fn signed(signed: &[i64]) -> Vec<u8> {
     readings(
         &signed
@@ -200,7 +201,7 @@ fn unpack_readings(bytes: &[u8]) -> Packed<Vec<u64>> {
     Ok(readings)
 }
 
-/// Gaps: the start and the end of each, as readings.
+/// Packs gaps: the start and the end of each, as readings.
 pub(super) fn gaps(gaps: &[ClockGap]) -> Vec<u8> {
     let ends = |gap: &ClockGap| [gap.start_ns, gap.start_ns.wrapping_add(gap.duration_ns)];
     readings(&gaps.iter().flat_map(ends).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! What is stored of one answer of a subject: enough to make the estimate again.
+//! Stored form of a subject's answer: enough to repeat the estimate.
 
 use super::{json, pack};
 use antiphon_measure::{Batch, GapLoop, LatencySample, ThreadReport};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub enum Raw {
     /// A batch of slices.
     Batch {
-        /// What was asked for: the words of the request.
+        /// Words of the request.
         asked: String,
         /// The argument, if the test takes one.
         arg: Option<u64>,
-        /// What came.
+        /// Answer.
         batch: Batch,
     },
     /// Readings of a clock.
@@ -29,7 +29,7 @@ pub enum Raw {
         clock: String,
         /// First differences above this are gaps.
         over_ns: u64,
-        /// What it saw.
+        /// Result of the loop.
         seen: GapLoop,
     },
     /// A latency series.
@@ -40,12 +40,12 @@ pub enum Raw {
         readings: Vec<i64>,
         /// Turns done.
         completed: u64,
-        /// Why the system refused storage, if it did.
+        /// Reason why the system refused storage, if it did.
         exhausted: Option<String>,
     },
     /// Anything small that came beside the numbers, as JSON, by its name.
     Note {
-        /// What it is.
+        /// Name of the note.
         name: String,
         /// JSON.
         json: String,
@@ -86,7 +86,7 @@ impl Raw {
         }
     }
 
-    /// The head, which is JSON, and the packed numbers.
+    /// Packs into a head, which is JSON, and packed numbers.
     pub(super) fn pack(&self) -> (String, Vec<u8>) {
         match self {
             Raw::Batch { asked, arg, batch } => {

@@ -1,14 +1,14 @@
 //! The store's tables and their versions.
 
 use super::{StoreError, access};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// `Anti` in ASCII: tells our files from other programs'.
+/// `Anti` in ASCII: identifies our files.
 const APPLICATION_ID: i64 = 0x416e_7469;
 
-/// One step from each version of the schema to the next. Steps that have been released are never edited.
+/// One step from each version of the schema to the next. Released steps are never edited.
 const STEPS: [&str; 2] = [FIRST, WARNINGS];
 
 const FIRST: &str = "
@@ -69,46 +69,101 @@ CREATE TRIGGER warning_no_UPDATE BEFORE UPDATE ON warning BEGIN SELECT RAISE(ABO
 CREATE TRIGGER warning_no_DELETE BEFORE DELETE ON warning BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;
 ";
 
-/// Those of the first step.
+/// Tables of the first step.
 const TABLES: [&str; 6] = ["run", "subject", "item", "raw", "result", "ending"];
+
+/// The version of the schema that this program knows.
+const NEWEST: i64 = STEPS.len() as i64;
+
+/// Longest wait of a writer for another.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Longest wait of a reader. It waits for no commit, only while a log is taken up again or
+/// finished.
+const READERS_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Pause between two attempts for which SQLite does not wait by itself.
+const BETWEEN: Duration = Duration::from_millis(5);
 
 /// Opens the file to add to it, and makes it if it is not there.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     access::may_write(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let (connection, _) = connect(path, path, flags)?;
+    let (connection, _) = connect(path, || {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        Ok(connection)
+    })?;
     ready(path, connection)
 }
 
-/// Opens a file that is there: as [`open`] does if it may be written, so that it takes the steps it has not had; else it is only read.
+/// Opens a file that is there to read it. One that an earlier version wrote is first brought to
+/// this one, if it may be written.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     let file = std::fs::canonicalize(path).map_err(|source| StoreError::NotThere {
         path: path.to_owned(),
         source,
     })?;
-    if access::may_write(&file).is_ok() {
-        let (connection, _) = connect(path, &file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        return ready(path, connection);
-    }
     let log = access::log(&file);
-    let name = access::read_only_name(&file, log.as_deref());
-    let opened = connect(path, &name, access::READ_ONLY);
-    let (connection, owner) = opened.map_err(|error| of_log(error, log))?;
-    let found = match owner {
-        Owner::Ours(version) => version,
-        Owner::Nobody | Owner::Foreign => 0,
-    };
-    match found == STEPS.len() as i64 {
-        true => Ok(connection),
-        false => Err(StoreError::Older {
-            path: path.to_owned(),
-            found,
-            known: STEPS.len() as i64,
-        }),
+    if access::may_write(&file).is_err() {
+        let name = access::read_only_name(&file, log.as_deref());
+        let opened = connect(path, || reader(&name));
+        let (connection, owner) = opened.map_err(|error| of_log(error, log))?;
+        return match owner.version() == NEWEST {
+            true => Ok(connection),
+            false => Err(StoreError::Older {
+                path: path.to_owned(),
+                found: owner.version(),
+                known: NEWEST,
+            }),
+        };
     }
+    let opened = match connect(path, || reader(&access::name(&file, ""))) {
+        Err(StoreError::NoRoom { .. } | StoreError::NoSharedMemory { .. }) => {
+            connect(path, || lone_reader(&file))
+        }
+        opened => opened,
+    };
+    // Without a log the file is complete by itself. Where a log cannot be created, there is no
+    // writer.
+    let opened = match opened {
+        Err(StoreError::NoRoom { .. } | StoreError::NotOpened { .. }) if log.is_none() => {
+            connect(path, || reader(&access::read_only_name(&file, None)))
+        }
+        opened => opened,
+    };
+    let (connection, owner) = opened?;
+    if owner.version() == NEWEST {
+        return Ok(connection);
+    }
+    drop(connection);
+    drop(open(path)?);
+    let (connection, _) = connect(path, || reader(&access::name(&file, "")))?;
+    Ok(connection)
 }
 
-/// What hinders reading beside a log is the log, or what SQLite would make for it.
+/// Opens a connection that only reads. Processes find the log's content by an index, in shared
+/// memory beside it.
+fn reader(name: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(name, access::READ_ONLY)?;
+    connection.busy_timeout(READERS_PATIENCE)?;
+    Ok(connection)
+}
+
+/// Opens a connection that only reads, with the index of the log in its own memory.
+///
+/// It serves a full disk, or a file system without shared memory. No other connection may exist
+/// meanwhile, which SQLite ensures by a lock.
+fn lone_reader(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(READERS_PATIENCE)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// Attributes a failed read beside a log to the log, or to the file that SQLite would create for
+/// it.
 fn of_log(error: StoreError, log: Option<PathBuf>) -> StoreError {
     match (error, log) {
         (StoreError::NotOpened { path } | StoreError::NotWritable { path, .. }, Some(log)) => {
@@ -118,11 +173,14 @@ fn of_log(error: StoreError, log: Option<PathBuf>) -> StoreError {
     }
 }
 
-/// Connects to the file of this name, unless it is another program's or a later version's. Errors call it by its path.
-fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, Owner), StoreError> {
+/// Connects to a file, unless it is another program's or a later version's. Errors call it by its
+/// path.
+fn connect(
+    path: &Path,
+    connection: impl FnOnce() -> rusqlite::Result<Connection>,
+) -> Result<(Connection, Owner), StoreError> {
     let opened = (|| {
-        let connection = Connection::open_with_flags(name, flags)?;
-        connection.busy_timeout(Duration::from_secs(20))?;
+        let connection = connection()?;
         let owner = owner(&connection)?;
         Ok((connection, owner))
     })();
@@ -131,10 +189,10 @@ fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, Ow
         Owner::Foreign => Err(StoreError::Foreign {
             path: path.to_owned(),
         }),
-        Owner::Ours(version) if version > STEPS.len() as i64 => Err(StoreError::Newer {
+        Owner::Ours(version) if version > NEWEST => Err(StoreError::Newer {
             path: path.to_owned(),
             found: version,
-            known: STEPS.len() as i64,
+            known: NEWEST,
         }),
         Owner::Ours(_) | Owner::Nobody => Ok((connection, owner)),
     }
@@ -142,11 +200,13 @@ fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, Ow
 
 /// Makes a connection ready to be written to.
 fn ready(path: &Path, mut connection: Connection) -> Result<Connection, StoreError> {
-    let done = configure(&connection).and_then(|()| migrate(&mut connection, &STEPS));
+    let done = configure(&connection, Instant::now() + PATIENCE)
+        .and_then(|()| migrate(&mut connection, &STEPS));
     done.map_err(|source| StoreError::of_sqlite(path, source))?;
     Ok(connection)
 }
 
+#[derive(Clone, Copy)]
 enum Owner {
     /// A new file.
     Nobody,
@@ -156,44 +216,69 @@ enum Owner {
     Foreign,
 }
 
+impl Owner {
+    /// Returns the version of our schema; 0 for a file without one.
+    fn version(self) -> i64 {
+        match self {
+            Owner::Ours(version) => version,
+            Owner::Nobody | Owner::Foreign => 0,
+        }
+    }
+}
+
 fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
-    let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let application = number("PRAGMA application_id")?;
-    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    // In one statement, so that all three are of one moment: another process may be making the
+    // tables.
+    let found = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+                 FROM pragma_application_id, pragma_user_version";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let (application, version, tables): (i64, i64, i64) = connection.query_row(found, [], read)?;
     Ok(match (application, tables) {
-        (APPLICATION_ID, _) => Owner::Ours(number("PRAGMA user_version")?),
+        (APPLICATION_ID, _) => Owner::Ours(version),
         (0, 0) => Owner::Nobody,
         _ => Owner::Foreign,
     })
 }
 
-fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+fn configure(connection: &Connection, until: Instant) -> rusqlite::Result<()> {
+    // SQLite does not wait here by itself while another process makes the same file.
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+        let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        if !is_busy || Instant::now() >= until {
+            return Err(error);
+        }
+        std::thread::sleep(BETWEEN);
+    }
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)
 }
 
-/// Takes the file through the steps that it has not had, each in one transaction together with its version number.
+/// Takes the file through the steps that it has not had, all in one transaction together with its
+/// version number.
 fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
-    loop {
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        // Read inside the transaction: another process may have taken the same step meanwhile.
-        let version: usize = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let Some(step) = steps.get(version) else {
-            return Ok(());
-        };
-        transaction.execute_batch(step)?;
-        if version == 0 {
-            transaction.execute_batch(&append_only())?;
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        }
-        transaction.pragma_update(None, "user_version", version as i64 + 1)?;
-        transaction.commit()?;
+    let version = |connection: &Connection| -> rusqlite::Result<usize> {
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    // A file with all steps waits for no writer.
+    if version(connection)? >= steps.len() {
+        return Ok(());
     }
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // Read inside the transaction: another process may have taken the same steps meanwhile.
+    let had = version(&transaction)?;
+    for step in steps.iter().skip(had) {
+        transaction.execute_batch(step)?;
+    }
+    if had == 0 {
+        transaction.execute_batch(&append_only())?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    transaction.pragma_update(None, "user_version", had.max(steps.len()) as i64)?;
+    transaction.commit()
 }
 
-/// Triggers that refuse to change what was stored.
+/// Returns triggers that refuse changes of stored data.
 fn append_only() -> String {
     let mut triggers = String::new();
     for table in TABLES {

@@ -5,20 +5,21 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long a command may take to tell its version. Go may fetch a newer Go meanwhile.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit of a version command. Go may fetch a newer Go meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The least version of a command that will do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Least {
     /// Numbers and dots, such as `1.25`.
     pub version: String,
-    /// How to get one that is new enough, for people.
+    /// Source of a version that is new enough, for people.
     pub newer: String,
-    /// The command that tells the version, which is run in the subject's folder: what is there may choose among several (`go.mod`).
+    /// Version command. It runs in the subject's folder, because files there may choose among
+    /// several versions (`go.mod`).
     asked: Vec<String>,
     folder: PathBuf,
-    /// What it told, once it was asked.
+    /// Reported version, after the command has run.
     found: OnceLock<Option<String>>,
 }
 
@@ -38,12 +39,13 @@ impl Least {
         }
     }
 
-    /// The version that there is; `None` if the command does not tell it.
+    /// Returns the present version; `None` if the command does not tell it.
     pub fn found(&self) -> Option<&str> {
         self.found.get_or_init(|| self.ask()).as_deref()
     }
 
-    /// Whether that is new enough. One that does not tell its version is tried: what it says then is more than is known here.
+    /// Checks that the version is new enough. A command without a version counts as met: its
+    /// failure will tell more.
     pub(super) fn is_met(&self) -> bool {
         self.found()
             .is_none_or(|found| numbers(found) >= numbers(&self.version))
@@ -53,17 +55,18 @@ impl Least {
         let (program, args) = self.asked.split_first()?;
         let program = Program::new(program).args(args).cwd(&self.folder);
         let output = program.time_limit(PATIENCE).run().ok()?.success().ok()?;
-        // Older commands of Java's tell it on standard error.
+        // Older commands of Java's write it to standard error.
         version_in(&String::from_utf8_lossy(&output.stdout)).or_else(|| version_in(&output.stderr))
     }
 }
 
-/// Whether a text is numbers between dots.
+/// Checks that a text is numbers between dots.
 pub(super) fn is_version(text: &str) -> bool {
     text.split('.').all(|part| part.parse::<u32>().is_ok())
 }
 
-/// The first word of a text that is a version, with letters (`go1.25.0`, `v20.1`) or signs (`"17.0.1"`) before it.
+/// Returns the first word of a text that is a version, after letters (`go1.25.0`, `v20.1`) or signs
+/// (`"17.0.1"`).
 fn version_in(text: &str) -> Option<String> {
     text.split_whitespace().find_map(|word| {
         let begin = word.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -76,7 +79,7 @@ fn version_in(text: &str) -> Option<String> {
     })
 }
 
-/// The numbers of a version, of which zeros at the end say nothing.
+/// Returns the numbers of a version, without meaningless zeros at the end.
 fn numbers(version: &str) -> Vec<u32> {
     let mut numbers: Vec<u32> = version.split('.').flat_map(str::parse).collect();
     while numbers.last() == Some(&0) {
@@ -91,7 +94,7 @@ mod tests {
 
     #[test]
     fn versions_are_found_in_what_commands_tell() {
-        for (told, version) in [
+        for (reported, version) in [
             ("go version go1.19.8 linux/amd64\n", Some("1.19.8")),
             ("go version go1.26rc1 linux/amd64\n", Some("1.26")),
             ("gcc (Debian 12.2.0-14) 12.2.0\nCopyright", Some("12.2.0")),
@@ -101,7 +104,7 @@ mod tests {
             ("v20.1.0.\n", Some("20.1.0")),
             ("command not found\n", None),
         ] {
-            assert_eq!(version_in(told).as_deref(), version, "{told}");
+            assert_eq!(version_in(reported).as_deref(), version, "{reported}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a subject needs of the machine, and how to get what is not there.
+//! Needs of a subject on the machine, and ways to meet them.
 
 use super::Least;
 use std::path::{Path, PathBuf};
@@ -6,51 +6,53 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// What a subject needs of the machine.
+/// A need of a subject on the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What it is.
+    /// Needed thing.
     pub thing: Thing,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// The version of a command that it takes.
     pub least: Option<Least>,
 }
 
-/// What a machine may have.
+/// A thing that a machine may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// A command, looked for in `PATH`.
     Command(String),
-    /// A header of a C library that comes with no command, looked for where C compilers do: in `CPATH` and below `/usr`.
+    /// A header of a C library without a command. It is searched like C compilers do: in `CPATH`
+    /// and below `/usr`.
     Header(String),
-    /// A library of Ada's by GNAT's project file of it, looked for where gprbuild does: in `GPR_PROJECT_PATH`, and in GNAT's own folders.
+    /// A library of Ada's, by its GNAT project file. It is searched like gprbuild does: in
+    /// `GPR_PROJECT_PATH`, and in GNAT's own folders.
     Project(String),
 }
 
-/// Where something comes from.
+/// Origin of a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// These Debian packages, apart by spaces.
     Package(String),
-    /// No package has it: this line for a shell gets and builds it, and says what is to be set then.
+    /// A shell line that gets and builds it, and says which variable to set. No package has it.
     Line(String),
 }
 
 impl Need {
-    /// The name of the command, the header or the project file.
+    /// Returns the name of the command, the header or the project file.
     pub fn name(&self) -> &str {
         match &self.thing {
             Thing::Command(name) | Thing::Header(name) | Thing::Project(name) => name,
         }
     }
 
-    /// Whether this machine has it.
+    /// Checks that this machine has it, in a sufficient version.
     pub fn is_met(&self) -> bool {
         self.is_there() && self.least.as_ref().is_none_or(Least::is_met)
     }
 
-    /// Whether this machine has it in whatever version.
+    /// Checks that this machine has it in any version.
     fn is_there(&self) -> bool {
         match &self.thing {
             Thing::Command(name) => find_command(name).is_some(),
@@ -59,7 +61,7 @@ impl Need {
         }
     }
 
-    /// The name with the version that is asked for, and the one that is there instead.
+    /// Returns the name with the wanted version, and the present one.
     pub fn wanted(&self) -> String {
         let name = format!("`{}`", self.name());
         let Some(least) = &self.least else {
@@ -72,8 +74,8 @@ impl Need {
         }
     }
 
-    /// Which library it is that a build takes in: its project file, and when that was written, which each installation does anew. `None`
-    /// for what the compiler's version speaks for.
+    /// Returns the identity of a library in a build: its project file and that file's time, which
+    /// each installation changes. `None` for things that the compiler's version covers.
     pub(crate) fn identity(&self) -> Option<(PathBuf, SystemTime)> {
         let Thing::Project(name) = &self.thing else {
             return None;
@@ -84,19 +86,19 @@ impl Need {
     }
 }
 
-/// How to get what is missing.
+/// Ways to meet missing needs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Remedy<'n> {
     /// The Debian packages, each once.
     pub packages: Vec<&'n str>,
-    /// The lines for a shell that give what is in no package, each once.
+    /// Shell lines for things without a package, each once.
     pub lines: Vec<&'n str>,
-    /// How to get versions that packages may not have, for people, each once.
+    /// Sources of versions that packages may lack, for people, each once.
     pub newer: Vec<String>,
 }
 
 impl<'n> Remedy<'n> {
-    /// That of these.
+    /// Collects the remedies of missing needs.
     pub fn of(missing: &'n [Need]) -> Remedy<'n> {
         let (mut packages, mut lines, mut newer) = (Vec::new(), Vec::new(), Vec::new());
         for need in missing {
@@ -105,7 +107,7 @@ impl<'n> Remedy<'n> {
                 format!("for `{name}` {version} or newer: {}", least.newer)
             }));
             if need.least.is_some() && need.is_there() {
-                // Where it came from there is nothing newer.
+                // The original source has nothing newer.
                 continue;
             }
             match &need.origin {
@@ -127,7 +129,8 @@ impl<'n> Remedy<'n> {
     }
 }
 
-/// The path of a command: itself if it has a slash, else the first executable of that name in `PATH`.
+/// Returns the path of a command: itself if it has a slash, else the first executable of that name
+/// in `PATH`.
 pub fn find_command(command: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let executable = |path: &PathBuf| {
@@ -156,17 +159,18 @@ fn find_project(name: &str) -> Option<PathBuf> {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let folders = FOLDERS.get_or_init(|| {
         // It knows all that decides: several variables, and where GNAT was installed.
-        let told = Command::new("gprls").arg("-v").output();
-        told.map(|told| search_path(&String::from_utf8_lossy(&told.stdout)))
+        let reported = Command::new("gprls").arg("-v").output();
+        reported
+            .map(|reported| search_path(&String::from_utf8_lossy(&reported.stdout)))
             .unwrap_or_default()
     });
     let mut paths = folders.iter().map(|folder| folder.join(name));
     paths.find(|path| path.is_file())
 }
 
-/// The folders of project files, as `gprls -v` tells them: absolute, a line each.
-fn search_path(told: &str) -> Vec<PathBuf> {
-    let mut lines = told.lines().map(str::trim);
+/// Returns the folders of project files from `gprls -v`: absolute paths, one a line.
+fn search_path(reported: &str) -> Vec<PathBuf> {
+    let mut lines = reported.lines().map(str::trim);
     let found = lines.by_ref().any(|line| line == "Project Search Path:");
     let folders = lines.filter(|line| found && Path::new(line).is_absolute());
     folders.map(PathBuf::from).collect()
@@ -178,9 +182,9 @@ mod tests {
 
     #[test]
     fn folders_of_project_files_are_those_that_gprls_tells() {
-        let told = "\nGPRLS Pro\n\nObject Search Path:\n   /lib/\n\nProject Search Path:\n   <Current_Directory>\n   /own/gpr/\n   /usr/share/gpr/\n\n";
+        let reported = "\nGPRLS Pro\n\nObject Search Path:\n   /lib/\n\nProject Search Path:\n   <Current_Directory>\n   /own/gpr/\n   /usr/share/gpr/\n\n";
         assert_eq!(
-            search_path(told),
+            search_path(reported),
             [Path::new("/own/gpr/"), Path::new("/usr/share/gpr/")]
         );
         assert!(search_path("Object Search Path:\n   /lib/\n").is_empty());

@@ -1,4 +1,4 @@
-//! From the text of a `subject.toml` to a checked subject.
+//! Reading of a `subject.toml` into a checked subject.
 
 use super::least::is_version;
 use super::{Least, Need, Origin, Subject, Thing, Variant};
@@ -47,7 +47,7 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
     subject
 }
 
-/// A name that can stand before and after the `/` of `name/variant`.
+/// Reads a name that can stand before and after the `/` of `name/variant`.
 fn name(section: &Section<'_>) -> String {
     let Some(item) = section.require("name") else {
         return String::new();
@@ -65,7 +65,7 @@ fn name(section: &Section<'_>) -> String {
     name
 }
 
-/// A command as a list of words, of which the first is not empty.
+/// Reads a command as a list of words whose first is not empty.
 fn command(item: Option<Item<'_>>, placeholders: &[&str]) -> Vec<String> {
     let Some(item) = item else { return Vec::new() };
     let Some(list) = item.list() else {
@@ -147,7 +147,8 @@ fn origin(section: &Section<'_>, folder: &Path) -> Origin {
     Origin::Line(line.replace("{source}", &folder.to_string_lossy()))
 }
 
-/// The least version of a command, if it matters. The subject's own `version` tells that of its compiler, `--version` that of others.
+/// Reads the least version of a command, if it matters. The subject's own `version` asks its
+/// compiler, `--version` asks others.
 fn least(section: &Section<'_>, thing: &Thing, folder: &Path, version: &[String]) -> Option<Least> {
     let Thing::Command(name) = thing else {
         return None;
@@ -233,7 +234,7 @@ fn variants(top: &Section<'_>, folder: &Path, version: &[String]) -> Vec<Variant
     variants
 }
 
-/// The database that a variant is measured with.
+/// Reads the database of a variant.
 fn service(section: &Section<'_>) -> Option<Kind> {
     let item = section.get("service")?;
     let name = item.string()?;
@@ -253,7 +254,7 @@ fn flags(section: &Section<'_>) -> Vec<String> {
     words(&list.unwrap_or_default(), &["source", "build"])
 }
 
-/// The names of whole programs, which are parts of paths and of tests' names.
+/// Reads the names of whole programs, which are parts of paths and of tests' names.
 fn programs(top: &Section<'_>) -> Vec<String> {
     let Some(item) = top.get("programs") else {
         return Vec::new();
@@ -275,7 +276,7 @@ fn programs(top: &Section<'_>) -> Vec<String> {
     programs
 }
 
-/// What it serves, if it is a server.
+/// Reads the protocol of a server.
 fn serves(top: &Section<'_>) -> bool {
     const SERVED: [&str; 1] = ["http"];
     let Some(item) = top.get("serves") else {
@@ -297,7 +298,7 @@ fn serves(top: &Section<'_>) -> bool {
     true
 }
 
-/// How long the slices of its turns are to be.
+/// Reads the length of its turns' slices.
 fn slice_ms(top: &Section<'_>) -> Option<u64> {
     let item = top.get("slice_ms")?;
     let slice_ms = item.count()?;

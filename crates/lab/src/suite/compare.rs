@@ -1,6 +1,6 @@
-//! What a suite compares the costs of its subjects with.
+//! Bases of comparison for the costs of a suite's subjects.
 
-/// Beside which other subject the costs of one are told. Where operations use a database it is always one over the same.
+/// Base of a subject's costs. If operations use a database, the base always uses the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compare {
     /// The first one of all, as languages are compared.
@@ -11,7 +11,7 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// All of them.
+    /// All bases.
     pub(super) const ALL: [Compare; 2] = [Compare::Subjects, Compare::Variants];
 
     /// Its word in suite files.
@@ -22,12 +22,13 @@ impl Compare {
         }
     }
 
-    /// Whether a subject may be compared with another; both as `name/variant`.
+    /// Checks that a subject may be compared with another; both as `name/variant`.
     pub fn allows(self, of: &str, with: &str) -> bool {
         self.common(of) == self.common(with)
     }
 
-    /// What a subject, as `name/variant`, has in common with those it may be compared with: its name, or nothing.
+    /// Returns the key that a subject, as `name/variant`, shares with its possible bases: its name,
+    /// or nothing.
     pub fn common(self, subject: &str) -> &str {
         match self {
             Compare::Subjects => "",

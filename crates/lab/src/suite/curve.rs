@@ -1,4 +1,4 @@
-//! Costs against a number, such as bytes or members, and how many times those of something else they are.
+//! Costs against a number, such as bytes or members, and their multiples of other costs.
 
 use super::{Placed, fill};
 
@@ -9,25 +9,25 @@ pub struct Curve {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it shows, in a sentence or two.
+    /// Summary in a sentence or two.
     pub text: String,
-    /// What the number is, such as `bytes`.
+    /// Name of the number, such as `bytes`.
     pub by: String,
-    /// What it counts.
+    /// Unit of the number.
     pub unit: CurveUnit,
     /// The numbers, as they stand for `{row}`.
     pub rows: Vec<String>,
     /// Template of the tests' argument; none if they take none.
     pub arg: Option<String>,
-    /// What the programs count that it shows, in a word for many; none for costs.
+    /// Plural of the counted things that it shows; none for costs.
     pub counted: Option<String>,
-    /// What goes by in a second, for a curve of rates; none for costs.
+    /// Thing that passes each second, for a curve of rates; none for costs.
     pub rate: Option<Rate>,
     /// Its columns.
     pub columns: Vec<CurveColumn>,
 }
 
-/// What a curve's number counts.
+/// Unit of a curve's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveUnit {
     /// Bytes.
@@ -36,7 +36,7 @@ pub enum CurveUnit {
     Count,
 }
 
-/// What a curve of rates tells instead of the cost of an operation.
+/// Quantity of a curve of rates, in place of the cost of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// Bytes a second: an operation carries as many as the row says.
@@ -58,24 +58,24 @@ pub struct CurveColumn {
     pub run: Placed,
     /// The counter that it shows, in a curve of counts; empty otherwise.
     pub counter: String,
-    /// The title of the column that its costs are told in multiples of.
+    /// Title of the column that is the base of its multiples.
     pub against: Option<String>,
 }
 
 impl Curve {
-    /// The argument of the test in a row.
+    /// Returns the argument of the test in a row.
     pub fn arg_in(&self, row: &str) -> Option<u64> {
         in_row(self.arg.as_ref()?, row).parse().ok()
     }
 
-    /// The column of a title.
+    /// Returns the column of a title.
     pub fn column(&self, title: &str) -> Option<&CurveColumn> {
         self.columns.iter().find(|column| column.title == title)
     }
 }
 
 impl CurveColumn {
-    /// The name of its test in a row.
+    /// Returns the name of its test in a row.
     pub fn test_in(&self, row: &str) -> String {
         in_row(&self.test, row)
     }

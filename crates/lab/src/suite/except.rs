@@ -1,16 +1,16 @@
-//! What a row is not meant for: some subjects, for some values of its placeholders.
+//! Exceptions of a row: some subjects, for some values of its placeholders.
 
 use super::{Instance, Matrix, Row};
 use crate::patterns::Patterns;
 
-/// Subjects that cannot have a figure for some of a row's tests, which is known beforehand and no failure.
+/// Subjects without a figure for some of a row's tests. This is known beforehand and no failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// Patterns of subjects as `name/variant`; empty: all.
     pub subjects: Vec<String>,
-    /// The values that are excepted; placeholders that are not named here are excepted with all of theirs.
+    /// Excepted values; placeholders without an entry are excepted with all of theirs.
     pub each: Matrix,
-    /// Why, for the reader of the report.
+    /// Reason, for the reader of the report.
     pub because: String,
 }
 
@@ -27,7 +27,7 @@ impl Exception {
 }
 
 impl Row {
-    /// Why a test of the row is not meant for a subject, if it is not.
+    /// Returns the reason why a test of the row is not intended for a subject, if there is one.
     pub fn excepts(&self, subject: &str, instance: &Instance) -> Option<&str> {
         let mut all = self.except.iter();
         let found = all.find(|exception| exception.holds(subject, instance));

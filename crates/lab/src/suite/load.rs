@@ -1,4 +1,4 @@
-//! What is claimed of servers under load, and of subjects that speak the protocol.
+//! Claims about servers under load, and about subjects that speak the protocol.
 
 use super::Placed;
 
@@ -9,26 +9,26 @@ pub struct Servers {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What is claimed, in a sentence or two.
+    /// Summary of the claims in a sentence or two.
     pub text: String,
-    /// Where the claims are from.
+    /// Source of the claims.
     pub source: String,
     /// The claims.
     pub claims: Vec<ServerClaim>,
 }
 
-/// A claim: that a quantity of a server, by itself or as a share of another one's, lies within limits.
+/// A claim that a quantity of a server, by itself or as a share of another's, lies within limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerClaim {
     /// The claim in words.
     pub text: String,
-    /// What it is about.
+    /// Quantity in question.
     pub quantity: ServerQuantity,
     /// The server, as `subject/variant`.
     pub of: String,
-    /// The one that it is compared with; empty where the limits are of the quantity itself.
+    /// Server that is the base; empty if the limits are of the quantity itself.
     pub against: String,
-    /// Under which loads, or in which tests.
+    /// Loads or tests of the claim.
     pub tests: Vec<String>,
     /// The policy and placement.
     pub run: Placed,
@@ -40,7 +40,7 @@ pub struct ServerClaim {
     pub at_most: f64,
 }
 
-/// What a claim is about.
+/// Quantity of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerQuantity {
     /// Processor time of the server a request, or of the subject an operation.
@@ -51,11 +51,12 @@ pub enum ServerQuantity {
     P99,
     /// Proportional memory after the load or the test.
     Memory,
-    /// The same of the database's server, which serves all subjects of its kind.
+    /// Memory of the database's server, which serves all subjects of its kind.
     ServerMemory,
     /// Threads.
     Threads,
-    /// Connections that were starved in the worst round, if it was the server that starved them. There is no share of it.
+    /// Connections starved in the worst round, if it was the server that starved them. There is no
+    /// share of it.
     Starved,
     /// Time an operation, of a subject that speaks the protocol.
     Time,
@@ -66,14 +67,14 @@ pub enum ServerQuantity {
 }
 
 impl ServerClaim {
-    /// Whether the limits are of the quantity itself, in its own unit, and not of a share.
+    /// Checks whether the limits are of the quantity itself, in its own unit, and not of a share.
     pub fn is_absolute(&self) -> bool {
         self.against.is_empty()
     }
 }
 
 impl ServerQuantity {
-    /// Those of servers under load.
+    /// Quantities of servers under load.
     pub const OF_LOADS: [ServerQuantity; 6] = [
         ServerQuantity::Cpu,
         ServerQuantity::Requests,
@@ -83,14 +84,15 @@ impl ServerQuantity {
         ServerQuantity::Starved,
     ];
 
-    /// Those that a claim may be about by themselves: what does not depend on how fast the machine is.
+    /// Quantities that a claim may limit by themselves, because they do not depend on the speed of
+    /// the machine.
     pub const ABSOLUTE: [ServerQuantity; 3] = [
         ServerQuantity::Memory,
         ServerQuantity::Threads,
         ServerQuantity::Starved,
     ];
 
-    /// Those of subjects that speak the protocol.
+    /// Quantities of subjects that speak the protocol.
     pub const OF_FRAMES: [ServerQuantity; 7] = [
         ServerQuantity::Time,
         ServerQuantity::Cpu,
@@ -101,7 +103,7 @@ impl ServerQuantity {
         ServerQuantity::Deviation,
     ];
 
-    /// The word for it in suite files.
+    /// Returns its word in suite files.
     pub fn word(self) -> &'static str {
         match self {
             ServerQuantity::Cpu => "cpu",

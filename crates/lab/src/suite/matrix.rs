@@ -16,7 +16,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The value that a placeholder took.
+    /// Returns the value of a placeholder.
     pub fn value(&self, placeholder: &str) -> Option<&str> {
         let found = self.values.iter().find(|(name, _)| name == placeholder);
         found.map(|(_, value)| value.as_str())
@@ -24,13 +24,13 @@ impl Instance {
 }
 
 impl Matrix {
-    /// The values of a placeholder.
+    /// Returns the values of a placeholder.
     pub fn values(&self, placeholder: &str) -> Option<&[String]> {
         let found = self.0.iter().find(|(name, _)| name == placeholder);
         found.map(|(_, values)| values.as_slice())
     }
 
-    /// The matrix with the placeholders of `other` restricted to the values there.
+    /// Restricts the placeholders of `other` to its values.
     pub fn restricted(&self, other: &Matrix) -> Matrix {
         let restrict = |(name, values): &(String, Vec<String>)| {
             let kept = other.values(name).unwrap_or(values).to_vec();
@@ -39,13 +39,15 @@ impl Matrix {
         Matrix(self.0.iter().map(restrict).collect())
     }
 
-    /// How many combinations of values there are, those that lack a placeholder without values among them; `None` where that is more than can be counted.
+    /// Counts the combinations of values; a placeholder without values counts as one. `None` if the
+    /// number is too large.
     pub(super) fn count(&self) -> Option<usize> {
         let mut lengths = self.0.iter().map(|(_, values)| values.len().max(1));
         lengths.try_fold(1usize, usize::checked_mul)
     }
 
-    /// Every combination of values, the last placeholder changing fastest; one empty combination if there is no placeholder.
+    /// Returns every combination of values, the last placeholder changing fastest. Without
+    /// placeholders there is one empty combination.
     pub fn combinations(&self) -> Vec<Vec<(String, String)>> {
         let mut combinations = vec![Vec::new()];
         for (name, values) in &self.0 {
@@ -73,7 +75,7 @@ impl Matrix {
     }
 }
 
-/// The template with each `{name}` replaced by its value; unknown placeholders stay.
+/// Replaces each `{name}` of the template by its value; unknown placeholders stay.
 pub fn fill(template: &str, values: &[(String, String)]) -> String {
     let mut filled = template.to_owned();
     for (name, value) in values {
@@ -82,7 +84,7 @@ pub fn fill(template: &str, values: &[(String, String)]) -> String {
     filled
 }
 
-/// The placeholders of a template, in order; an error says what is wrong with its braces.
+/// Returns the placeholders of a template, in order; an error is a fault of its braces.
 pub(super) fn placeholders(template: &str) -> Result<Vec<&str>, &'static str> {
     let mut names = Vec::new();
     let mut rest = template;

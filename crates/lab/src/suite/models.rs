@@ -1,4 +1,5 @@
-//! Execution models compared: whole programs in the style of one model beside those in the style of another, as published tables show them.
+//! Comparison of execution models: whole programs in the style of one model beside those of
+//! another, as in published tables.
 
 use super::fill;
 use antiphon_measure::RunFigure;
@@ -10,23 +11,23 @@ pub struct Models {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it shows, in a sentence or two.
+    /// Summary in a sentence or two.
     pub text: String,
-    /// Where the published figures are from; empty if there are none.
+    /// Source of the published figures; empty if there are none.
     pub source: String,
-    /// What tells its rows apart, such as `work`; empty for a table of one row.
+    /// Key of its rows, such as `work`; empty for a table of one row.
     pub by: String,
     /// The rows: the values of `{row}` in the columns' tests.
     pub rows: Vec<String>,
-    /// What its figures are; `{row}` in the names of counters stands for the row.
+    /// Figure of its cells; `{row}` in the names of counters stands for the row.
     pub figure: RunFigure,
     /// Its columns.
     pub columns: Vec<ModelColumn>,
-    /// What is concluded from it.
+    /// Conclusions from it.
     pub claims: Vec<ModelClaim>,
 }
 
-/// Which model a program is written for and runs under.
+/// Model that a program is written for and runs under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// General concurrent programming: the other columns are compared with the fastest of these.
@@ -50,7 +51,8 @@ pub struct ModelColumn {
     pub subject: String,
     /// Policy and placement.
     pub run: super::Placed,
-    /// The published times, s (µs where they are per operation), or shares, one a row or nothing; empty if there are none.
+    /// Published times, s (µs if they are per operation), or shares, one a row or nothing; empty
+    /// if there are none.
     pub published: Vec<Option<f64>>,
 }
 
@@ -59,11 +61,12 @@ pub struct ModelColumn {
 pub struct ModelClaim {
     /// The conclusion in words.
     pub text: String,
-    /// Of which columns, by their titles.
+    /// Titles of its columns.
     pub of: Vec<String>,
-    /// Compared with which; `None`: the fastest of general concurrent programming, or, where figures are shares already, with nothing.
+    /// Column to compare with. `None` means the fastest of general concurrent programming, or
+    /// nothing if figures are shares already.
     pub against: Option<String>,
-    /// In which rows.
+    /// Rows of the claim.
     pub rows: Vec<String>,
     /// The smallest share at which it holds; −∞ if there is none.
     pub at_least: f64,
@@ -72,7 +75,7 @@ pub struct ModelClaim {
 }
 
 impl Model {
-    /// The study's word for it.
+    /// Returns the study's word for it.
     pub fn word(self) -> &'static str {
         match self {
             Model::Concurrent => "CP",
@@ -83,14 +86,14 @@ impl Model {
 }
 
 impl ModelColumn {
-    /// The name of its test in a row.
+    /// Returns the name of its test in a row.
     pub fn test(&self, row: &str) -> String {
         fill(&self.test, &[("row".to_owned(), row.to_owned())])
     }
 }
 
 impl Models {
-    /// What a row's figures are.
+    /// Returns the figure of a row.
     pub fn figure(&self, row: &str) -> RunFigure {
         let named = |template: &str| fill(template, &[("row".to_owned(), row.to_owned())]);
         match &self.figure {
@@ -102,12 +105,12 @@ impl Models {
         }
     }
 
-    /// Whether its figures are shares of counters, and not times.
+    /// Checks whether its figures are shares of counters, and not times.
     pub fn of_shares(&self) -> bool {
         matches!(self.figure, RunFigure::Share { .. })
     }
 
-    /// The columns of general concurrent programming, with their places.
+    /// Returns the columns of general concurrent programming, with their places.
     pub fn concurrent(&self) -> impl Iterator<Item = (usize, &ModelColumn)> {
         let columns = self.columns.iter().enumerate();
         columns.filter(|(_, column)| column.model == Some(Model::Concurrent))

@@ -1,4 +1,4 @@
-//! Profiles: how what programs spend divides into parts that they count.
+//! Profiles: division of programs' use into parts that they count.
 
 use super::Placed;
 
@@ -9,9 +9,9 @@ pub struct Profile {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What the parts are, in a sentence or two.
+    /// Description of the parts in a sentence or two.
     pub text: String,
-    /// What is counted, such as `instructions`.
+    /// Counted unit, such as `instructions`.
     pub unit: String,
     /// The subject, as `name/variant`.
     pub subject: String,

@@ -7,7 +7,7 @@ pub struct Published {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Where it was published.
+    /// Source of the publication.
     pub source: String,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -22,11 +22,11 @@ pub struct Column {
     pub title: String,
     /// Unit of its numbers (`ns`, `us`, `ms`, `s`), or empty.
     pub unit: String,
-    /// What today's figures are.
+    /// Corresponding figures of today.
     pub figures: Figures,
 }
 
-/// What of today's results belongs in a column.
+/// Today's results that belong into a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Figures {
     /// The range of the costs of these tests.
@@ -42,7 +42,7 @@ pub enum Figures {
 }
 
 impl Figures {
-    /// The names of the tests or clocks.
+    /// Returns the names of the tests or clocks.
     pub fn names(&self) -> &[String] {
         match self {
             Figures::Tests(names)

@@ -1,7 +1,8 @@
-//! From the text of a suite file to a checked suite.
+//! Reading of a suite file into a checked suite.
 
 mod curve;
 mod except;
+mod headline;
 mod load;
 mod models;
 mod profile;
@@ -9,15 +10,15 @@ mod row;
 mod savings;
 mod tables;
 
-use super::{Compare, Group, Placed, Row, Sizes, Suite};
+use super::{ClaimSets, Compare, FirstLook, Group, Placed, Row, Servers, Sizes, Suite};
 use crate::document::{Document, Faults, Item, Section, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ten years, s: what the command line takes at most, and times of it can be counted on in nanoseconds.
+/// Ten years, s: the limit of the command line. Multiples of it still fit into nanoseconds.
 const TIME_MOST_S: u64 = 320_000_000;
 const SECONDS_MOST: f64 = TIME_MOST_S as f64;
 
-/// How often a process is started afresh, at most.
+/// Most starts of a process.
 const RUNS_MOST: u64 = 1000;
 
 pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
@@ -27,9 +28,9 @@ pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
 fn read_suite(top: Section<'_>) -> Suite {
     let mut entered = Entered::default();
     let groups = groups(&top, &mut entered);
-    let tests = entered.tests;
+    let tests = entered.tests.clone();
     let subjects = subjects(&top);
-    let suite = Suite {
+    let mut suite = Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
@@ -43,6 +44,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         compare: compare(&top),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
+        first_look: first_look(&top, &subjects),
         groups,
         published: tables::published(&top, &tests),
         savings: savings::savings(&top, &tests, &subjects),
@@ -51,16 +53,38 @@ fn read_suite(top: Section<'_>) -> Suite {
         curves: curve::curves(&top, &tests, &subjects),
         servers: load::claims(&top, "servers", "load", &tests, &subjects),
         findings: load::claims(&top, "findings", "frame", &tests, &subjects),
+        headlines: Vec::new(),
         subjects,
     };
+    let sets = sets(&suite);
+    suite.headlines = headline::headlines(&top, &entered, &suite.subjects, &sets);
     top.finish();
     suite
+}
+
+/// Returns the ids of the sets of claims that a suite has.
+fn sets(suite: &Suite) -> headline::KnownSets {
+    let ids = |all: &[Servers]| all.iter().map(|set| set.id.clone()).collect();
+    let models = suite.models.iter().filter(|set| !set.claims.is_empty());
+    let savings = suite.savings.iter().filter(|set| !set.claims.is_empty());
+    [
+        (
+            ClaimSets::Models,
+            models.map(|set| set.id.clone()).collect(),
+        ),
+        (
+            ClaimSets::Savings,
+            savings.map(|set| set.id.clone()).collect(),
+        ),
+        (ClaimSets::Servers, ids(&suite.servers)),
+        (ClaimSets::Findings, ids(&suite.findings)),
+    ]
 }
 
 /// Every test of the suite, with the kind of its row.
 type Tests = BTreeMap<String, &'static str>;
 
-/// What the rows that were read have.
+/// Content of the rows read so far.
 #[derive(Default)]
 struct Entered {
     tests: Tests,
@@ -68,7 +92,7 @@ struct Entered {
     arguments: BTreeSet<(String, Option<u64>)>,
 }
 
-/// The limits of a claim, as shares of what it is compared with: from, to. One of them must be given.
+/// Reads the limits of a claim, as shares of its base: from, to. One of them must be given.
 fn limits(claim: &Section<'_>) -> (f64, f64) {
     let limits = (claim.positive("at_least"), claim.positive("at_most"));
     if limits == (None, None) {
@@ -83,7 +107,7 @@ fn limits(claim: &Section<'_>) -> (f64, f64) {
     )
 }
 
-/// Reads sections each of which has an id that no other of them has. `what` says in messages what such a section is.
+/// Reads sections with unique ids. `what` names such a section in messages.
 fn identified<T>(
     sections: Option<Item<'_>>,
     what: &str,
@@ -127,7 +151,7 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
     named
 }
 
-/// Some of the suite's subjects, which must be among those that are measured.
+/// Reads some of the suite's subjects.
 fn among(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<String> {
     let Some(item) = top.get(key) else {
         return Vec::new();
@@ -151,7 +175,7 @@ fn compare(top: &Section<'_>) -> Compare {
     found.unwrap_or_default()
 }
 
-/// One of a few things by its word; else a fault, with the nearest word.
+/// Reads one of a few things by its word; a fault has the nearest word.
 fn one_of<T: Copy>(
     item: &Item<'_>,
     all: &[T],
@@ -191,6 +215,21 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
     sizes
 }
 
+fn first_look(top: &Section<'_>, subjects: &[String]) -> Option<FirstLook> {
+    let section = top.get("first_look")?.section()?;
+    let seconds = section.require("seconds");
+    let seconds = seconds.and_then(|item| item.positive_up_to(SECONDS_MOST));
+    let first_look = FirstLook {
+        subjects: match section.require("subjects") {
+            Some(_) => among(&section, "subjects", subjects),
+            None => Vec::new(),
+        },
+        seconds: seconds.unwrap_or(1.0),
+    };
+    section.finish();
+    Some(first_look)
+}
+
 fn groups(top: &Section<'_>, entered: &mut Entered) -> Vec<Group> {
     identified(top.require("group"), "group", |section, id| {
         group(section, id, entered)
@@ -220,14 +259,14 @@ fn group(section: Section<'_>, id: String, entered: &mut Entered) -> Group {
     group
 }
 
-/// What a group's rows have where they do not say otherwise.
+/// Defaults of a group for its rows.
 struct OfGroup {
     runs: Vec<Placed>,
     quick_runs: Vec<Placed>,
     waits_for_disk: bool,
 }
 
-/// Whether operations wait for a disk, if a section says so.
+/// Reads whether operations wait for a disk, if a section says so.
 fn waits_for_disk(section: &Section<'_>) -> Option<bool> {
     section.get("waits_for_disk")?.boolean()
 }
@@ -246,7 +285,7 @@ fn rows(group: &Section<'_>, of_group: &OfGroup, entered: &mut Entered) -> Vec<R
     rows
 }
 
-/// A list of `policy.placement`, of one at least.
+/// Reads a list of at least one `policy.placement`.
 fn placed(item: &Item<'_>) -> Vec<Placed> {
     let all = any_placed(item);
     if all.is_empty() {
@@ -258,7 +297,7 @@ fn placed(item: &Item<'_>) -> Vec<Placed> {
     all
 }
 
-/// A list of `policy.placement`.
+/// Reads a list of `policy.placement`.
 fn any_placed(item: &Item<'_>) -> Vec<Placed> {
     let mut all = Vec::new();
     for element in item.list().unwrap_or_default() {

@@ -17,7 +17,7 @@ pub fn put(folder: &Path, name: &str, text: &str) {
     std::fs::write(own.join("subject.toml"), format!("{head}{text}{variant}")).unwrap();
 }
 
-/// A server that answers well, of which nothing is built.
+/// Returns the file of a server that answers well and needs no build.
 pub fn served() -> String {
     let program = env!("CARGO_BIN_EXE_antiphon-test-server");
     format!(
@@ -25,7 +25,8 @@ pub fn served() -> String {
     )
 }
 
-/// Measures a suite with the subjects of a folder, where cache and store are kept as well; the store, and the run's number in it.
+/// Measures a suite with the subjects of a folder, which also holds cache and store. Returns the
+/// store and the run's number.
 pub fn measure_in(folder: &Path, suite: &str, quick: bool) -> (Store, i64) {
     let cache = Cache::at(folder.join("cache"));
     let options = Options {

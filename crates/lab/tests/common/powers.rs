@@ -1,9 +1,9 @@
-//! What Linux lets us do, and doing without some of it.
+//! Powers of this process on Linux, and work without some of them.
 
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-/// Does something without a power, in a thread of its own, which alone gives it up.
+/// Acts without a power, in a separate thread, which alone gives it up.
 pub fn without<T: Send>(power: CapabilitySet, act: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let acting = scope.spawn(|| {
@@ -16,7 +16,8 @@ pub fn without<T: Send>(power: CapabilitySet, act: impl FnOnce() -> T + Send) ->
     })
 }
 
-/// Whether RLIMIT_RTPRIO permits real time without any power; says that it does.
+/// Checks whether RLIMIT_RTPRIO permits real time without any power, and prints that the test is
+/// skipped.
 pub fn limit_permits_real_time() -> bool {
     let limit = getrlimit(Resource::Rtprio).current;
     let permits = limit.is_none_or(|limit| limit > 0);

@@ -1,11 +1,11 @@
-//! Waiting for what processes do.
+//! Waits for actions of processes.
 
 use std::time::{Duration, Instant};
 
 /// Far more than anything takes that is waited for; a test waits this long only to fail.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Waits until something is so, which `what` says in words.
+/// Waits for a condition, which `what` describes in words.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let limit = Instant::now() + LIMIT;
     while !is_so() {

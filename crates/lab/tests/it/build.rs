@@ -1,4 +1,4 @@
-//! Builds: kept by content and flags, whole or not there, and every failure told by name.
+//! Builds: kept by content and flags, whole or absent, and every failure reported by name.
 
 use antiphon_lab::Absence;
 use antiphon_lab::build::{BuildError, Built, Cache};
@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A subject whose "compiler" copies its source and notes its flags; it counts its runs in `{source}/count`.
+/// Creates a subject whose "compiler" copies its source and notes its flags; it counts its runs in
+/// `{source}/count`.
 fn folder(build: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("src")).unwrap();
@@ -150,7 +151,7 @@ fn a_build_that_takes_too_long_is_ended() {
     let place = tempfile::tempdir().unwrap();
     let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
     assert!(error.to_string().contains("did not finish"), "{error}");
-    assert!(error.mend().contains("build_seconds"), "{}", error.mend());
+    assert!(error.help().contains("build_seconds"), "{}", error.help());
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn a_missing_compiler_or_library_is_told_with_the_command_that_installs_it() {
     let source = folder.path().canonicalize().unwrap();
     let line = format!("sh {}/get.sh", source.display());
     assert_eq!(
-        error.mend(),
+        error.help(),
         format!("`apt install gcc gnat` as root, then `{line}`")
     );
 }
@@ -202,7 +203,7 @@ fn a_compiler_that_is_too_old_is_told_with_what_is_needed_what_is_here_and_how_i
     let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
     let said = error.to_string();
     assert!(said.contains("`sh` 1.10 or newer (1.9 is here)"), "{said}");
-    assert_eq!(error.mend(), "for `sh` 1.10 or newer: `make toy`");
+    assert_eq!(error.help(), "for `sh` 1.10 or newer: `make toy`");
 }
 
 #[test]
@@ -251,12 +252,12 @@ fn an_interrupted_build_is_ended_with_all_that_it_started_and_leaves_nothing() {
     });
     let error = error.unwrap_err();
     assert!(matches!(error, BuildError::Interrupted { .. }), "{error}");
-    assert!(!error.mend().is_empty());
+    assert!(!error.help().is_empty());
     assert!(folders(place.path()).is_empty());
     let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
     let state = Path::new("/proc").join(child.trim());
     assert!(!state.exists(), "{} lives on", child.trim());
-    // Whoever asks again is not kept waiting by a lock.
+    // No lock delays the next build.
     std::fs::write(folder.path().join("build.sh"), COPIES).unwrap();
     build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap();
 }

@@ -71,7 +71,10 @@ pub struct Place {
     pub stop: Arc<AtomicBool>,
 }
 
-/// The test subject with a fault, as a subject of that name; `plain` has none, `warm` must be warmed, and `long` has long slices.
+/// Returns the file of a test subject named after its fault, or after the distribution of its
+/// times.
+///
+/// `plain` has no fault, `warm` must be warmed, and `long` has long slices.
 fn subject_toml(name: &str) -> String {
     let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
     let fault = if ["plain", "warm", "long"].contains(&name) {
@@ -165,21 +168,21 @@ pub fn quick(subjects: &[&str]) -> Options {
     }
 }
 
-/// What an observer saw.
+/// Events that an observer saw.
 #[derive(Default)]
 pub struct Seen {
     pub warnings: Vec<String>,
     pub finished: Vec<String>,
     pub own_output: Vec<String>,
     pub absent_subjects: Vec<String>,
-    /// For which policies builds were made or found.
+    /// Policies whose builds were made or found.
     pub built_for: Vec<String>,
     pub interrupted: Option<bool>,
     /// Items, process starts, measurements, and those made before.
     pub planned: Vec<(usize, u32, usize, usize)>,
-    /// Set this after so many items are finished.
+    /// Flag to set after this many finished items.
     pub stop_after: Option<(usize, Arc<AtomicBool>)>,
-    /// Look in this store for each result when it is told.
+    /// Store to search for each result when it is reported.
     pub stored_in: Option<PathBuf>,
     /// Look for processes of subjects, which work below this folder, whenever an item begins.
     pub looked_for_in: Option<PathBuf>,
@@ -231,7 +234,7 @@ impl Observer for Seen {
     }
 }
 
-/// The outcome of a subject's test in a run.
+/// Returns the outcome of a subject's test in a run.
 pub fn outcome<'r>(record: &'r RunRecord, subject: &str, test: &str) -> &'r Outcome {
     let found = record
         .results
@@ -242,7 +245,7 @@ pub fn outcome<'r>(record: &'r RunRecord, subject: &str, test: &str) -> &'r Outc
         .outcome
 }
 
-/// Whether a process works below a folder.
+/// Checks whether a process works below a folder.
 fn one_works_in(folder: &Path) -> bool {
     let mut all = std::fs::read_dir("/proc").unwrap().flatten();
     all.any(|entry| {

@@ -1,4 +1,5 @@
-//! The conformance checks: a conforming subject passes them all, each fault fails the rule that it breaks.
+//! The conformance checks: a conforming subject passes them all, and each fault fails the rule that
+//! it breaks.
 
 use antiphon_lab::Launch;
 use antiphon_lab::conformance::{Check, check};

@@ -50,8 +50,8 @@ fn a_test_is_measured_with_each_value_of_its_argument() {
     let row = &suite.groups[0].rows[0];
     let tests = |quick| -> Vec<(String, Option<u64>, String)> {
         let instances = row.instances(quick).into_iter();
-        let told = instances.map(|i| (i.test.clone(), row.arg_of(&i), i.label));
-        told.collect()
+        let reported = instances.map(|i| (i.test.clone(), row.arg_of(&i), i.label));
+        reported.collect()
     };
     let all = tests(false);
     assert_eq!(all.len(), 6);
@@ -174,7 +174,7 @@ fn the_layer_suite_reads() {
     assert!(suite.find("group.own.8").is_some());
 }
 
-/// What the full or the quick run of the layer suite measures of a test: its arguments.
+/// Returns the arguments of a test in the full or the quick run of the layer suite.
 fn arguments(suite: &Suite, test: &str, quick: bool) -> Vec<u64> {
     let rows = suite.groups.iter().flat_map(|group| &group.rows);
     let rows = rows.filter(|row| !row.runs(quick).is_empty());

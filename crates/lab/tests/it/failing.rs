@@ -1,4 +1,4 @@
-//! Subjects that fail in a run: each is told by name, and costs its own items and nothing else.
+//! Subjects that fail in a run: each is reported by name, and costs only its own items.
 
 use crate::common::{Place, Seen, outcome, quick};
 use antiphon_lab::Outcome;
@@ -22,7 +22,7 @@ fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
         let record = place.measure(&mut Seen::default(), &options);
         let Outcome::Absent {
             reason,
-            mend,
+            help,
             last_words,
             ..
         } = outcome(&record, &id, "self.same")
@@ -33,7 +33,7 @@ fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
             reason.contains(expected) && reason.contains(&id),
             "{fault}: {reason}"
         );
-        assert!(!mend.is_empty(), "{fault}");
+        assert!(!help.is_empty(), "{fault}");
         assert!(words.is_none() || !last_words.is_empty(), "{fault}");
         assert!(matches!(
             outcome(&record, "plain/v", "self.same"),
@@ -90,11 +90,11 @@ fn a_subject_that_cannot_start_or_lacks_its_compiler_is_absent_everywhere() {
     let mut seen = Seen::default();
     let record = place.measure(&mut seen, &quick(&["plain", "fails-at-once", "needy"]));
     assert_eq!(seen.absent_subjects, ["fails-at-once/v", "needy/v"]);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "needy/v", "self.same") else {
+    let Outcome::Absent { reason, help, .. } = outcome(&record, "needy/v", "self.same") else {
         panic!()
     };
     assert!(reason.contains("no-such-compiler"), "{reason}");
-    assert_eq!(mend, "`apt install gnat` as root");
+    assert_eq!(help, "`apt install gnat` as root");
     let Outcome::Absent { reason, .. } = outcome(&record, "fails-at-once/v", "self.same") else {
         panic!()
     };
@@ -136,15 +136,16 @@ fn a_frame_that_gives_no_figure_says_why_and_what_mends_it() {
         ..quick(&["never-grows"])
     };
     let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "never-grows/v", "self.same")
+    let Outcome::Absent { reason, help, .. } = outcome(&record, "never-grows/v", "self.same")
     else {
         panic!()
     };
-    // Slices of equal length are either seen not to grow, or never long enough within so small a budget.
+    // Slices of equal length either visibly do not grow, or are never long enough within so small a
+    // budget.
     let expected = ["does not grow", "no block was measured"];
     assert!(
         expected.iter().any(|text| reason.contains(text)),
         "{reason}"
     );
-    assert!(!mend.is_empty());
+    assert!(!help.is_empty());
 }

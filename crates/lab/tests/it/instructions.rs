@@ -8,7 +8,7 @@ use antiphon_measure::{InstructionCount, Role};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Nobody stops it.
+/// Flag that no test sets.
 static GOES_ON: AtomicBool = AtomicBool::new(false);
 
 fn request(test: &str) -> CountRequest<'_> {
@@ -25,7 +25,7 @@ fn launch(fault: Option<&str>) -> Launch {
     Launch::new("test/plain", std::iter::once(program).chain(fault), "/")
 }
 
-/// Both counts by one process.
+/// Makes both counts by one process.
 fn counted(tests: [&str; 2]) -> Option<[InstructionCount; 2]> {
     match Counter::start(&launch(None), &GOES_ON) {
         Ok(mut counter) => {
@@ -86,7 +86,7 @@ fn a_test_that_is_not_there_is_told() {
     }
 }
 
-/// Never answers `slice`, which it notes in the file that it is told.
+/// Script that never answers `slice`, but notes it in the given file.
 const NEVER_COUNTED: &str = r#"
 while read -r request rest; do
     case $request in
@@ -124,7 +124,8 @@ fn a_count_ends_when_the_user_stops() {
 
 #[test]
 fn the_kernel_counts_all_threads_of_a_running_subject_and_only_while_it_is_asked() {
-    // Switches are the kernel's own events: they are counted where the processor counts nothing, by the same code.
+    // Switches are the kernel's own events. The same code counts them where the processor counts
+    // nothing.
     let mut session = Session::start(&launch(None)).unwrap();
     let limit = Duration::from_secs(60);
     let mut switches = match ProcessCounter::open(session.process(), Countable::Switches) {
@@ -143,7 +144,8 @@ fn the_kernel_counts_all_threads_of_a_running_subject_and_only_while_it_is_asked
     };
     assert_eq!(handoffs(&mut switches, &mut session), 0);
     switches.enable().unwrap();
-    // The partner is a thread that is started after the counter was opened; each of the two waits for the other.
+    // The partner's thread starts after the counter was opened, and both threads wait for each
+    // other.
     let seen = handoffs(&mut switches, &mut session);
     assert!(seen >= 2000, "{seen}");
     switches.disable().unwrap();
@@ -169,11 +171,12 @@ fn counts_of_a_running_subject_are_those_of_an_iteration() {
         };
         counters.count(&mut session, &request).unwrap()
     };
-    // Main thread and partner wait for each other in both frames; other load may add switches, and two processors save some.
+    // Main thread and partner wait for each other in both frames. Other load may add switches, and
+    // two processors save some.
     let handoff = count("self.handoff", 4000);
     assert!(handoff.control >= 0.9 && handoff.test >= 0.9, "{handoff:?}");
     assert!(handoff.cycles.is_some());
-    // A frame that does not block has none but those that other load makes.
+    // A frame that does not block has only the switches of other load.
     let same = count("self.same", 20_000);
     assert!(same.control < 0.5 && same.test < 0.5, "{same:?}");
     assert_eq!(same.per_operation(), 0.0);

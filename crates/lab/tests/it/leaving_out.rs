@@ -1,4 +1,5 @@
-//! What is not measured: rows that are not meant for a subject, and what the time of a full run does not reach for.
+//! Items that are not measured: rows that are not intended for a subject, and those beyond the time
+//! of a full run.
 
 use crate::common::{Place, SUITE, Seen, outcome, quick};
 use antiphon_lab::Outcome;
@@ -12,7 +13,7 @@ fn suite_with(added: &str) -> String {
     SUITE.replace(EACH, &format!("{EACH}\n{added}"))
 }
 
-/// One start of a full run.
+/// Returns the options of one start of a full run.
 fn full(time_budget_s: f64) -> Options {
     Options {
         quick: false,
@@ -74,8 +75,8 @@ fn what_the_time_of_a_full_run_does_not_reach_for_is_left_to_be_resumed() {
     assert_eq!((record.ended, seen.interrupted), (None, Some(false)));
     // All but the three frames.
     assert_eq!(record.results.len(), 5);
-    let told = |text: &String| text.contains("before 3 of 8 figures were measured");
-    assert!(seen.warnings.iter().any(told), "{:?}", seen.warnings);
+    let reported = |text: &String| text.contains("before 3 of 8 figures were measured");
+    assert!(seen.warnings.iter().any(reported), "{:?}", seen.warnings);
 }
 
 #[test]

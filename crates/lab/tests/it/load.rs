@@ -1,4 +1,5 @@
-//! Servers under load: they are started for each round, checked, measured, and ended; their failures are results.
+//! Servers under load: they are started for each round, checked, measured, and ended; their
+//! failures are results.
 
 use crate::common::quick;
 use crate::fixtures::{measure_in, measure_of, put, served};
@@ -72,7 +73,7 @@ test = "call.inter"
 label = "not of a server"
 "#;
 
-/// A subject whose variants are conducts of the test's server.
+/// Returns a subject whose variants are conducts of the test's server.
 fn subject() -> String {
     let conducts = [
         "well", "child", "late", "other", "changes", "dies", "refuses", "alone",
@@ -145,7 +146,8 @@ fn servers_are_measured_and_their_failures_are_results() {
             assert!(load.median(LoadRound::cpu_ns).unwrap().low > 0.0);
             let all = |fits: fn(&LoadRound) -> bool| load.rounds.iter().all(fits);
             assert!(all(|round| round.answered > 0 && round.p50_ns.is_some()));
-            // Where no processor is free, the answers of a round so short may all come when no more requests are sent.
+            // Without a free processor, the answers of so short a round may all come after the last
+            // request.
             assert!(load.rounds.iter().any(|round| round.per_second > 0.0));
             assert!(all(|round| round.pss_bytes > 0
                 && round.peak_bytes > 0
@@ -180,7 +182,7 @@ fn servers_are_measured_and_their_failures_are_results() {
         assert!((due - 0.5 * can * 0.2).abs() <= 2.0, "{round:?}");
     }
     assert!(open.rounds.iter().all(|round| round.closed.is_none()));
-    // Who is to freeze it may get a processor too late in a round.
+    // The thread that freezes it may get a processor too late in a round.
     let frozen = load(&record, "well", "frozen");
     let is_seen = |round: &LoadRound| round.freeze.unwrap().is_seen();
     assert!(frozen.rounds.iter().any(is_seen), "{frozen:?}");
@@ -210,7 +212,7 @@ fn servers_are_measured_and_their_failures_are_results() {
     );
 }
 
-/// On one processor with its client, which waits for each answer.
+/// Suite with a server on one processor with its client, which waits for each answer.
 const IN_TURNS: &str = concat!(
     r#"
 name = "turns"
@@ -242,7 +244,7 @@ fn a_server_in_turns_with_its_client_leaves_the_processor_for_each_request() {
     let Outcome::Load(load) = &record.results[0].outcome else {
         panic!("{:?}", record.results[0]);
     };
-    // The thread of a connection that was closed before may end in a round, which has no count then.
+    // The thread of a connection closed before may end in a round, which then has no count.
     let both = |round: &LoadRound| Some(round.voluntary()? + round.involuntary()?);
     let counted: Vec<f64> = load.rounds.iter().filter_map(both).collect();
     assert!(!counted.is_empty(), "{load:?}");
@@ -339,11 +341,11 @@ fn faults_of_rows_and_subjects_are_named() {
             "does not begin with a slash",
         ),
     ];
-    for (right, wrong, told) in cases {
+    for (right, wrong, reported) in cases {
         let text = SUITE.replacen(right, wrong, 1);
         assert_ne!(text, SUITE, "{right}");
         let faults = faults(&text);
-        assert!(faults.contains(told), "{wrong}: {faults}");
+        assert!(faults.contains(reported), "{wrong}: {faults}");
     }
     let claims = r#"
 [[servers]]
@@ -353,18 +355,18 @@ source = "somebody"
 claim = [{ text = "t", quantity = "cpuu", of = "server/well", against = "server/wel", tests = ["keep.2"], run = "other.free", at_most = 1.0 }]
 "#;
     let faults = faults(&format!("{SUITE}{claims}"));
-    for told in [
+    for reported in [
         "did you mean `cpu`",
         "`server/wel` is no subject",
         "`keep.2` as a load",
     ] {
-        assert!(faults.contains(told), "{told}: {faults}");
+        assert!(faults.contains(reported), "{reported}: {faults}");
     }
     let claimed = |claim: &str| {
         let set = "[[servers]]\nid = 'a'\ntitle = 'A'\nsource = 's'\nclaim = [{ text = 't', of = 'server/well', tests = ['keep.1'], run = 'other.free', ";
         Suite::parse("served.toml", &format!("{SUITE}{set}{claim} }}]\n"))
     };
-    for (claim, told) in [
+    for (claim, reported) in [
         ("quantity = 'requests', at_most = 1.0", "`against`"),
         (
             "quantity = 'starved', against = 'server/late', at_most = 0",
@@ -378,7 +380,7 @@ claim = [{ text = "t", quantity = "cpuu", of = "server/well", against = "server/
         ("quantity = 'memory', at_most = 0", "must be above 0"),
     ] {
         let faults = claimed(claim).unwrap_err().to_string();
-        assert!(faults.contains(told), "{claim}: {faults}");
+        assert!(faults.contains(reported), "{claim}: {faults}");
     }
     for claim in [
         "quantity = 'starved', at_most = 0",

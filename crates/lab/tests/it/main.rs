@@ -1,5 +1,5 @@
-//! The laboratory, by subjects and servers of a known conduct: suites and subjects as they are
-//! read, builds, runs, what a run finds out, and what the store keeps.
+//! The laboratory, by subjects and servers of a known conduct. The tests read suites and subjects,
+//! make builds and runs, and check findings and the store.
 //!
 //! Other executables of tests: `subjects` compiles the project's own subjects, and `processors`
 //! takes every processor.
@@ -13,6 +13,7 @@ mod curves;
 mod failing;
 #[path = "../common/fixtures.rs"]
 mod fixtures;
+mod headlines;
 mod instructions;
 mod leaving_out;
 mod load;

@@ -90,7 +90,7 @@ fn reason<'r>(record: &'r RunRecord, program: &str) -> &'r str {
 
 #[test]
 fn programs_that_agree_have_times_ratios_and_counters() {
-    // More than these programs ever do: what the system says of their memory is then what we hold.
+    // The ballast exceeds these programs' memory, so that the system's figure is ours.
     let ballast = vec![1_u8; 32 << 20];
     let record = measured(false);
     assert!(ballast.iter().all(|byte| *byte == 1));

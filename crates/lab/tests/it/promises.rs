@@ -1,15 +1,17 @@
-//! What a result's name promises of policy and placement: a subject whose threads say otherwise gets no figure under that name.
+//! Promises of a result's name about policy and placement. A subject whose threads contradict them
+//! gets no figure under that name.
 
 use crate::common::{Place, Seen, quick};
 use antiphon_lab::run::Options;
 use antiphon_lab::store::Raw;
 use antiphon_lab::{Live, LiveOptions, Outcome, ResultRecord};
-use antiphon_measure::{FindingKind, FrameSettings, PairSettings, ThreadReport};
+use antiphon_measure::{FindingKind, ThreadReport};
 
 /// Everything but frames, whose estimate holds the reports itself.
 const ITEMS: [&str; 4] = ["probe.latency", "probe.series", "steady", "interference"];
 
-/// The results of the test subject with a fault, in the order of [`ITEMS`], and their raw readings.
+/// Returns the results of the test subject with a fault, in the order of [`ITEMS`], and their raw
+/// readings.
 fn measured(fault: &str) -> Vec<(ResultRecord, Vec<Raw>)> {
     let place = Place::with(&[fault]);
     let options = Options {
@@ -32,11 +34,11 @@ fn measured(fault: &str) -> Vec<(ResultRecord, Vec<Raw>)> {
     results
 }
 
-/// The reason why there is no figure; `None` if there is one.
+/// Returns the reason for a missing figure; `None` if there is one.
 fn refused(result: &ResultRecord) -> Option<&str> {
     match &result.outcome {
-        Outcome::Absent { reason, mend, .. } => {
-            assert!(mend.contains("doctor --subject"), "{mend}");
+        Outcome::Absent { reason, help, .. } => {
+            assert!(help.contains("doctor --subject"), "{help}");
             Some(reason)
         }
         _ => None,
@@ -124,17 +126,10 @@ fn reports_that_hold_are_stored_and_leave_nothing_to_say() {
 #[test]
 fn a_live_comparison_holds_both_sides_to_policy_and_placement() {
     let place = Place::with(&["plain", "partner-elsewhere"]);
-    let frame = FrameSettings {
-        budget_ns: 20_000_000,
-        reference: false,
-        ..FrameSettings::default()
-    };
     let options = LiveOptions {
         only: vec!["self.*".into()],
-        settings: PairSettings {
-            frame,
-            controls: false,
-        },
+        starts: 2,
+        seconds: 0.04,
         ..LiveOptions::default()
     };
     let side = |name: &str| {

@@ -1,4 +1,4 @@
-//! The protocol's text: whatever comes in, nothing panics; what is written can be read.
+//! The protocol's text: no input panics, and all output can be read.
 
 use antiphon_lab::protocol::{Data, Line, Request, decode, encode, parse_line};
 use antiphon_measure::{ClockGap, GapLoop, Role, Slice};
@@ -21,7 +21,7 @@ proptest! {
         let _ = parse_line(&format!("@@ {word} {}", String::from_utf8_lossy(&bytes)));
     }
 
-    /// Nearer to right answers than random bytes: right words, one of them changed.
+    /// Tests lines nearer to right answers than random bytes: right words, one of them changed.
     #[test]
     fn damaged_lines_are_read_without_panic(
         line in prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Interrupted runs: what was measured is kept, and a resumed run ends as if nothing had happened.
+//! Interrupted runs: measurements are kept, and a resumed run ends as if nothing had happened.
 
 use crate::common::{Place, SUITE, Seen, quick};
 use antiphon_lab::Outcome;
@@ -144,10 +144,10 @@ fn a_changed_subject_is_not_resumed() {
     );
 }
 
-/// Set for the child of the next test: the folder that it measures in until it is killed.
+/// Variable for the child of the next test: the folder that it measures in until it is killed.
 const CHILD: &str = "ANTIPHON_RUN_TEST_CHILD";
 
-/// Not a test by itself: the child of the next test.
+/// Serves as the child of the next test; it is no test by itself.
 #[test]
 fn child_that_measures() {
     use antiphon_lab::build::Cache;

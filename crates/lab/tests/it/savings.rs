@@ -1,4 +1,5 @@
-//! Comparisons of variants in a suite: the rendezvous suite reads, and every fault names its place and mend.
+//! Comparisons of variants in a suite: the rendezvous suite reads, and every fault names its place
+//! and remedy.
 
 use antiphon_lab::suite::{Quantity, Suite};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Sessions with a subject that conforms, and with ones that misbehave: each is told apart by name.
+//! Sessions with a subject that conforms, and with misbehaving ones, each identified by name.
 
 use antiphon_lab::protocol::TestKind;
 use antiphon_lab::{Launch, Session, SessionError};
@@ -27,7 +27,7 @@ fn roles(threads: &[ThreadReport]) -> Vec<&str> {
     threads.iter().map(|thread| thread.role.as_str()).collect()
 }
 
-/// What comes of a batch with this fault.
+/// Returns the error of a batch with this fault.
 fn batch_with(fault: &str) -> SessionError {
     let mut session = Session::start(&launch(Some(fault))).expect("the fault is in the batch");
     let limit = match fault {
@@ -268,7 +268,7 @@ fn a_subject_that_quits_with_a_code_is_told() {
     );
 }
 
-/// It spins under FIFO on the processor that it shares with nobody below it; the keeper gets through.
+/// Kills a subject that spins under FIFO on its processor; the keeper has the higher priority.
 #[test]
 fn a_spinning_fifo_subject_is_killed() {
     let policy = Policy::Fifo { priority: 5 };
@@ -286,7 +286,7 @@ fn a_spinning_fifo_subject_is_killed() {
     assert!(matches!(error, SessionError::Hung { .. }), "{error}");
 }
 
-/// Answers everything, `quit` as well, and goes on; but nothing at all if it is told to be mute.
+/// Script that answers everything, `quit` as well, and goes on; with `mute` it answers nothing.
 const STAYS: &str = r#"
 test "$1" = mute && exec sleep 600
 while read -r request rest; do
@@ -303,7 +303,7 @@ fn stays(how: &str) -> Launch {
     launch
 }
 
-/// The error of what is done while the user asks for a stop after a moment.
+/// Returns the error of an action during which the user asks for a stop after a moment.
 fn stopped<T>(stop: &AtomicBool, act: impl FnOnce() -> Result<T, SessionError>) -> SessionError {
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -345,4 +345,14 @@ fn a_subject_that_may_be_stopped_and_is_not_ends_as_any_other() {
         .batch("self.same", None, &REQUEST, LONG)
         .expect("it answers");
     session.quit().expect("it ends");
+}
+
+#[test]
+fn an_answer_without_end_is_refused_at_its_bound() {
+    let mut session = Session::start(&launch(Some("endless-list"))).unwrap();
+    let error = session.list().expect_err("it has no end");
+    let said = error.to_string();
+    assert!(matches!(error, SessionError::Rubbish { .. }), "{said}");
+    assert!(said.contains("an answer is at most"), "{said}");
+    assert!(matches!(session.usage(), Err(SessionError::Over { .. })));
 }

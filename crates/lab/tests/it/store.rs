@@ -1,5 +1,5 @@
-//! The store: what is put in comes out, foreign and newer files are refused, a kill at any moment loses only what was in flight, and what may not be
-//! written is read.
+//! The store: stored data comes out again, and foreign and newer files are refused. A kill at any
+//! moment loses only the current addition, and a store without permission to write is read.
 
 use crate::powers::without;
 use antiphon_lab::store::{NewRun, Raw, Store, StoreError};
@@ -38,7 +38,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
     };
     let outcome = Outcome::Absent {
         reason: reason.to_owned(),
-        mend: String::new(),
+        help: String::new(),
         last_words: String::new(),
         listed: false,
     };
@@ -229,10 +229,11 @@ fn an_unknown_run_is_told_with_those_there_are() {
     );
 }
 
-/// Set for the child of the next test: the file that it writes to until it is killed.
+/// Variable for the child of the next test: the file that it writes to until it is killed.
 const CHILD: &str = "ANTIPHON_STORE_TEST_CHILD";
 
-/// Not a test by itself: what the child of the next test does. Each line says how many batches are stored for certain.
+/// Serves as the child of the next test; it is no test by itself. Each line says how many batches
+/// are certainly stored.
 #[test]
 fn child_that_writes_for_ever() {
     use std::io::Write;
@@ -257,7 +258,8 @@ fn child_that_writes_for_ever() {
     }
 }
 
-/// How many batches are stored for certain, after a child was killed that has stored so many.
+/// Kills a child after it has stored `many` batches, and returns the number of certainly stored
+/// ones.
 fn written_until_killed(path: &Path, many: usize) -> usize {
     use std::io::{BufRead, BufReader};
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -362,7 +364,7 @@ fn a_lease_that_a_killed_process_left_holds_nothing() {
     store.hold(run).unwrap();
 }
 
-/// A frame's result as versions before limits could be unknown stored it.
+/// Returns a frame's result as stored by versions before limits could be unknown.
 fn of_one_block(starts: usize) -> ResultRecord {
     let limits = serde_json::json!({ "value": 11e6, "low": 10.9e6, "high": 11.1e6 });
     let estimate = serde_json::json!({
@@ -399,12 +401,13 @@ fn limits_that_one_block_was_given_by_earlier_versions_are_not_read() {
     assert_eq!((cost(0).value, cost(0).limits()), (11e6, None));
     assert_eq!(cost(1).limits(), Some((10.9e6, 11.1e6)), "of two starts");
     assert_eq!(results[1].starts[0].cost_ns.limits(), None);
-    // What is not known is stored as it is.
+    // An unknown limit is stored as such.
     store.result(run, 0, &results[0]).unwrap();
     assert_eq!(store.load(run).unwrap().results[0], results[0]);
 }
 
-/// Does something while neither what is in the folder nor, if so asked, the folder itself may be written, not by root either.
+/// Acts while the files of the folder are read-only, and with `with_folder` the folder itself, also
+/// for root.
 fn sealed<T: Send>(folder: &Path, with_folder: bool, act: impl FnOnce() -> T + Send) -> T {
     let set = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
     files(folder).iter().for_each(|file| set(file, 0o444));
@@ -425,7 +428,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_store_that_may_not_be_written_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    // What has a meaning where SQLite is given a name with how to open it.
+    // These characters have a meaning in SQLite's URIs.
     let path = folder.path().join("a?b#c%41.db");
     let mut store = Store::open(&path).unwrap();
     let run = begin(&mut store);
@@ -449,7 +452,7 @@ fn a_store_that_may_not_be_written_is_read() {
             );
             assert!(refused.to_string().contains("--store"), "{refused}");
         });
-        // What a reader left would keep the writer out.
+        // Files left by a reader would keep the writer out.
         assert_eq!(files(folder.path()), std::slice::from_ref(&path));
     }
     let mut store = Store::open(&path).unwrap();
@@ -525,4 +528,139 @@ fn reading_makes_no_store() {
     let refused = Store::open_to_read(&path).unwrap_err();
     assert!(matches!(refused, StoreError::NotThere { .. }), "{refused}");
     assert!(files(folder.path()).is_empty());
+}
+
+/// Variable for the children of the next test: the store that they begin with.
+const BEGINNER: &str = "ANTIPHON_STORE_TEST_BEGINNER";
+
+/// Opens a store that others open at the same time, and begins a run. It is no test by itself.
+#[test]
+fn child_that_begins_with_a_new_store() {
+    let Some(path) = std::env::var_os(BEGINNER) else {
+        return;
+    };
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    begin(&mut Store::open(Path::new(&path)).unwrap());
+}
+
+#[test]
+fn processes_that_begin_with_a_new_store_at_the_same_time_all_have_it() {
+    use std::io::Write;
+    const PROCESSES: usize = 4;
+    let rounds = std::env::var("STORE_ROUNDS").map_or(5, |rounds| rounds.parse().unwrap());
+    for _ in 0..rounds {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let start = |_| {
+            std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "store::child_that_begins_with_a_new_store"])
+                .env(BEGINNER, &path)
+                .stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let mut children: Vec<_> = (0..PROCESSES).map(start).collect();
+        for child in &mut children {
+            child.stdin.take().unwrap().write_all(b"begin\n").unwrap();
+        }
+        for child in children {
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert!(ended.status.success(), "{said}");
+        }
+        let store = Store::open_to_read(&path).unwrap();
+        assert_eq!(store.runs().unwrap().len(), PROCESSES);
+        store.check().unwrap();
+    }
+}
+
+#[test]
+fn each_cause_has_its_words_and_its_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text.db");
+    std::fs::write(
+        &text,
+        "no database, and long enough to be looked at\n".repeat(99),
+    )
+    .unwrap();
+    let refused = Store::open_to_read(&text).unwrap_err();
+    assert!(matches!(refused, StoreError::NoStore { .. }), "{refused}");
+
+    let path = folder.path().join("store.db");
+    let mut store = Store::open(&path).unwrap();
+    for _ in 0..50 {
+        begin(&mut store);
+    }
+    drop(store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = 4096;
+    bytes[page..]
+        .chunks_mut(page)
+        .for_each(|page| page[..64].fill(0xaa));
+    std::fs::write(&path, bytes).unwrap();
+    let refused = Store::open_to_read(&path)
+        .and_then(|store| store.runs())
+        .unwrap_err();
+    assert!(matches!(refused, StoreError::Damaged { .. }), "{refused}");
+    assert!(refused.to_string().contains(".recover"), "{refused}");
+}
+
+/// In place of a file system that maps no shared memory: files whose name ends so cannot be mapped.
+const NO_SHARED_MEMORY_C: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void *map(void *at, size_t length, int prot, int flags, int fd, off_t offset) {
+  char link[64], name[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = fd < 0 ? 0 : readlink(link, name, sizeof name);
+  if (n > 4 && !memcmp(name + n - 4, "-shm", 4)) { errno = ENODEV; return MAP_FAILED; }
+  return (void *)syscall(SYS_mmap, at, length, prot, flags, fd, offset);
+}
+void *mmap(void *a, size_t l, int p, int f, int fd, off_t o) { return map(a, l, p, f, fd, o); }
+void *mmap64(void *a, size_t l, int p, int f, int fd, off_t o) { return map(a, l, p, f, fd, o); }
+"#;
+
+/// The test runs itself once more with a library before the system's.
+#[test]
+fn a_file_system_without_shared_memory_is_told_from_other_faults_and_read() {
+    const NAME: &str =
+        "store::a_file_system_without_shared_memory_is_told_from_other_faults_and_read";
+    if let Some(path) = std::env::var_os("ANTIPHON_TEST_STORE") {
+        let path = Path::new(&path);
+        let refused = Store::open(path).unwrap_err();
+        assert!(
+            matches!(refused, StoreError::NoSharedMemory { .. }),
+            "{refused:?}"
+        );
+        assert!(refused.to_string().contains("--store"), "{refused}");
+        assert_eq!(Store::open_to_read(path).unwrap().load(1).unwrap().id, 1);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library) = (folder.path().join("shim.c"), folder.path().join("shim.so"));
+    std::fs::write(&source, NO_SHARED_MEMORY_C).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]);
+    let compiled = compiler.arg(&library).arg(&source).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    }
+    let path = folder.path().join("store.db");
+    begin(&mut Store::open(&path).unwrap());
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", NAME])
+        .env("LD_PRELOAD", &library)
+        .env("ANTIPHON_TEST_STORE", &path)
+        .status()
+        .unwrap();
+    assert!(status.success());
 }

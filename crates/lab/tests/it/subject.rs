@@ -1,11 +1,11 @@
-//! Subjects: the documented file reads, and every fault names its place and mend.
+//! Subjects: the documented file reads, and every fault names its place and remedy.
 
 use antiphon_lab::subject::{Origin, Remedy, Subject, SubjectError, select};
 use std::path::Path;
 
-/// The example of the documentation is the sound file.
+/// Returns the example of the documentation, as a sound file.
 fn sound() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/subjects.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/subjects.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
     rest.split_once("```").unwrap().0.to_owned()
@@ -179,7 +179,8 @@ fn a_missing_library_is_told_by_the_line_that_gets_it() {
     assert_eq!(found.unwrap().origin, Origin::Line(line));
 }
 
-/// A subject whose compiler tells that it is Toy 1.9, and that needs Toy, or the shell, as `needs` say.
+/// Creates a subject whose compiler reports Toy 1.9, and that needs Toy, or the shell, as `needs`
+/// say.
 fn toy(folder: &Path, needs: &str) -> Result<Subject, SubjectError> {
     let text = format!(
         "name = 'toy'\nlanguage = 'Toy'\nversion = ['sh', '-c', 'echo toy version toy1.9.2']\nsources = []\nbuild = []\nrun = ['true']\n\

@@ -1,4 +1,5 @@
-//! Suites: the features suite reads whole, and every fault of a suite file names its place and mend.
+//! Suites: the features suite reads whole, and every fault of a suite file names its place and
+//! remedy.
 
 use antiphon_lab::Patterns;
 use antiphon_lab::subject::{Subject, select};
@@ -35,11 +36,12 @@ fn the_features_suite_reads() {
 
 #[test]
 fn the_documented_example_reads() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/suites.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/suites.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let text = rest.split_once("```").unwrap().0;
-    let suite = Suite::parse("docs/suites.md", text).unwrap_or_else(|error| panic!("{error}"));
+    let suite =
+        Suite::parse("docs/reference/suites.md", text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(suite.groups[0].rows[0].instances(true).len(), 3);
     assert_eq!(suite.quick.seconds, Some(70.0));
 }
@@ -52,7 +54,8 @@ fn commits_wait_for_a_disk_and_queries_do_not() {
         .0;
     let mut waits: Vec<String> = suite.waits_for_disk().into_iter().collect();
     waits.sort_unstable();
-    // Of ten INSERTs in one transaction the last statement alone waits, which is a row's word against its group's.
+    // Of ten INSERTs in one transaction only the last statement waits. A row says so against its
+    // group.
     let commits = [
         "drop_create",
         "insert",
@@ -183,7 +186,7 @@ rows = [{ label = "r", values = [1] }]
 "#
 );
 
-/// The faults of the sound suite after one replacement.
+/// Returns the faults of the sound suite after one replacement.
 fn faults(from: &str, to: &str) -> String {
     assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
     let text = SOUND.replacen(from, to, 1);
@@ -313,7 +316,7 @@ fn each_fault_names_its_place_and_mend() {
     }
 }
 
-/// 64 placeholders of two values: more tests than there are numbers to count them with.
+/// Tests 64 placeholders of two values, whose tests exceed the range of a count.
 #[test]
 fn a_matrix_that_nobody_could_count_is_a_fault_of_every_kind_of_row() {
     let names: Vec<String> = (0..64).map(|number| format!("p{number}")).collect();
@@ -408,8 +411,8 @@ fn sizes_that_no_run_could_have_are_faults() {
         "seconds_per_row = 0.1",
         "seconds_per_row = 0.1\nseconds = 320_000_001",
     );
-    let told = "`quick.seconds`: the number must be at most 320000000; write a smaller one";
-    assert!(found.contains(told), "{found}");
+    let reported = "`quick.seconds`: the number must be at most 320000000; write a smaller one";
+    assert!(found.contains(reported), "{found}");
 }
 
 #[test]
@@ -424,7 +427,7 @@ fn several_faults_are_reported_at_once_in_order() {
 }
 
 proptest::proptest! {
-    /// No text makes the reader panic.
+    /// Tests that no text makes the reader panic.
     #[test]
     fn any_text_is_read_or_refused(cut in 0usize..600, insert in "[\\PC]{0,12}") {
         let at = (0..=cut.min(SOUND.len())).rev().find(|at| SOUND.is_char_boundary(*at)).unwrap_or(0);
@@ -444,7 +447,8 @@ fn a_name_that_no_suite_has_gets_the_nearest() {
     assert!(error.contains("did you mean `features`?"), "{error}");
 }
 
-/// The programs of a suite by name, each with how many of the subjects that its row is measured in have it, and how many those are.
+/// Returns the programs of a suite by name. Each has two numbers: the row's subjects that have it,
+/// and all of the row's subjects.
 fn programs_of(suite: &str) -> Vec<(String, usize, usize)> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (suite, _) =
@@ -477,7 +481,8 @@ fn programs_of(suite: &str) -> Vec<(String, usize, usize)> {
     programs
 }
 
-/// Whoever reads that a driver costs so much of another wants to know that one from `sql`.
+/// Tests the bases of the suite of drivers. A reader who sees a driver's cost relative to another
+/// knows the other from `sql`.
 #[test]
 fn the_suite_of_drivers_compares_each_with_the_one_that_sql_measures_its_language_by() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -491,7 +496,7 @@ fn the_suite_of_drivers_compares_each_with_the_one_that_sql_measures_its_languag
     let mut others = HashMap::new();
     for name in &drivers.subjects {
         let (subject, variant) = select(&subjects, name).unwrap_or_else(|e| panic!("{e}"));
-        // What a full run of `sql` alone has is no language's usual driver either.
+        // A driver that only a full run of `sql` has is no language's usual driver either.
         let is_usual = sql.subjects(true).contains(name);
         match others.get_mut(&(&subject.name, variant.service)) {
             Some(others) => {
@@ -520,7 +525,7 @@ fn the_models_suite_names_programs_that_its_subjects_have() {
     }
 }
 
-/// Not every language has every way to protect data.
+/// Tests that some subjects have each program; not every language has every way to protect data.
 #[test]
 fn the_shared_data_suite_names_programs_that_some_of_its_subjects_have() {
     for (name, having, _) in programs_of("shared-data.toml") {
@@ -528,7 +533,8 @@ fn the_shared_data_suite_names_programs_that_some_of_its_subjects_have() {
     }
 }
 
-/// What is measured of the counter in any language has its cost in a table, and what the others left of it.
+/// Tests that each measurement of the counter has its cost in a table, with the share that it
+/// leaves to others.
 #[test]
 fn the_shared_data_suite_shows_what_it_measures_of_the_counter() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/shared-data.toml");

@@ -1,4 +1,4 @@
-//! Gating by what others use: in a full run what they disturb is measured again, in a quick one it is marked.
+//! Gate against other programs: a full run repeats disturbed measurements, a quick one marks them.
 
 use crate::fixtures::{measure_in, put, served};
 use crate::others::Others;
@@ -68,7 +68,7 @@ fn result<'r>(record: &'r RunRecord, test: &str) -> &'r ResultRecord {
         .unwrap_or_else(|| panic!("no result of {test}"))
 }
 
-/// What others used while a frame or program was measured.
+/// Returns the use by others during a frame or program.
 fn foreign<'r>(record: &'r RunRecord, test: &str) -> &'r Foreign {
     let result = result(record, test);
     let [foreign] = result.foreign.as_slice() else {
@@ -92,7 +92,7 @@ fn what_others_disturb_is_measured_again_in_a_full_run() {
     let _others = Others::spin();
     let record = measured(false);
     assert_eq!(foreign(&record, "self.dearer").attempts, 3);
-    // The first of three runs was made three times. That was no use, so that the others were made once.
+    // The first of three runs was made three times in vain, so the others were made once.
     assert_eq!(foreign(&record, "waits").attempts, 3);
     let Outcome::Program { runs, .. } = &result(&record, "waits").outcome else {
         panic!("{:?}", result(&record, "waits"))

@@ -1,5 +1,5 @@
-//! Runs while every processor is taken, by a generator that polls or by programs of others. These
-//! tests hold up whatever runs beside them, so they have a process of their own and run one by one.
+//! Runs with every processor taken, by a polling generator or by other programs. These tests delay
+//! everything beside them, so they have a separate process and run one by one.
 
 #[path = "../common/fixtures.rs"]
 mod fixtures;

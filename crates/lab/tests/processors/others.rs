@@ -4,12 +4,12 @@ use crate::waiting::wait_until;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::process::Command;
 
-/// Spins in a session of its own, as urgently as is permitted, until it is told to end, or has been forgotten. It is no child of ours: what is, counts
-/// as the laboratory's.
+/// Spins in a separate session, as urgently as permitted, until it is told to end or its time is
+/// over. It is no child of ours, because children count as the laboratory's.
 const SPINS: &str = "setsid nice -n -20 taskset -c $0 timeout 300 sh -c 'while :; do :; done' \
                      >/dev/null 2>&1 </dev/null & echo $!";
 
-/// One on each processor; they end when this is dropped.
+/// Spinning processes, one on each processor; they end when this is dropped.
 pub struct Others {
     spinning: Vec<Pid>,
 }
@@ -20,8 +20,8 @@ impl Others {
         let spin = |processor: usize| {
             let mut shell = Command::new("sh");
             let shell = shell.args(["-c", SPINS, &processor.to_string()]);
-            let told = String::from_utf8(shell.output().unwrap().stdout).unwrap();
-            Pid::from_raw(told.trim().parse().unwrap()).unwrap()
+            let reported = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+            Pid::from_raw(reported.trim().parse().unwrap()).unwrap()
         };
         let spinning = (0..processors).map(spin).collect();
         Others { spinning }

@@ -1,4 +1,4 @@
-//! Where the generator polls, and where it sleeps. It takes a processor while it polls.
+//! Polling and sleep of the generator. It takes a processor while it polls.
 
 use crate::fixtures::{measure_in, put, served};
 use crate::processors;
@@ -37,7 +37,7 @@ body = "hello"
 seconds = 0.1
 "#;
 
-/// Whether the generator polled in all rounds of a load, or slept in all.
+/// Returns whether the generator polled in all rounds of a load, or slept in all.
 fn polled(record: &RunRecord, placement: &str, test: &str) -> bool {
     let is_it = |of: &&ResultRecord| of.identity.placement == placement && of.identity.test == test;
     let found = record.results.iter().find(is_it).unwrap();
@@ -62,7 +62,7 @@ fn the_generator_polls_where_it_has_a_processor_for_itself() {
     put(folder.path(), "served", &served());
     let (store, run) = measure_in(folder.path(), SUITE, true);
     let record = store.load(run).unwrap();
-    // Who may not come before others sleeps.
+    // A generator without permission to come first sleeps.
     let polls = antiphon_load::may_come_first();
     assert_eq!(polled(&record, "across", "keep"), polls);
     assert!(!polled(&record, "across", "asleep"));

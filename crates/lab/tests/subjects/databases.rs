@@ -1,8 +1,9 @@
-//! Databases from every language: each listed test runs in each variant, and all read and write the same.
+//! Databases from every language: each listed test runs in each variant, and all read and write the
+//! same.
 
 use crate::drivers::{
     LIMIT, behind_its_back, database, for_each_build, for_each_build_over_sqlite, is_gap,
-    is_not_sent, start, those_sent, told,
+    is_not_sent, reported, start, those_sent,
 };
 use antiphon_lab::build::{Built, Cache};
 use antiphon_lab::protocol::TestInfo;
@@ -15,7 +16,8 @@ use std::path::Path;
 
 const ITERATIONS: u64 = 2;
 
-/// What two operations of a test give: the sum of keys and values read, or the rows written.
+/// Returns the result of two operations of a test: the sum of keys and values read, or the rows
+/// written.
 fn expected(work: &str) -> u64 {
     let rows = |count: u64| (1..=count).map(|key| key + 7919 * key % 10007).sum::<u64>();
     let number = || work.rsplit('.').next().unwrap().parse::<u64>().unwrap();
@@ -29,7 +31,7 @@ fn expected(work: &str) -> u64 {
     ITERATIONS * once
 }
 
-/// Runs every test of a subject; what each gave is checked by its work.
+/// Runs every test of a subject; each result is checked by its work.
 fn measure(built: &Built, services: &Services) -> BTreeMap<String, Option<String>> {
     let mut session = start(built, &services.environment(built).unwrap());
     let tests = session.list().unwrap().tests;
@@ -94,30 +96,31 @@ fn all_languages_read_and_write_the_same() {
 fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
     let services = Services::default();
     for_each_build_over_sqlite(|built| {
-        let told = services.environment(built).unwrap();
-        let mut session = start(built, &told);
+        let reported = services.environment(built).unwrap();
+        let mut session = start(built, &reported);
         let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
         let name = &built.record.id;
         slice().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let table = self::told(&told, "ANTIPHON_SQL_TABLE");
+        let table = self::reported(&reported, "ANTIPHON_SQL_TABLE");
         let statement = format!("INSERT INTO {table}_written (value) VALUES (1)");
-        behind_its_back("sqlite", &told, &statement);
+        behind_its_back("sqlite", &reported, &statement);
         let last = slice().expect_err(name).to_string();
         assert!(last.contains("add up to 6"), "{name}: {last}");
         session.quit().unwrap();
     });
 }
 
-/// SQLite writes its log over from the beginning when it has a thousand pages. A commit that makes it longer costs twice as much as one that does not.
+/// Tests that commits overwrite SQLite's log, which happens after a thousand pages. A commit that
+/// extends the log costs twice as much.
 #[test]
 fn commits_write_over_sqlites_log_from_the_first_one_on() {
     const COMMITS: u64 = 1200;
     let services = Services::default();
     for_each_build_over_sqlite(|built| {
-        let (name, told) = (&built.record.id, services.environment(built).unwrap());
-        let log = format!("{}-wal", self::told(&told, "ANTIPHON_SQL_FILE"));
+        let (name, reported) = (&built.record.id, services.environment(built).unwrap());
+        let log = format!("{}-wal", self::reported(&reported, "ANTIPHON_SQL_FILE"));
         let long = || std::fs::metadata(&log).unwrap().len();
-        let mut session = start(built, &told);
+        let mut session = start(built, &reported);
         let mut commit = |commits| {
             let slice = session.slice("insert", Role::Test, commits, 0, None, LIMIT);
             slice.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -149,7 +152,8 @@ fn a_driver_that_cannot_be_fetched_is_a_gap_but_in_continuous_integration() {
     assert!(!is_gap(&failure("error: expected an expression"), false));
 }
 
-/// Where a server offers TLS some drivers take it and others do not.
+/// Tests that no connection is encrypted. If a server offers TLS, some drivers take it and others
+/// do not.
 #[test]
 fn no_connection_to_mariadb_is_encrypted() {
     let services = Services::default();
@@ -157,8 +161,8 @@ fn no_connection_to_mariadb_is_encrypted() {
         if database(built) != "mariadb" {
             return;
         }
-        let told = services.environment(built).unwrap();
-        let mut session = start(built, &told);
+        let reported = services.environment(built).unwrap();
+        let mut session = start(built, &reported);
         let name = &built.record.id;
         let slice = session.slice("connect", Role::Test, 1, 0, None, LIMIT);
         slice.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -166,22 +170,25 @@ fn no_connection_to_mariadb_is_encrypted() {
             ("SHOW GLOBAL STATUS LIKE 'Ssl_accepts'", "Ssl_accepts\t0"),
             ("SHOW STATUS LIKE 'Ssl_cipher'", "Ssl_cipher"),
         ] {
-            let said = behind_its_back("mariadb", &told, ask);
+            let said = behind_its_back("mariadb", &reported, ask);
             assert_eq!(said.trim(), answer, "{name}");
         }
         session.quit().unwrap();
     });
 }
 
-/// How often a process has read anything, by the kernel's count.
+/// Returns the number of reads of a process, by the kernel's count.
 fn reads(process: u32) -> u64 {
     let counts = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap();
     let count = counts.lines().find_map(|line| line.strip_prefix("syscr: "));
     count.unwrap().parse().unwrap()
 }
 
-/// The system's library reads a file's header when it opens it, and for SELECT 1 nothing else. What a driver does besides, or the library that it brings, may read on, and
-/// `connect` then costs more: those that do are named in the README of `sql-c`.
+/// Tests the number of reads of a connection.
+///
+/// The system's library reads a file's header when it opens it, and nothing more for SELECT 1.
+/// Other drivers and libraries may read more, and `connect` then costs more. The README of `sql-c`
+/// names them.
 #[test]
 fn a_connection_to_sqlite_reads_no_more_than_its_query_needs() {
     const CONNECTIONS: u64 = 400;
@@ -215,28 +222,33 @@ const WRITING: [&str; 4] = [
     "transaction.each",
 ];
 
-/// Those of several connections have the failure from another thread.
+/// Tests of several connections have the failure from another thread.
 const READING: [&str; 3] = ["rows.10", "prepared.10", "concurrent.4"];
 
-/// A failure is no time, names its test, and says in the database's words which table is not there.
+/// Checks that a failure is no time, names its test, and names the missing table in the database's
+/// words.
 fn is_named(failure: String, test: &str, table: &str) {
     assert!(failure.contains(test), "{test}: {failure}");
     assert!(failure.contains(table), "{test}: {failure}");
 }
 
-/// Loses a subject's tables: first the one that it writes to, anew for each test, and then the one that it reads.
+/// Drops a subject's tables: first the one that it writes to, anew for each test, and then the one
+/// that it reads.
 fn fails_without_tables(built: &Built, services: &Services) {
     let subject = &built.record.id;
-    let told = services.environment(built).unwrap();
-    let mut session = start(built, &told);
+    let reported = services.environment(built).unwrap();
+    let mut session = start(built, &reported);
     let lose = |table: &str| {
-        behind_its_back(database(built), &told, &format!("DROP TABLE {table}"));
+        behind_its_back(database(built), &reported, &format!("DROP TABLE {table}"));
     };
     let slice = |session: &mut Session, test: &str| {
         let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
         slice.map_err(|error| error.to_string())
     };
-    let written = format!("{}_written", self::told(&told, "ANTIPHON_SQL_TABLE"));
+    let written = format!(
+        "{}_written",
+        self::reported(&reported, "ANTIPHON_SQL_TABLE")
+    );
     for test in those_sent(subject, &mut session, WRITING, |test| test) {
         // Also after the test before has failed, maybe in the midst of a transaction.
         slice(&mut session, test).unwrap_or_else(|error| panic!("{subject} {test}: {error}"));

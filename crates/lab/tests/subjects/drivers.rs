@@ -1,4 +1,5 @@
-//! Subjects over databases: their builds, started as the laboratory starts them, and what a database tells of them.
+//! Subjects over databases: their builds, started as in the laboratory, and the databases' own
+//! reports about them.
 
 use antiphon_lab::build::{BuildError, Built, Cache};
 use antiphon_lab::protocol::TestInfo;
@@ -14,7 +15,8 @@ use std::time::Duration;
 
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// What has the project's own subjects compiled quickly where nothing is timed: SQLite alone, which three drivers bring as source, takes a compiler minutes else.
+/// Settings for quick builds of the project's own subjects, for tests without timing. SQLite alone,
+/// which three drivers bring as source, otherwise takes minutes.
 const LITTLE_OPTIMISATION: [(&str, &str); 4] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
@@ -22,20 +24,21 @@ const LITTLE_OPTIMISATION: [(&str, &str); 4] = [
     ("CFLAGS", "-O0"),
 ];
 
-/// A cache that test programs share, of builds that no figure is made of.
+/// Returns a cache that test programs share, of builds without any figure.
 pub fn quick_builds(name: &str) -> Cache {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     Cache::at(folder).with_environment(LITTLE_OPTIMISATION)
 }
 
-/// Does something with every build of a subject over a database that this machine has what it takes for; of one subject alone while it is worked on, if
-/// `ANTIPHON_TEST_SUBJECT` names it.
+/// Acts on every build of a subject over a database, if this machine has its needs.
+/// `ANTIPHON_TEST_SUBJECT` restricts it to one subject, for work on that one.
 pub fn for_each_build(act: impl FnMut(&Built)) {
     static ALL: OnceLock<Vec<Built>> = OnceLock::new();
     ALL.get_or_init(all_builds).iter().for_each(act);
 }
 
-/// The builds of all subjects that are asked for. Most use one processor, so several subjects are built at once.
+/// Makes the builds of all requested subjects. Most use one processor, so several subjects are
+/// built at once.
 fn all_builds() -> Vec<Built> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let cache = quick_builds("databases");
@@ -60,7 +63,7 @@ fn all_builds() -> Vec<Built> {
     built.into_values().flatten().collect()
 }
 
-/// The same with those over SQLite alone, whose database is a file.
+/// Acts on the builds over SQLite alone, whose database is a file.
 pub fn for_each_build_over_sqlite(mut act: impl FnMut(&Built)) {
     for_each_build(|built| {
         if database(built) == "sqlite" {
@@ -69,11 +72,13 @@ pub fn for_each_build_over_sqlite(mut act: impl FnMut(&Built)) {
     });
 }
 
-/// What builds say last when a driver's registry is out of reach.
+/// Last words of builds if a driver's registry is out of reach.
 const NOT_FETCHED: &str = "did not come from";
 
-/// Whether what is missing here is a gap of the tests, as it is of a run. In continuous integration, which has a network, it is a failure, lest all tests
-/// vanish unseen.
+/// Checks whether a missing thing is a gap of the tests, as it is of a run.
+///
+/// In continuous integration, which has a network, a failed download is a failure. Otherwise all
+/// tests might vanish unseen.
 pub fn is_gap(error: &BuildError, in_ci: bool) -> bool {
     match error {
         BuildError::Missing { .. } => true,
@@ -81,14 +86,15 @@ pub fn is_gap(error: &BuildError, in_ci: bool) -> bool {
     }
 }
 
-/// The builds of a language's variants. What is not installed, or cannot be fetched, is left out, and the reason printed.
+/// Makes the builds of a language's variants. Those that are not installed, or cannot be fetched,
+/// are left out, with the reason printed.
 fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
     let stop = AtomicBool::new(false);
     let in_ci = std::env::var_os("CI").is_some();
     let build = |variant| match cache.build(subject, variant, "other", &stop) {
         Ok(built) => Some(built),
         Err(error) if is_gap(&error, in_ci) => {
-            println!("skipped: {error}; {}", error.mend());
+            println!("skipped: {error}; {}", error.help());
             None
         }
         Err(error) => panic!("{error}\n{}", error.last_words()),
@@ -96,7 +102,7 @@ fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
     subject.variants.iter().filter_map(build).collect()
 }
 
-/// Those whose drivers send no prepared statements.
+/// Subjects whose drivers send no prepared statements.
 const UNPREPARED: [&str; 6] = [
     "sql-ada/sqlite-ado",
     "sql-ada/postgresql-ado",
@@ -106,7 +112,7 @@ const UNPREPARED: [&str; 6] = [
     "sql-python/mariadb-pymysql",
 ];
 
-/// Whether a test is one that its subject's driver has no word for; it then says so.
+/// Checks whether a subject's driver has no word for a test, which it then reports.
 pub fn is_not_sent(subject: &str, test: &TestInfo) -> bool {
     let asks = ["prepared.", "insert.prepared"];
     let is_prepared = asks.iter().any(|asked| test.name.starts_with(asked));
@@ -121,7 +127,7 @@ pub fn is_not_sent(subject: &str, test: &TestInfo) -> bool {
     is_not_sent
 }
 
-/// Those of some tests that a subject's driver can do.
+/// Returns those tests that a subject's driver can do.
 pub fn those_sent<T>(
     subject: &str,
     session: &mut Session<'_>,
@@ -140,52 +146,59 @@ pub fn those_sent<T>(
     all.into_iter().filter(is_sent).collect()
 }
 
-/// Starts a subject as the laboratory does, where it is told that its database is.
-pub fn start(built: &Built, told: &[(String, String)]) -> Session<'static> {
+/// Starts a subject as the laboratory does, with the address of its database.
+pub fn start(built: &Built, reported: &[(String, String)]) -> Session<'static> {
     let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
     launch.env.clone_from(&built.environment);
-    launch.env.extend_from_slice(told);
+    launch.env.extend_from_slice(reported);
     Session::start(&launch).unwrap()
 }
 
-/// What a subject is told of its database.
-pub fn told<'t>(told: &'t [(String, String)], name: &str) -> &'t str {
-    let found = told.iter().find(|(known, _)| known == name);
+/// Returns the value of a subject's database variable.
+pub fn reported<'t>(reported: &'t [(String, String)], name: &str) -> &'t str {
+    let found = reported.iter().find(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("it is told no {name}")).1
 }
 
-/// The database of a build, of which several variants may be.
+/// Returns the database of a build, which may have several variants.
 pub fn database(built: &Built) -> &'static str {
     built.service.expect("it has a database").name()
 }
 
-/// Has a database do something that the subject does not know of; what a server then tells, line by line.
-pub fn behind_its_back(database: &str, told: &[(String, String)], statement: &str) -> String {
-    let told = |name: &str| self::told(told, &format!("ANTIPHON_SQL_{name}"));
+/// Has a database execute a statement unknown to the subject, and returns the server's output.
+pub fn behind_its_back(database: &str, reported: &[(String, String)], statement: &str) -> String {
+    let reported = |name: &str| self::reported(reported, &format!("ANTIPHON_SQL_{name}"));
     let mut client = match database {
         "sqlite" => {
-            let file = rusqlite::Connection::open(told("FILE")).unwrap();
+            let file = rusqlite::Connection::open(reported("FILE")).unwrap();
             file.busy_timeout(LIMIT).unwrap();
             file.execute(statement, []).unwrap();
             return String::new();
         }
         "postgresql" => {
             let mut client = Command::new("psql");
-            client.args(["-d", told("NAME"), "-p", told("PORT")]);
-            client.args(["-U", told("USER"), "-XAtc", statement]);
-            client.env("PGPASSWORD", told("PASSWORD"));
+            client.args(["-d", reported("NAME"), "-p", reported("PORT")]);
+            client.args(["-U", reported("USER"), "-XAtc", statement]);
+            client.env("PGPASSWORD", reported("PASSWORD"));
             client
         }
         _ => {
             let mut client = Command::new("mariadb");
             client.args(["--no-defaults", "--protocol=tcp", "--skip-ssl"]);
-            client.args(["-NBD", told("NAME")]);
-            client.args(["-P", told("PORT"), "-u", told("USER"), "-e", statement]);
-            client.env("MYSQL_PWD", told("PASSWORD"));
+            client.args(["-NBD", reported("NAME")]);
+            client.args([
+                "-P",
+                reported("PORT"),
+                "-u",
+                reported("USER"),
+                "-e",
+                statement,
+            ]);
+            client.env("MYSQL_PWD", reported("PASSWORD"));
             client
         }
     };
-    let output = client.args(["-h", told("HOST")]).output().unwrap();
+    let output = client.args(["-h", reported("HOST")]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{database}: {statement}: {said}");
     String::from_utf8(output.stdout).unwrap()

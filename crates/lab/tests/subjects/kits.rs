@@ -1,4 +1,4 @@
-//! The kits for subjects: in every language, a few tests that are served by its kit keep the whole protocol.
+//! The kits for subjects: in every language, a few tests served by its kit keep the whole protocol.
 
 use crate::drivers::quick_builds;
 use antiphon_lab::build::BuildError;
@@ -11,8 +11,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A test whose first slice tears something, so that giving back what the slice took fails as well until the test is prepared again. It tells how often
-/// that was.
+/// A test whose first slice breaks its state, so that its clean-up fails as well until the test is
+/// prepared again. It reports the number of failures.
 const TORN: [(&str, &str); 3] = [
     ("torn.ads", "package Torn is procedure Register; end Torn;"),
     (
@@ -61,8 +61,8 @@ end Torn;
     ),
 ];
 
-/// Builds the subject's first variant and returns the checks that it fails. Where the language is
-/// not installed, says so and returns none.
+/// Builds the subject's first variant and returns the checks that it fails. If the language is not
+/// installed, it says so and returns none.
 fn broken(name: &str) -> Vec<Check> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let subject = Subject::load(&folder.join(name)).expect("the subject's file is right");
@@ -71,7 +71,7 @@ fn broken(name: &str) -> Vec<Check> {
     let built = match quick_builds("kits").build(&subject, variant, "other", &never) {
         Ok(built) => built,
         Err(missing @ BuildError::Missing { .. }) => {
-            eprintln!("skipped: {missing} ({})", missing.mend());
+            eprintln!("skipped: {missing} ({})", missing.help());
             return Vec::new();
         }
         Err(error) => panic!("{error}\n{}", error.last_words()),

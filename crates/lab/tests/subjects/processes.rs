@@ -1,6 +1,6 @@
 //! Processes that a test recognises by their environment.
 
-/// The processes that were started with this variable, as `NAME=VALUE`.
+/// Returns the processes that were started with this variable, as `NAME=VALUE`.
 pub fn processes_with(variable: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let with = all.filter(|entry| {

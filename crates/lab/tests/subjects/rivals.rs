@@ -1,8 +1,10 @@
-//! The rivals of the layer: each listed test runs in each variant, moves what it says it moves, and leaves nothing behind.
+//! The rivals of the layer: each listed test runs in each variant, moves its messages, and leaves
+//! nothing behind.
 
 use crate::processes::processes_with;
 use crate::waiting::wait_until;
 use antiphon_lab::build::{Built, Cache};
+use antiphon_lab::protocol::{TestInfo, TestKind};
 use antiphon_lab::subject::{Remedy, Subject};
 use antiphon_lab::{Launch, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
@@ -17,7 +19,8 @@ const ITERATIONS: u64 = 10;
 /// 0 + 1 + … + 9, and so the sum of the numbers that ten messages carry.
 const SUM: u64 = 45;
 
-/// The builds of a subject's variants; empty, with the reason printed, where the system is not installed.
+/// Makes the builds of a subject's variants; none, with the reason printed, if the system is not
+/// installed.
 fn builds(name: &str) -> Vec<Built> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
     let subject = Subject::load(&folder.join(name)).unwrap();
@@ -35,15 +38,17 @@ fn builds(name: &str) -> Vec<Built> {
     let built: Result<Vec<_>, _> = built.collect();
     built.unwrap_or_else(|error| {
         let why = format!("{error:?}");
-        // What comes from there may be out of reach.
+        // Maven Central may be out of reach.
         assert!(why.contains("did not come from Maven Central"), "{error}");
         eprintln!("skipped: {error}");
         Vec::new()
     })
 }
 
-/// What the members of a slice have received in all, each message counted with its place in the row; two iterations' worth of
-/// numbers where messages carry their own.
+/// Returns the sum that the members of a slice have received, each message counted with its place
+/// in the row.
+///
+/// If messages carry numbers of their own, the sum covers two iterations.
 fn received(test: &str) -> u64 {
     let (operation, members) = test.rsplit_once('.').unwrap_or((test, "2"));
     let members: u64 = members.parse().unwrap();
@@ -65,13 +70,16 @@ fn every_test_moves_its_messages(built: &Built) {
     assert!(ran >= 20, "{}: {ran} tests ran", built.record.id);
 }
 
-/// Runs the tests that are wanted with messages of so many bytes; how many.
+/// Runs the wanted tests with messages of `bytes`; returns their number.
 fn tests_move_their_messages(built: &Built, bytes: u64, is_wanted: impl Fn(&str) -> bool) -> usize {
     let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
     launch.env = built.environment.clone();
     let mut session = Session::start(&launch).unwrap();
     let tests = session.list().unwrap().tests;
-    let tests = tests.iter().filter(|test| !test.name.starts_with("self."));
+    // A test of single operations, such as the start of tasks, sends no rows of messages.
+    let is_of_messages =
+        |test: &&TestInfo| test.kind == TestKind::Frame && !test.name.starts_with("self.");
+    let tests = tests.iter().filter(is_of_messages);
     let mut ran = 0;
     for test in tests.filter(|test| test.absent.is_none() && is_wanted(&test.name)) {
         let wanted = BatchRequest {
@@ -129,7 +137,7 @@ fn pvm_moves_its_messages() {
         .for_each(every_test_moves_its_messages);
 }
 
-/// PVM refuses to send numbers that 32 bits do not hold.
+/// Tests long arrays: PVM refuses to send numbers that do not fit into 32 bits.
 #[test]
 fn pvm_reduces_long_arrays() {
     let is_reduction = |test: &str| test.starts_with("reduce.");
@@ -138,7 +146,8 @@ fn pvm_reduces_long_arrays() {
     }
 }
 
-/// Each group is as many virtual machines, which first run in: those of two and three stand for all, in the variant that is translated at once.
+/// Tests small groups. Each member is a virtual machine that first warms up, so groups of two and
+/// three stand for all. The variant is that of the first compiler alone.
 #[test]
 fn jgroups_moves_its_messages() {
     let is_small = |test: &str| test.ends_with(".2") || test.ends_with(".3");
@@ -147,7 +156,8 @@ fn jgroups_moves_its_messages() {
     }
 }
 
-/// Starts a leader without the laboratory's keeper, kills it in the middle of a slice, and sees everything gone.
+/// Starts a leader without the laboratory's keeper, kills it in the middle of a slice, and checks
+/// that everything is gone.
 fn leaves_nothing_when_killed(built: &Built) {
     let temporary = tempfile::tempdir().unwrap();
     let variable = format!("TMPDIR={}", temporary.path().display());

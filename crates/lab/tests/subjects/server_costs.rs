@@ -1,4 +1,4 @@
-//! What a database's server costs beside the subject that asks it.
+//! Cost of a database's server beside that of the subject that asks it.
 
 use crate::drivers::quick_builds;
 use antiphon_lab::run::{Laboratory, Options};
@@ -10,7 +10,7 @@ use antiphon_measure::{Estimate, Finding, FindingKind, Resources};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// One statement of a subject, which the suite names.
+/// Suite of one statement of a subject, which the test names.
 const STATEMENT: &str = concat!(
     r#"
 name = "costly"
@@ -53,8 +53,8 @@ fn over_a_database(subject: &str) -> RunRecord {
     store.load(run).unwrap()
 }
 
-/// The one figure of a run, and its costs; `None` where something is not installed.
-fn told(record: &RunRecord) -> Option<(&Estimate, &Costs)> {
+/// Returns the one figure of a run, and its costs; `None` if something is not installed.
+fn reported(record: &RunRecord) -> Option<(&Estimate, &Costs)> {
     let [result] = record.results.as_slice() else {
         panic!("{:?}", record.results)
     };
@@ -63,23 +63,25 @@ fn told(record: &RunRecord) -> Option<(&Estimate, &Costs)> {
             let costs = result.costs.as_ref().expect("the suite asks for costs");
             Some((estimate, costs))
         }
-        Outcome::Absent { reason, mend, .. } => {
-            assert!(mend.contains("install"), "{reason}: {mend}");
-            eprintln!("skipped: {reason} ({mend})");
+        Outcome::Absent { reason, help, .. } => {
+            assert!(help.contains("install"), "{reason}: {help}");
+            eprintln!("skipped: {reason} ({help})");
             None
         }
         other => panic!("{other:?}"),
     }
 }
 
-/// The server is no child of the subject's, and works while the subject waits: its part is measured by its own clock.
+/// Checks the server's part by its own clock. The server is no child of the subject's, and works
+/// while the subject waits.
 fn counts_the_server(database: &str) {
     // The subject that needs least.
     let record = over_a_database(&format!("sql-c/{database}"));
-    let Some((estimate, costs)) = told(&record) else {
+    let Some((estimate, costs)) = reported(&record) else {
         return;
     };
-    // It leaves the one processor to the server for each answer, and the test promises nothing of that: it waits, or the server that it woke up takes the processor at once.
+    // The test promises no number of switches. The subject leaves the processor to the server for
+    // each answer: it waits, or the woken server takes the processor at once.
     let switched = |finding: &Finding| finding.kind == FindingKind::UnexpectedSwitches;
     assert!(!estimate.findings.iter().any(switched), "{estimate:?}");
     let Resources {
@@ -114,11 +116,12 @@ fn a_database_s_server_is_counted_beside_its_subject() {
     counts_the_server("mariadb");
 }
 
-/// Go's run-time looks for other work before it waits for an answer, which in real time it would do for longer than the server needs.
+/// Tests that Go takes ordinary turns. Its run-time looks for other work before it waits for an
+/// answer; in real time that would last longer than the server needs.
 #[test]
 fn who_looks_for_work_while_a_server_answers_takes_ordinary_turns() {
     let record = over_a_database("sql-go/postgresql");
-    let Some((_, costs)) = told(&record) else {
+    let Some((_, costs)) = reported(&record) else {
         return;
     };
     let refused = |warning: &String| warning.contains("turns are not taken in real time");

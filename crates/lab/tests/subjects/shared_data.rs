@@ -1,4 +1,5 @@
-//! The programs over shared data: in every language that is here they run, lose nothing where nothing may be lost, and say so as the suite needs it.
+//! Programs over shared data: in every installed language they run, lose nothing that is protected,
+//! and report in the form that the suite needs.
 
 use antiphon_lab::build::{BuildError, Built, Cache};
 use antiphon_lab::subject::{Subject, Variant, find_command};
@@ -8,21 +9,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What the system's account of a process may be short of, as the kernel counts some of it in ticks: two of them.
+/// Possible error of the system's account of a process: two ticks, the unit of some of the kernel's
+/// counts.
 const SLACK: Duration = Duration::from_millis(20);
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the build of a subject's variant. Where the language is not installed, says so.
+/// Returns the build of a subject's variant. If the language is not installed, it says so.
 fn built(subject: &Subject, variant: &Variant) -> Option<Built> {
     let never = AtomicBool::new(false);
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared-data"));
     match cache.build(subject, variant, "other", &never) {
         Ok(built) => Some(built),
         Err(missing @ BuildError::Missing { .. }) => {
-            eprintln!("skipped: {missing} ({})", missing.mend());
+            eprintln!("skipped: {missing} ({})", missing.help());
             None
         }
         Err(error) => panic!("{error}\n{}", error.last_words()),
@@ -44,17 +46,18 @@ fn run(built: &Built, program: &str, arguments: &[&str]) -> Output {
     run_under(&[], built, program, arguments)
 }
 
-/// What a run told of itself.
-struct Told {
+/// Report of a run about itself.
+struct Reported {
     of: String,
     counters: BTreeMap<String, u64>,
-    /// As the system has it: all of its processor time, and its time from start to end.
+    /// Processor time of all its processes, and its time from start to end, by the system's
+    /// account.
     used: Duration,
     took: Duration,
 }
 
-impl Told {
-    fn by(output: &Output, of: String) -> Told {
+impl Reported {
+    fn by(output: &Output, of: String) -> Reported {
         let said = String::from_utf8_lossy(&output.stdout);
         let lines = said.lines().filter_map(|line| line.strip_prefix("@@ run "));
         let words = lines.flat_map(|line| line.split(' '));
@@ -62,7 +65,7 @@ impl Told {
         let counters = counters
             .map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
             .collect();
-        Told {
+        Reported {
             of,
             counters,
             used: output.usage.user + output.usage.system,
@@ -75,7 +78,7 @@ impl Told {
         *count.unwrap_or_else(|| panic!("{} did not count {name}", self.of))
     }
 
-    /// A time that is not nothing, and not longer than `most`.
+    /// Returns a time after a check that it is positive and at most `most`.
     fn time(&self, name: &str, most: Duration) -> Duration {
         let time = Duration::from_nanos(self.count(name));
         let of = &self.of;
@@ -84,7 +87,8 @@ impl Told {
         time
     }
 
-    /// What was timed is a part of the whole process, and no operation takes less than a tenth of a nanosecond.
+    /// Checks that the timed part is within the whole process, and that no operation takes less
+    /// than a tenth of a nanosecond.
     fn keeps_account(&self) {
         self.time("elapsed_ns", self.took);
         let used = self.time("cpu_ns", self.used + SLACK);
@@ -93,18 +97,18 @@ impl Told {
     }
 }
 
-/// What a run told.
-fn told(built: &Built, program: &str, arguments: &[&str]) -> Told {
+/// Runs a program and returns its report.
+fn reported(built: &Built, program: &str, arguments: &[&str]) -> Reported {
     let output = run(built, program, arguments);
     let of = format!("{} {program} {arguments:?}", built.record.id);
     let output = output
         .success()
         .unwrap_or_else(|error| panic!("{of}: {error}"));
-    Told::by(&output, of)
+    Reported::by(&output, of)
 }
 
-/// What a run told that was long enough for its tasks to get a processor at all.
-fn busy(built: &Built, program: &str, kind: &str) -> Told {
+/// Returns the report of a run that was long enough for its tasks to get a processor at all.
+fn busy(built: &Built, program: &str, kind: &str) -> Reported {
     let mut last = None;
     for ms in ["5", "50", "500", "5000"] {
         let arguments: &[&str] = match kind {
@@ -112,9 +116,9 @@ fn busy(built: &Built, program: &str, kind: &str) -> Told {
             "cache" => &["3", "100", ms],
             _ => &["3", "2"],
         };
-        let told = told(built, program, arguments);
-        let is_idle = told.counters.get("operations") == Some(&0);
-        last = Some(told);
+        let reported = reported(built, program, arguments);
+        let is_idle = reported.counters.get("operations") == Some(&0);
+        last = Some(reported);
         if !is_idle {
             break;
         }
@@ -122,7 +126,7 @@ fn busy(built: &Built, program: &str, kind: &str) -> Told {
     last.expect("it was run")
 }
 
-/// Every program of a subject's variants, in small.
+/// Runs every program of a subject's variants, in small.
 fn examine(name: &str) {
     let subject = Subject::load(&home().join("subjects").join(name)).expect("the file is right");
     for variant in &subject.variants {
@@ -135,10 +139,10 @@ fn examine(name: &str) {
 fn examine_built(built: &Built) {
     for program in &built.programs {
         let (kind, way) = program.split_once('_').expect("a name and a way");
-        let told = busy(built, program, kind);
-        let of = |name: &str| told.count(name);
+        let reported = busy(built, program, kind);
+        let of = |name: &str| reported.count(name);
         if kind != "warm" {
-            told.keeps_account();
+            reported.keeps_account();
         }
         match kind {
             "counter" => {
@@ -155,7 +159,7 @@ fn examine_built(built: &Built) {
             }
             "starve" => {
                 assert!(of("updates") > 0 && of("whole_ns") > 0, "{program}");
-                told.time("longest_wait_ns", told.took);
+                reported.time("longest_wait_ns", reported.took);
             }
             _ => assert!(of("slice_3") >= of("warm") && of("warm") > 0, "{program}"),
         }
@@ -179,7 +183,8 @@ fn in_ada() {
     examine("shared-data-ada");
 }
 
-/// Each of the 128 words of Ada's map is three pieces of the heap, which valgrind counts. A write that copied the map twice would have twice as many.
+/// Tests the number of copies. Each of the 128 words of Ada's map is three pieces of the heap,
+/// which valgrind counts. A write that copied the map twice would have twice as many.
 #[test]
 fn in_ada_a_write_copies_the_map_once() {
     const PIECES_MOST: u64 = 4 * 128;
@@ -196,7 +201,7 @@ fn in_ada_a_write_copies_the_map_once() {
     for program in ["cache_copy", "cache_weak"] {
         let under_valgrind = |ms| {
             let output = run_under(&["valgrind"], &built, program, &["1", "1000", ms]);
-            let updates = Told::by(&output, program.to_owned()).count("updates");
+            let updates = Reported::by(&output, program.to_owned()).count("updates");
             (updates, output.stderr)
         };
         let mut runs = ["100", "1000", "10000"].into_iter().map(under_valgrind);
@@ -211,7 +216,7 @@ fn in_ada_a_write_copies_the_map_once() {
     }
 }
 
-/// How often a program under valgrind allocated.
+/// Returns the number of allocations of a program under valgrind.
 fn pieces(said: &str) -> Option<u64> {
     let line = said
         .lines()

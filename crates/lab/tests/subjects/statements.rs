@@ -1,29 +1,33 @@
-//! How statements reach the servers, by what these tell of it: as the record of a run says, from every language.
+//! Arrival of statements at the servers, by the servers' own reports: as a run's record says, from
+//! every language.
 
-use crate::drivers::{LIMIT, behind_its_back, database, for_each_build, start, those_sent, told};
+use crate::drivers::{
+    LIMIT, behind_its_back, database, for_each_build, reported, start, those_sent,
+};
 use antiphon_lab::Services;
 use antiphon_lab::build::Built;
 use antiphon_lab::suite::Suite;
 use antiphon_measure::Role;
+use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
 
 const ITERATIONS: u64 = 3;
 
-type Told = [(String, String)];
+type Reported = [(String, String)];
 
-/// Where PostgreSQL notes its statements, which it does from here on.
-fn log(of: &Told) -> PathBuf {
-    let ask = |statement: &str| behind_its_back("postgresql", of, statement);
-    ask("ALTER SYSTEM SET log_statement = 'all'");
-    ask("SELECT pg_reload_conf()");
-    let folder = ask("SHOW data_directory");
-    Path::new(folder.trim()).with_file_name("log")
+/// Has PostgreSQL log its statements from here on, and returns the log's path.
+fn log(services: &Services) -> PathBuf {
+    let note = "ALTER SYSTEM SET log_statement = 'all'; SELECT pg_reload_conf();";
+    let noted = services.administer(Kind::Postgresql, note);
+    noted.expect("it is started").unwrap();
+    services.log(Kind::Postgresql).expect("it is started")
 }
 
-/// How many prepared statements a server has executed; by the log of PostgreSQL, those that name the subject's tables.
-fn executed(database: &str, of: &Told, log: Option<&Path>) -> u64 {
+/// Returns the number of prepared statements that a server has executed. For PostgreSQL it counts
+/// those in the log that name the subject's tables.
+fn executed(database: &str, of: &Reported, log: Option<&Path>) -> u64 {
     if let Some(log) = log {
-        let table = told(of, "ANTIPHON_SQL_TABLE");
+        let table = reported(of, "ANTIPHON_SQL_TABLE");
         let log = std::fs::read_to_string(log).unwrap();
         let executed = log.lines().filter(|line| line.contains("LOG:  execute "));
         return executed.filter(|line| line.contains(table)).count() as u64;
@@ -35,7 +39,7 @@ fn executed(database: &str, of: &Told, log: Option<&Path>) -> u64 {
 fn sends_as_is_recorded(built: &Built, services: &Services) {
     let (subject, database) = (&built.record.id, database(built));
     let of = services.environment(built).unwrap();
-    let log = (database == "postgresql").then(|| log(&of));
+    let log = (database == "postgresql").then(|| log(services));
     let mut session = start(built, &of);
     let tests = [
         ("rows.10", false),
@@ -56,8 +60,8 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
         assert_eq!(all >= ITERATIONS, is_prepared, "{subject} {test}: {all}");
         assert!(all == 0 || is_prepared, "{subject} {test}: {all}");
     }
-    // What was written is there for others at once: each statement is committed by itself.
-    let table = told(&of, "ANTIPHON_SQL_TABLE");
+    // Written rows are visible to others at once, because each statement is committed by itself.
+    let table = reported(&of, "ANTIPHON_SQL_TABLE");
     let count = format!("SELECT count(*) FROM {table}_written");
     let rows = behind_its_back(database, &of, &count);
     assert_eq!(rows.trim(), (2 * ITERATIONS).to_string(), "{subject}");
@@ -65,8 +69,8 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
 }
 
 /// Has each row that is written note the isolation of the transaction that writes it.
-fn note_isolation(database: &str, of: &Told) {
-    let table = told(of, "ANTIPHON_SQL_TABLE");
+fn note_isolation(database: &str, of: &Reported) {
+    let table = reported(of, "ANTIPHON_SQL_TABLE");
     let noted = format!("CREATE TABLE IF NOT EXISTS {table}_noted (level varchar(40));");
     let note = format!("CREATE TRIGGER {table}_note AFTER INSERT ON {table}_written FOR EACH ROW");
     let how = match database {
@@ -80,11 +84,11 @@ fn note_isolation(database: &str, of: &Told) {
     behind_its_back(database, of, &format!("{noted} {how}"));
 }
 
-/// A driver may set the isolation of its connections, whatever the server's own is.
+/// Checks the isolation of connections, which a driver may set against the server's default.
 fn isolates_as_is_recorded(built: &Built, services: &Services) {
     let (subject, database) = (&built.record.id, database(built));
     let of = services.environment(built).unwrap();
-    let table = told(&of, "ANTIPHON_SQL_TABLE");
+    let table = reported(&of, "ANTIPHON_SQL_TABLE");
     let mut session = start(built, &of);
     let tests = ["insert", "insert.prepared", "transaction.one"];
     for test in those_sent(subject, &mut session, tests, |test| test) {
@@ -112,7 +116,7 @@ fn for_each_server(act: impl Fn(&Built, &Services)) {
     });
 }
 
-/// How many subjects of a database a full run of a suite has, twins among them.
+/// Returns the number of a database's subjects in a full run of a suite, twins included.
 fn subjects(suite: &str, database: &str) -> usize {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../suites")
@@ -129,7 +133,8 @@ fn subjects(suite: &str, database: &str) -> usize {
     all.filter(is_over).count()
 }
 
-/// In a full run each subject has sixteen connections open, and one of its own, under each of two placements.
+/// Checks the limit of connections. In a full run each subject opens sixteen and one of its own,
+/// under each of two placements.
 fn takes_as_many_as_a_run_opens(built: &Built, services: &Services) {
     let database = database(built);
     let ask = match database {

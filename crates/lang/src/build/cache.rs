@@ -1,4 +1,4 @@
-//! Where executables are kept: a folder for each, which appears complete. The least used go.
+//! The place of executables: a folder for each, which appears complete. The least used are removed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,12 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
+use antiphon_outside::folder::{is_ours, private};
+
 use super::{BuildError, Executable, Runtime};
 
 /// The executable's name in its folder.
 pub(super) const PROGRAM: &str = "program";
 
-/// The name of the file with the warnings, whose time is that of the last use.
+/// The file with the warnings. Its time is that of the last use.
 const WARNINGS: &str = "warnings";
 
 /// The most executables that are kept. One has about half a megabyte.
@@ -30,7 +32,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new(folder: &Path) -> Cache {
-        // The compiler is told places in it, wherever it runs.
+        // The path is absolute, because the compiler may run in another folder.
         Cache {
             folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
         }
@@ -40,11 +42,21 @@ impl Cache {
         self.folder.join(name)
     }
 
-    /// Returns the executable of this name, and notes that it was used.
+    /// Makes the folder for this user alone, or checks that it is so, because its files are
+    /// executed.
+    pub(super) fn ready(&self) -> Result<(), BuildError> {
+        private(&self.folder).map_err(BuildError::NotOurs)
+    }
+
+    /// Returns the executable of this name, and records its use. Returns `None` for one that
+    /// another user put there.
     pub(super) fn find(&self, key: &str) -> Option<Executable> {
         let place = self.place(key);
-        let warnings = fs::read_to_string(place.join(WARNINGS)).ok()?;
         let path = place.join(PROGRAM);
+        for found in [&place, &path] {
+            is_ours(found).ok()?;
+        }
+        let warnings = fs::read_to_string(place.join(WARNINGS)).ok()?;
         // A cache that cannot be written can still be read.
         if let Ok(file) = fs::File::open(place.join(WARNINGS)) {
             let _ = file.set_modified(SystemTime::now());
@@ -56,6 +68,7 @@ impl Cache {
     pub(super) fn unpacked(&self, runtime: &Runtime) -> Result<PathBuf, BuildError> {
         let place = self.place(&format!("runtime-{}", runtime.key));
         if place.is_dir() {
+            self.check_all(&place)?;
             return Ok(place);
         }
         let folder = self.unfinished()?;
@@ -69,14 +82,26 @@ impl Cache {
 
     /// Makes a folder to build in. It is removed unless it is moved to its place.
     pub(super) fn unfinished(&self) -> Result<TempDir, BuildError> {
-        fs::create_dir_all(&self.folder).map_err(BuildError::file(&self.folder))?;
+        self.ready()?;
         tempfile::Builder::new()
             .prefix(UNFINISHED)
             .tempdir_in(&self.folder)
             .map_err(BuildError::file(&self.folder))
     }
 
-    /// Moves a folder to its place. If another process was faster, its folder is as good.
+    /// Checks that a folder and all files in it are this user's.
+    fn check_all(&self, place: &Path) -> Result<(), BuildError> {
+        is_ours(place).map_err(BuildError::NotOurs)?;
+        let entries = fs::read_dir(place).map_err(BuildError::file(place))?;
+        for entry in entries {
+            let entry = entry.map_err(BuildError::file(place))?;
+            is_ours(&entry.path()).map_err(BuildError::NotOurs)?;
+        }
+        Ok(())
+    }
+
+    /// Moves a folder to its place. If another process of this user was faster, its folder is
+    /// equally good.
     pub(super) fn move_to(&self, folder: TempDir, place: &Path) -> Result<(), BuildError> {
         match fs::rename(folder.path(), place) {
             Ok(()) => {
@@ -89,13 +114,13 @@ impl Cache {
                     ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
                 ) =>
             {
-                Ok(())
+                self.check_all(place)
             }
             Err(error) => Err(BuildError::file(place)(error)),
         }
     }
 
-    /// Moves a folder with an executable to its place, and throws away what was least used.
+    /// Moves a folder with an executable to its place, and removes those used least.
     pub(super) fn keep(
         &self,
         key: &str,
@@ -120,8 +145,8 @@ impl Cache {
         Ok(path)
     }
 
-    /// Throws away what was not used for longest, and what killed builds left. Errors are ignored:
-    /// nothing depends on it.
+    /// Removes the executables that were unused for longest, and the folders of killed builds.
+    /// Errors are ignored, because nothing depends on it.
     fn tidy(&self, newest: &str) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;
@@ -191,12 +216,37 @@ mod tests {
         age_by(&abandoned, 2 * ABANDONED.as_secs());
         let runtime = cache.place("runtime-1");
         fs::create_dir(&runtime).unwrap();
-        // The oldest is used, so the next oldest is the one that goes.
+        // The oldest has just been used, so the next oldest is removed.
         assert!(cache.find("key0").is_some());
         entry(&cache, "newest");
         assert!(cache.find("key0").is_some());
         assert!(cache.find("key1").is_none());
         assert!(cache.find("key2").is_some() && cache.find("newest").is_some());
         assert!(!abandoned.exists() && runtime.exists());
+    }
+
+    #[test]
+    fn an_executable_that_another_user_planted_is_not_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        let place = entry(&cache, "planted");
+        let program = place.join(PROGRAM);
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&program, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &program).unwrap();
+        assert_eq!(cache.find("planted"), None);
+        let built = cache.unfinished().unwrap();
+        fs::write(built.path().join(PROGRAM), "ours").unwrap();
+        let refused = cache.keep("planted", built, "").unwrap_err();
+        assert!(matches!(refused, BuildError::NotOurs(_)), "{refused}");
+    }
+
+    #[test]
+    fn a_cache_that_others_may_write_is_refused_with_the_mend() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        fs::set_permissions(folder.path(), open).unwrap();
+        let refused = Cache::new(folder.path()).ready().unwrap_err().to_string();
+        assert!(refused.contains("ANTIPHON_CACHE"), "{refused}");
     }
 }

@@ -6,7 +6,7 @@ use antiphon_runner::{Error as RunnerError, Program};
 
 use super::BuildError;
 
-/// The longest that a C compiler may take to tell its version.
+/// The longest that a C compiler may take to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 /// The longest that the compilation of a program may take.
@@ -17,7 +17,9 @@ const SHOWN: usize = 20;
 
 /// Every program's flags. Integers wrap, and objects are reached through views of other types.
 /// Run-times switch fibers on the stack below a function's frame, where the red zone would be.
-/// Warnings about generated C are no use to a user.
+/// Warnings about generated C are no use to a user. A frame that is larger than the guard below a
+/// fiber's stack must not jump over it, also in C that is linked. A call at a function's end stays
+/// a call: endless recursion as a loop would never run into the guard.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O2",
@@ -25,11 +27,13 @@ const FLAGS: &[&str] = &[
     "-fno-strict-aliasing",
     "-w",
     "-pipe",
+    "-fstack-clash-protection",
+    "-fno-optimize-sibling-calls",
     #[cfg(target_arch = "x86_64")]
     "-mno-red-zone",
 ];
 
-/// Every program's libraries. The linker leaves out the functions that nobody calls.
+/// Every program's libraries. The linker leaves out functions that are never called.
 const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];
 
 /// The system's C compiler.
@@ -37,7 +41,7 @@ const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];
 pub struct Compiler {
     command: String,
     version: String,
-    /// The language whose programs it compiles, for messages.
+    /// The language of the programs, for messages.
     language: &'static str,
 }
 
@@ -45,7 +49,7 @@ impl Compiler {
     /// Finds the command in `CC`, else `cc`.
     ///
     /// # Errors
-    /// There is none, or it does not tell its version.
+    /// There is none, or it does not print its version.
     pub fn of_system(language: &'static str) -> Result<Compiler, BuildError> {
         let command = std::env::var("CC")
             .ok()
@@ -66,7 +70,7 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// Returns what it says of itself.
+    /// Returns its own description.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -92,7 +96,7 @@ impl Compiler {
     fn program(&self, words: &[String]) -> Program {
         let mut parts = self.command.split_whitespace();
         let program = Program::new(parts.next().unwrap_or("cc"));
-        // Messages in the language in which `refusal` looks for words.
+        // `refusal` looks for English messages.
         program.args(parts).args(words).env("LC_ALL", "C")
     }
 

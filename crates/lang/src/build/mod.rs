@@ -1,21 +1,22 @@
-//! C to an executable: the system's C compiler, a run-time, and a cache of what was built.
+//! C to an executable: the system's C compiler, a run-time, and a cache of earlier builds.
 //!
-//! The cache names an executable by all that decides it: the source files, the options, the C
-//! compiler's version, the run-time. An executable in the cache is complete, because it is built
-//! beside its place and then renamed.
+//! The cache names an executable by its inputs: the source files, the options, the C compiler's
+//! version, the run-time. An executable in the cache is complete, because it is built beside its
+//! place and then renamed.
 
 mod cache;
 mod compiler;
 
 use std::path::{Path, PathBuf};
 
+use antiphon_outside::folder::Distrust;
 use antiphon_runner::Error as RunnerError;
 
 use crate::source::Sources;
 use cache::Cache;
 pub use compiler::Compiler;
 
-/// What programs of a language are linked with: a static library, and the headers for their C.
+/// A language's run-time: a static library, and the headers for generated C.
 #[derive(Debug)]
 pub struct Runtime {
     /// The language, for messages.
@@ -34,11 +35,13 @@ impl Runtime {
     /// # Errors
     /// The files cannot be written.
     pub fn unpacked(&self, cache: &Path) -> Result<PathBuf, BuildError> {
-        Cache::new(cache).unpacked(self)
+        let cache = Cache::new(cache);
+        cache.ready()?;
+        cache.unpacked(self)
     }
 }
 
-/// What a program is built of besides its C.
+/// The inputs of a build besides the generated C.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     /// The run-time.
@@ -65,7 +68,7 @@ pub enum BuildError {
     /// The C compiler was started and did not work.
     #[error("the C compiler did not work: {0}")]
     Compiler(#[source] Box<RunnerError>),
-    /// The generated text is no C.
+    /// The generated text is not valid C.
     #[error(
         "the C compiler refused what was made of the program. This is a fault of antiphon, not of the program; please report it with {}.\n{last_words}",
         kept.display()
@@ -73,15 +76,20 @@ pub enum BuildError {
     Refused {
         /// The C file, which is kept.
         kept: PathBuf,
-        /// What the C compiler said.
+        /// The C compiler's message.
         last_words: String,
     },
-    /// What was given to be linked with the program does not fit it.
+    /// The additional files do not link with the program.
     #[error("the program was not linked with what was given beside it:\n{last_words}")]
     NotLinked {
-        /// What the C compiler said.
+        /// The C compiler's message.
         last_words: String,
     },
+    /// The cache may belong to another user.
+    #[error(
+        "the cache of executables is not trusted: {0}; remove it, or set ANTIPHON_CACHE to another folder"
+    )]
+    NotOurs(#[source] Distrust),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -117,11 +125,12 @@ pub struct Job {
 }
 
 impl Job {
-    /// Finds the C compiler, and names what is to be built of these sources in the cache in
-    /// `folder`. `options` is all else that decides what comes out.
+    /// Finds the C compiler, and names the build of these sources in the cache in `folder`.
+    /// `options` are all other inputs of the build.
     ///
     /// # Errors
-    /// There is no C compiler, or a file to link with cannot be read.
+    /// There is no C compiler, a file to link with cannot be read, or the cache is not this user's
+    /// alone.
     pub fn new(
         folder: &Path,
         sources: &Sources,
@@ -129,6 +138,8 @@ impl Job {
         recipe: impl Into<Recipe>,
     ) -> Result<Job, BuildError> {
         let recipe = recipe.into();
+        let cache = Cache::new(folder);
+        cache.ready()?;
         let compiler = Compiler::of_system(recipe.runtime.language)?;
         let mut hasher = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
@@ -147,7 +158,7 @@ impl Job {
             add(&std::fs::read(file).map_err(BuildError::file(Path::new(file)))?);
         }
         Ok(Job {
-            cache: Cache::new(folder),
+            cache,
             compiler,
             recipe,
             key: hasher.finalize().to_hex()[..32].to_owned(),
@@ -188,8 +199,8 @@ impl Job {
         self.compiler.run(&words)
     }
 
-    /// Decides whose fault a complaint is: ours, unless the linker misses what should have come
-    /// with the program.
+    /// Decides whether a message is our fault. It is, unless the linker misses a function that the
+    /// additional files should define.
     fn refusal(&self, text: &str, last_words: String) -> BuildError {
         let is_linkers = last_words.contains("undefined reference")
             || last_words.contains("multiple definition")

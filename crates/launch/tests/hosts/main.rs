@@ -1,5 +1,6 @@
 //! Sessions over several hosts. They are an executable of their own since the command that reaches
-//! hosts is named by a variable of the process. What stands for ssh here runs the command on this host, in a network namespace of its own if it is root's test.
+//! hosts is named by a variable of the process. What stands for ssh here runs the command on this
+//! host, in a network namespace of its own if it is root's test.
 
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::End;
@@ -47,7 +48,7 @@ impl Fake {
         std::os::unix::fs::symlink(STANDS_FOR_SSH, &agent).expect("linked");
         // SAFETY: tests of this file that read the environment hold the same lock.
         unsafe { std::env::set_var("ANTIPHON_SSH", &ssh) };
-        // SAFETY: as above.
+        // SAFETY: tests of this file that read the environment hold the same lock.
         unsafe { std::env::set_var("OMPI_MCA_plm_rsh_agent", &agent) };
         Self {
             folder,
@@ -64,7 +65,8 @@ impl Fake {
     }
 }
 
-/// Runs the command on this host, with a folder of its own for what is temporary: daemons of Open MPI that shared one would map a file that another still writes.
+/// Runs the command on this host, with a folder of its own for what is temporary: daemons of Open
+/// MPI that shared one would map a file that another still writes.
 const HERE: &str = "mkdir -p \"$beside/$host\" && TMPDIR=$beside/$host exec sh -c \"$*\"";
 
 fn launch(hosts: &Path, over: Over, count: u32, words: &[&str]) -> Launch {
@@ -198,9 +200,9 @@ fn processes_are_spawned_on_a_host_that_is_named_and_signalled_there() {
                 .filter(|(rank, line)| *rank == 0 && line.contains(text))
                 .count()
         };
-        let told = r#"(Some(127.0.0.2), Some("a \"green\" one"))"#;
+        let reported = r#"(Some(127.0.0.2), Some("a \"green\" one"))"#;
         assert_eq!(
-            (said(told), said("lost: true")),
+            (said(reported), said("lost: true")),
             (1, 1),
             "{over:?}: {lines:?}"
         );
@@ -292,7 +294,8 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn processes_on_other_hosts_end_when_ssh_is_cut_off() {
-    // In a session of its own, as behind a real ssh: nothing but the end of its input tells the other side.
+    // In a session of its own, as behind a real ssh: nothing but the end of its input tells the
+    // other side.
     let fake = Fake::new(
         "127.0.0.2",
         "mkfifo \"$0.$$\"; setsid sh -c \"$*\" < \"$0.$$\" & exec cat > \"$0.$$\"",
@@ -319,7 +322,7 @@ fn processes_on_other_hosts_end_when_ssh_is_cut_off() {
 #[test]
 fn a_command_that_is_missing_is_named() {
     let fake = Fake::new("127.0.0.2", HERE);
-    // SAFETY: as above.
+    // SAFETY: tests of this file that read the environment hold the same lock.
     unsafe { std::env::set_var("ANTIPHON_SSH", "no-such-ssh -v") };
     let error = launch(&fake.hosts(), Over::Tcp, 1, &["greet"])
         .start()
@@ -335,16 +338,17 @@ fn processes_in_networks_of_their_own_hear_each_other() {
     let Some(networks) = Networks::try_new() else {
         return;
     };
-    let [a, b] = &networks.names;
+    let ([a, b], [first, second]) = (&networks.names, &networks.addresses);
     let reach = format!(
-        "case $host in 10.213.77.2) at={a};; *) at={b};; esac\nexec ip netns exec $at sh -c \"$*\""
+        "case $host in {first}) at={a};; *) at={b};; esac\nexec ip netns exec $at sh -c \"$*\""
     );
-    let fake = Fake::new("localhost\n10.213.77.2\n10.213.77.3\n", &reach);
+    let fake = Fake::new(&format!("localhost\n{first}\n{second}\n"), &reach);
     all_hear_all(&fake.hosts(), Over::Tcp);
     all_hear_all(&fake.hosts(), Over::Udp);
 }
 
-/// A launch that is killed leaves nobody behind on other hosts. This test starts itself as the launch.
+/// A launch that is killed leaves nobody behind on other hosts. This test starts itself as the
+/// launch.
 #[test]
 fn a_launch_that_is_killed_leaves_nobody_on_other_hosts() {
     let fake = Fake::new("127.0.0.2", HERE);
@@ -396,4 +400,19 @@ fn launcher() {
         println!("{}", String::from_utf8_lossy(&line.text));
         std::io::stdout().flush().expect("written");
     });
+}
+
+/// What stands for ssh neither starts the process nor ends.
+#[test]
+fn what_reaches_other_hosts_has_a_time_limit() {
+    let fake = Fake::new("localhost\n127.0.0.2\n", "exec sleep 1000");
+    let launch = launch(&fake.hosts(), Over::Tcp, 2, &["never"]);
+    let (outcome, lines) = follow(&launch.start_limit(Duration::from_secs(1)));
+    let says = |rank: u32, what: &str| {
+        let is_it = |(whose, line): &(u32, String)| *whose == rank && line.contains(what);
+        assert!(lines.iter().any(is_it), "{lines:?}");
+    };
+    says(1, "nothing was started on 127.0.0.2 within 1s");
+    says(0, "rank 1 ended before joining");
+    assert_eq!(outcome.exit_code(), 128 + libc::SIGKILL, "{lines:?}");
 }

@@ -1,7 +1,8 @@
-//! The same through a real ssh and sshd, with keys and settings of their own. As root, each host is a network namespace with an sshd; else one sshd stands for both at
-//! other addresses of the loopback.
+//! The same through a real ssh and sshd, with keys and settings of their own. As root, each host is
+//! a network namespace with an sshd; else one sshd stands for both at other addresses of the
+//! loopback.
 
-use super::networks::{ADDRESSES, Networks};
+use super::networks::Networks;
 use super::{SSH, all_hear_all, is_there, nobody_outlives_a_killed_launch};
 use super::{signals_come_through, spawned_are_followed, wait_until, words_and_codes_come_through};
 use antiphon_launch::Over;
@@ -20,7 +21,7 @@ struct Servers {
     folder: TempDir,
     servers: Vec<Process>,
     hosts: Vec<String>,
-    _networks: Option<Networks>,
+    networks: Option<Networks>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -42,11 +43,11 @@ impl Servers {
             folder: tempfile::tempdir().map_err(|e| e.to_string())?,
             servers: Vec::new(),
             hosts: ["127.0.0.2", "127.0.0.3"].map(String::from).into(),
-            _networks: networks,
+            networks,
             _turn: turn,
         };
-        if servers._networks.is_some() {
-            servers.hosts = ADDRESSES.map(String::from).into();
+        if let Some(networks) = &servers.networks {
+            servers.hosts = networks.addresses.to_vec();
         }
         let port = free_port()?;
         servers.write_keys_and_settings(port)?;
@@ -113,7 +114,7 @@ impl Servers {
         let words = words.into_iter().chain(["-E".as_ref(), log.as_os_str()]);
         // Root's sshd wants a folder in /run, which is its own here.
         let own_run = "mount -t tmpfs none /run && mkdir /run/sshd && exec \"$0\" \"$@\"";
-        let program = match (&self._networks, is_root) {
+        let program = match (&self.networks, is_root) {
             (Some(networks), _) => Program::new("ip").args(["netns", "exec", &networks.names[at]]),
             (None, _) => Program::new("env"),
         };
@@ -126,7 +127,8 @@ impl Servers {
         Ok(())
     }
 
-    /// Waits until a host can be reached. One that refuses, for reasons of the system's, is no fault of ours.
+    /// Waits until a host can be reached. One that refuses, for reasons of the system's, is no
+    /// fault of ours.
     fn await_answer(&self, at: usize) -> Result<(), String> {
         let ssh = self.ssh();
         let words = ssh.split(' ').skip(1);

@@ -15,7 +15,8 @@ fn example(name: &str) -> PathBuf {
         .join(format!("launched_{name}"))
 }
 
-/// Runs a program as `size` processes over a platform; the lines that they wrote, or nothing if the platform is not installed.
+/// Runs a program as `size` processes over a platform; the lines that they wrote, or nothing if the
+/// platform is not installed.
 fn run(over: Over, name: &str, size: u32, arguments: &[&str]) -> Option<Vec<String>> {
     let launch = Launch::new(over, size, example(name)).args(arguments);
     let running = match launch.start() {
@@ -63,6 +64,15 @@ fn replicated_counter() {
     let sum: u64 = 4 * (0..40).map(|n| n % 7).sum::<u64>();
     let expected = format!("4 copies, value {sum}, one order");
     says("counter", 4, &["40"], &expected);
+}
+
+#[test]
+fn the_tutorial_shows_what_the_counter_says() {
+    let page = include_str!("../../../../docs/tutorial/panda.md");
+    for over in [Over::Tcp, Over::Shm, Over::Udp] {
+        let said = run(over, "counter", 3, &["100"]).expect("it needs nothing");
+        assert!(page.contains(&format!("[0] {}\n", said[0])), "{said:?}");
+    }
 }
 
 #[test]

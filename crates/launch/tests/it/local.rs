@@ -2,7 +2,9 @@
 
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::{End, Stream};
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Lines, Write};
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -129,7 +131,8 @@ fn signals_are_passed_to_all() {
     assert_eq!(outcome.exit_code(), 143);
 }
 
-/// Sends three processes SIGUSR1 once all are there, and SIGTERM once all have said that it came; what came of it, and what was written.
+/// Sends three processes SIGUSR1 once all are there, and SIGTERM once all have said that it came;
+/// what came of it, and what was written.
 fn heed(over: Over) -> (Outcome, Vec<Written>) {
     let running = launch(over, 3, "heed").start().expect("started");
     let signals = running.signals();
@@ -148,7 +151,7 @@ fn heed(over: Over) -> (Outcome, Vec<Written>) {
     (outcome.expect("followed"), lines)
 }
 
-/// Whom a signal reached, by what they say.
+/// Returns the ranks that a signal reached, by their output.
 fn reached(lines: &[Written], signal: i32) -> Vec<u32> {
     let said = format!("heard {signal}");
     let ranks = lines.iter().filter(|line| line.2 == said);
@@ -165,7 +168,8 @@ fn signals_that_do_not_end_a_process_reach_all() {
     assert_eq!(outcome.exit_code(), 0, "{outcome:?}");
 }
 
-/// They go by way of `mpirun`, which takes SIGTERM for its own end, too: it kills as soon as the first process has ended by it, perhaps another amid what that does.
+/// They go by way of `mpirun`, which takes SIGTERM for its own end, too: it kills as soon as the
+/// first process has ended by it, perhaps another amid what that does.
 #[test]
 fn signals_reach_all_over_mpi() {
     if !has_mpi() {
@@ -179,7 +183,7 @@ fn signals_reach_all_over_mpi() {
     assert_eq!(summary.as_deref(), Some("mpirun ended with exit code 1"));
 }
 
-/// Who does not heed it ends by it, as everywhere.
+/// A process that does not handle the signal ends by it, as everywhere.
 #[test]
 fn sigterm_ends_all_over_mpi() {
     if !has_mpi() {
@@ -198,6 +202,70 @@ fn sigterm_ends_all_over_mpi() {
     assert_eq!(outcome.expect("followed").exit_code(), 1);
     for id in here {
         assert!(!Path::new("/proc").join(&id).exists(), "{id} is there");
+    }
+}
+
+/// The addresses at which a process listens.
+fn listened_at(id: &str) -> Vec<IpAddr> {
+    let mut found = Vec::new();
+    let inodes: HashSet<String> = std::fs::read_dir(format!("/proc/{id}/fd"))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter_map(|link| {
+            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+            Some(inode.to_owned())
+        })
+        .collect();
+    for table in ["tcp", "tcp6"] {
+        let table = std::fs::read_to_string(format!("/proc/{id}/net/{table}")).unwrap_or_default();
+        for line in table.lines().skip(1) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, own, _, "0A", ..] = words[..] else {
+                continue;
+            };
+            if !inodes.contains(words[9]) {
+                continue;
+            }
+            let (address, _) = own.split_once(':').expect("an address and a port");
+            // Words of four bytes, in this host's order.
+            let words = address.as_bytes().chunks(8).map(|word| {
+                let word = str::from_utf8(word).expect("digits");
+                u32::from_str_radix(word, 16)
+                    .expect("a number")
+                    .to_ne_bytes()
+            });
+            let bytes: Vec<u8> = words.flatten().collect();
+            found.push(match <[u8; 4]>::try_from(&bytes[..]) {
+                Ok(v4) => IpAddr::from(v4),
+                Err(_) => IpAddr::from(<[u8; 16]>::try_from(&bytes[..]).expect("16 bytes")),
+            });
+        }
+    }
+    found
+}
+
+/// Those of Open MPI listen nowhere. `mpirun` itself does in any case.
+#[test]
+fn without_hosts_processes_listen_at_the_loopback_alone() {
+    for over in [Over::Mpi, Over::Tcp] {
+        if over == Over::Mpi && !has_mpi() {
+            continue;
+        }
+        let running = launch(over, 2, "stay").start().expect("started");
+        let signals = running.signals();
+        let (mut here, mut at) = (Vec::new(), Vec::new());
+        let outcome = running.to_end(|line| {
+            let text = String::from_utf8_lossy(&line.text).into_owned();
+            here.extend(text.strip_prefix("here ").map(str::to_owned));
+            if here.len() == 2 && text.starts_with("here ") {
+                at = here.iter().flat_map(|id| listened_at(id)).collect();
+                signals.signal(libc::SIGTERM);
+            }
+        });
+        assert!(outcome.is_ok() && here.len() == 2, "{over:?}: {here:?}");
+        assert_eq!(at.is_empty(), over == Over::Mpi, "{over:?}: {at:?}");
+        assert!(at.iter().all(IpAddr::is_loopback), "{over:?}: {at:?}");
     }
 }
 
@@ -327,7 +395,8 @@ fn processes_join_by_hand_over_udp() {
     processes_join_by_hand("udp");
 }
 
-/// A launcher that is killed removes nothing: the next process that looks finds that its session is over.
+/// A launcher that is killed removes nothing: the next process that looks finds that its session is
+/// over.
 #[test]
 fn a_session_whose_launcher_was_killed_is_not_found() {
     let base = tempfile::tempdir().expect("a directory");
@@ -360,17 +429,18 @@ fn a_session_over_mpi_cannot_be_joined_by_hand() {
     assert!(why.contains("leave --joinable out"), "{why}");
 }
 
-/// Over `udp` a process that is killed says nothing. The launcher tells it to those that come later.
+/// Over `udp` a process that is killed says nothing. The launcher tells it to those that come
+/// later.
 #[test]
 fn processes_that_have_ended_are_known_to_those_that_are_spawned() {
     for over in [Over::Tcp, Over::Udp] {
         let (outcome, lines) = follow(&launch(over, 2, "outlive")).expect("started");
         assert_eq!(outcome.exit_code(), 0, "{over:?}: {lines:?}");
-        let told = match over {
+        let reported = match over {
             Over::Udp => "left the session",
             _ => "had ended before",
         };
-        let says_so = |line: &Written| line.2.contains(told);
+        let says_so = |line: &Written| line.2.contains(reported);
         assert!(lines.iter().any(says_so), "{over:?}: {lines:?}");
     }
 }
@@ -483,9 +553,58 @@ fn a_launch_within_a_session_begins_one_of_its_own() {
     }
 }
 
+/// Sessions that are as large as is promised, in `make soak`; elsewhere smaller ones.
+#[test]
+fn large_sessions_come_up() {
+    let is_soak = std::env::var_os("LAUNCH_LARGE").is_some();
+    for (over, few, most) in [
+        (Over::Tcp, 24, 200),
+        (Over::Udp, 24, 200),
+        (Over::Shm, 50, 1000),
+    ] {
+        let count = if is_soak { most } else { few };
+        let began = Instant::now();
+        let (outcome, lines) = follow(&launch(over, count, "gather")).expect("started");
+        assert_eq!(outcome.summary(), None, "{over:?}: {lines:?}");
+        let said = lines.iter().filter(|(_, _, text)| text == "here").count();
+        assert_eq!(said, count as usize, "{over:?}: {lines:?}");
+        eprintln!("{count} processes over {over:?}: {:?}", began.elapsed());
+    }
+}
+
+/// In a session of many not every process has the system tell of every other's end.
+#[test]
+fn all_of_a_large_session_hear_of_an_end() {
+    let (outcome, _) = follow(&launch(Over::Shm, 50, "fail")).expect("started");
+    let summary = outcome.summary().expect("two failed");
+    assert_eq!(
+        summary,
+        "rank 1 ended with exit code 3; rank 2 was ended by SIGABRT (6)"
+    );
+}
+
+/// The others wait for it to join, and are told that it never will.
+#[test]
+fn a_process_that_ends_before_it_joins_holds_nobody() {
+    for over in [Over::Shm, Over::Tcp, Over::Udp] {
+        let (outcome, lines) = follow(&launch(over, 3, "never")).expect("started");
+        assert_eq!(outcome.exit_code(), 3, "{over:?}: {lines:?}");
+        let ranks: Vec<u32> = lines.iter().map(|(rank, ..)| *rank).collect();
+        assert_eq!(ranks, [0, 2], "{over:?}: {lines:?}");
+        for (_, _, text) in &lines {
+            assert!(
+                text.contains("rank 1 ended before joining"),
+                "{over:?}: {text}"
+            );
+            assert!(!text.contains("rank 2"), "{over:?}: {text}");
+        }
+    }
+}
+
 #[test]
 fn silence_is_as_it_was_given() {
-    // Longer than a busy machine lets a process wait for its turn, and not what it is where none is given.
+    // Longer than a busy machine lets a process wait for its turn, and not what it is where none is
+    // given.
     let launch = launch(Over::Tcp, 2, "stop").silence(Some(Duration::from_secs(2)));
     let (outcome, lines) = follow(&launch).expect("started");
     assert_eq!(outcome.exit_code(), 137, "{lines:?}");
@@ -497,7 +616,7 @@ fn silence_is_as_it_was_given() {
 fn what_cannot_be_is_refused_with_the_mend() {
     let refusal = |launch: Launch| launch.start().err().expect("refused").to_string();
     assert!(refusal(launch(Over::Shm, 0, "say")).contains("-n"));
-    assert!(refusal(launch(Over::Shm, 300, "say")).contains("use tcp"));
+    assert!(refusal(launch(Over::Shm, 3000, "say")).contains("use tcp"));
     assert!(refusal(launch(Over::Shm, 2, "say").hosts(Some("hosts"))).contains("--over tcp"));
     let missing = refusal(launch(Over::Udp, 2, "say").hosts(Some("no-such-file")));
     assert!(missing.contains("no-such-file"), "{missing}");

@@ -2,7 +2,8 @@
 
 use antiphon_launch::Outcome;
 
-/// Two processes that spawn two further ones: those are as the others, whose lines are marked and whose ends count.
+/// Two processes that spawn two further ones: those are as the others, whose lines are marked and
+/// whose ends count.
 pub fn are_followed(outcome: &Outcome, lines: impl IntoIterator<Item = (u32, String)>) {
     let mut said: Vec<_> = lines.into_iter().collect();
     said.sort();
@@ -19,7 +20,8 @@ pub fn are_followed(outcome: &Outcome, lines: impl IntoIterator<Item = (u32, Str
     assert_eq!(summary.as_deref(), Some("rank 3 ended with exit code 9"));
 }
 
-/// The same over Open MPI, where they are their spawner's own processes: what they write may come as its lines, and their ends do not count.
+/// The same over Open MPI, where they are their spawner's own processes: what they write may come
+/// as its lines, and their ends do not count.
 pub fn are_heard(outcome: &Outcome, lines: impl IntoIterator<Item = (u32, String)>) {
     let mut said: Vec<_> = lines.into_iter().collect();
     said.retain(|(_, text)| !text.starts_with("spawned with"));

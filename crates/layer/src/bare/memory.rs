@@ -1,5 +1,8 @@
-//! Memory that both see: a place for one message each way, and a ring of places one way. Whoever waits looks at a counter, again and again where the partner has a
-//! processor of its own, else asleep on a futex.
+//! Shared memory between two members: a place for one message each way, and a ring of places one
+//! way.
+//!
+//! A waiting member polls a counter if the partner has its own processor. Otherwise it sleeps on a
+//! futex.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -15,7 +18,7 @@ use crate::tests::Part;
 const LOOKS: u64 = 1 << 24;
 /// A message goes through the ring in pieces of this many bytes at most …
 const PIECE: usize = 64 << 10;
-/// … of which the ring holds as many as fit into this, but no more than so many.
+/// … of which the ring holds as many as fit into this, but no more than this number.
 const RING: usize = 1 << 20;
 const PLACES: usize = 512;
 /// Pieces begin at multiples of this.
@@ -58,7 +61,8 @@ impl Counters {
             if self.spins {
                 std::hint::spin_loop();
             } else {
-                // Whoever sets the counter wakes us if it sees this; if not, the futex sees the counter.
+                // A partner that sees this flag wakes us after it sets the counter. If it misses
+                // the flag, the futex sees the counter.
                 sleeper.store(1, SeqCst);
                 sleep_while(there, value, PATIENCE);
                 sleeper.store(0, SeqCst);
@@ -82,7 +86,8 @@ struct Roundtrip {
 
 impl Roundtrip {
     fn give(&self) {
-        // SAFETY: the space of this member is as long as any payload, and the partner looks at it only after the counter below says so.
+        // SAFETY: the space of this member is as long as any payload, and the partner looks at it
+        // only after the counter below says so.
         unsafe {
             let space = self.counters.control_page.space(self.rank);
             space.copy_from_nonoverlapping(self.payload.as_ptr(), self.payload.len());
@@ -126,7 +131,7 @@ fn fits(bytes: usize) -> Result<(), Failed> {
     }
 }
 
-/// There and back.
+/// Prepares a round trip.
 pub fn memory_roundtrip(
     member_state: &mut MemberState,
     bytes: usize,
@@ -153,9 +158,9 @@ struct Stream {
     /// Bytes of a place, and how many there are.
     place: usize,
     places: u32,
-    /// What is sent, or where it is received.
+    /// Message to send, or space to receive it.
     message: Vec<u8>,
-    /// Pieces that this end has written or read so far, and what it last knew of the other.
+    /// Pieces that this end has written or read so far, and its last knowledge of the other end.
     own: u32,
     other: u32,
 }
@@ -224,7 +229,7 @@ impl Part for Stream {
     }
 }
 
-/// One way; the leader sees the last one read.
+/// Prepares a stream one way; the leader sees the last message read.
 pub fn memory_stream(
     member_state: &mut MemberState,
     bytes: usize,
@@ -281,7 +286,7 @@ mod tests {
                 end(&control_page, 0, bytes, spins),
                 end(&control_page, 1, bytes, spins),
             );
-            let told = std::thread::spawn(move || {
+            let reported = std::thread::spawn(move || {
                 for number in 0..50 {
                     writer.message.fill(number);
                     writer.run(1).expect("read in time");
@@ -292,7 +297,7 @@ mod tests {
                 reader.run(1).expect("written in time");
                 assert_eq!(reader.message, vec![number; bytes]);
             }
-            told.join().expect("no panic");
+            reported.join().expect("no panic");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What platforms are made of, with nothing around it: the leader and one partner. A message of no bytes is sent as one byte, since nothing else would arrive.
+//! Bare transports beneath the platforms: the leader and one partner. An empty message is sent as
+//! one byte, because nothing would arrive otherwise.
 
 mod memory;
 mod sockets;
@@ -38,7 +39,7 @@ fn exchange_ports(member_state: &MemberState, own: u16) -> Result<u16, Failed> {
         }
         sleep_while(theirs, 0, Duration::from_millis(100));
     };
-    // Whoever takes it clears it for the next test.
+    // The reader clears the port for the next test.
     theirs.store(0, SeqCst);
     u16::try_from(port).map_err(|_| Failed(format!("{port} is no port")))
 }

@@ -85,7 +85,7 @@ fn connection(member_state: &MemberState) -> Result<TcpStream, Failed> {
     Ok(stream)
 }
 
-/// There and back by `TCP_NODELAY`.
+/// Prepares a round trip with `TCP_NODELAY`.
 pub fn tcp_roundtrip(
     member_state: &mut MemberState,
     bytes: usize,
@@ -125,7 +125,7 @@ impl Part for Stream {
     }
 }
 
-/// One way; the receiver confirms the last.
+/// Prepares a stream one way; the receiver confirms the last message.
 pub fn tcp_stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let trip = Roundtrip::new(connection(member_state)?, member_state, bytes);
     Ok(Box::new(Stream(trip)))
@@ -139,7 +139,7 @@ fn datagrams(member_state: &MemberState) -> Result<UdpSocket, Failed> {
     Ok(socket)
 }
 
-/// There and back, a datagram each.
+/// Prepares a round trip of one datagram each way.
 pub fn udp_roundtrip(
     member_state: &mut MemberState,
     bytes: usize,
@@ -186,7 +186,7 @@ impl Part for Windowed {
     }
 }
 
-/// One way, as many datagrams a message as it takes.
+/// Prepares a stream one way, with as many datagrams a message as it needs.
 pub fn udp_stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Windowed {
         trip: Roundtrip::new(datagrams(member_state)?, member_state, bytes),

@@ -1,4 +1,5 @@
-//! Bare datagrams one way: as many under way as the receiver's buffer takes, an acknowledgement now and then, nothing sent again.
+//! Bare datagrams one way: as many in flight as the receiver's buffer takes, a few
+//! acknowledgements, and no retransmission.
 //!
 //! The benchmark `bandwidth` of `antiphon-panda` has this file, too.
 
@@ -7,9 +8,9 @@ use std::net::UdpSocket;
 
 /// The longest datagram: as long as those of panda's `udp` between processes of one host.
 pub const DATAGRAM: usize = 16 << 10;
-/// So many are under way at most: what Linux keeps for a socket that asks for no more holds them …
+/// Most datagrams in flight: they fit into the default buffer of a Linux socket …
 pub const WINDOW: u64 = 8;
-/// … and so many are acknowledged at a time.
+/// … and this number is acknowledged at a time.
 pub const EVERY: u64 = 4;
 
 /// The sending end.

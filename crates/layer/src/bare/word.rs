@@ -1,11 +1,11 @@
-//! What the control page's words are to two bare members.
+//! Meaning of the control page's words for two bare members.
 
 /// Messages that a member has sent in round trips.
 pub fn trips(rank: usize) -> usize {
     rank
 }
 
-/// A member's port. Each test has its own, since the last one's stays.
+/// Returns the word of a member's port. Each test has its own, because the last one's stays.
 pub fn port(rank: usize) -> usize {
     2 + rank
 }
@@ -15,7 +15,7 @@ pub const WRITTEN: usize = 4;
 /// Pieces that were read from it.
 pub const READ: usize = 5;
 
-/// Whether somebody sleeps on a counter.
+/// Returns the word that says whether a member sleeps on a counter.
 pub fn sleeper(counter: usize) -> usize {
     8 + counter
 }

@@ -1,4 +1,5 @@
-//! Calls of rank 1 by the leader: answered by the upcall, by a thread that it starts, or by one that waits for calls; of the system's threads, or fibers.
+//! Calls of rank 1 by the leader. An upcall answers them, a thread that it starts, or a thread that
+//! waits for calls. Threads are the system's, or fibers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
@@ -39,7 +40,7 @@ fn caller(session: Session, service: &'static str, bytes: usize) -> Result<Box<d
     }))
 }
 
-/// A call with so many bytes of arguments and an empty reply, which the upcall gives.
+/// Prepares a call with `bytes` of arguments, whose empty reply comes from the upcall.
 pub fn rpc(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let session = member_state.session()?;
     if member_state.rank == 0 {
@@ -54,7 +55,8 @@ pub fn rpc(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>
     Ok(Box::new(Serving::new(served, session)))
 }
 
-/// The same, but each call is served by a thread of the system that the upcall starts for it, as an operation that may block is in SR.
+/// Prepares a call that a new system thread serves, which the upcall starts. An SR operation that
+/// may block works like this.
 pub fn rpc_thread(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let session = member_state.session()?;
     if member_state.rank == 0 {
@@ -64,7 +66,7 @@ pub fn rpc_thread(member_state: &mut MemberState, bytes: usize) -> Result<Box<dy
     Ok(Box::new(Passive(session)))
 }
 
-/// The same where the process's threads are fibers.
+/// Prepares the same call with fibers as the process's threads.
 pub fn rpc_fiber(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let session = member_state.session()?;
     if member_state.rank == 0 {
@@ -77,7 +79,7 @@ pub fn rpc_fiber(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn
 
 fn serve_by_threads(session: &Session) -> Result<(), antiphon_panda::Error> {
     session.serve("thread", |call| {
-        // Where there is no thread the reply is dropped, which the caller is told.
+        // Without a thread the reply is dropped, which the caller is told.
         drop(thread::spawn(move || call.reply.send(Message::new())));
     })
 }
@@ -99,7 +101,7 @@ struct Server {
 type Shared = Arc<(Mutex<Entry>, Condition)>;
 
 impl Server {
-    /// Starts it on threads of a kind. It registers what it serves there.
+    /// Starts it on threads of a kind, on which it registers its services.
     fn start(
         session: Session,
         kind: Threads,
@@ -107,11 +109,11 @@ impl Server {
     ) -> Result<Box<dyn Part>, Failed> {
         let entry = Arc::new((Mutex::new(Entry::default()), Condition::new()));
         let (own, serves) = (entry.clone(), session.clone());
-        let (tells, told) = mpsc::channel();
+        let (tells, reported) = mpsc::channel();
         let main = move || {
             let outcome = register(&serves, &own);
             let is_registered = outcome.is_ok();
-            // Who started this waits for it.
+            // The starter of this thread waits for the outcome.
             let _ = tells.send(outcome);
             if is_registered {
                 accept(&own.0, &own.1);
@@ -119,7 +121,7 @@ impl Server {
         };
         let failed = |error: ThreadError| Failed(error.to_string());
         let thread = thread::spawn(move || thread::run(kind, main)).map_err(failed)?;
-        if let Ok(outcome) = told.recv() {
+        if let Ok(outcome) = reported.recv() {
             outcome?;
         } else if let Ok(Err(why)) = thread.join() {
             return Err(failed(why));
@@ -164,12 +166,12 @@ impl Part for Server {
     }
 }
 
-/// A rendezvous: the upcall queues the call, a thread that waits for calls accepts it and replies.
+/// Prepares a rendezvous: the upcall queues the call, and a waiting thread accepts it and replies.
 pub fn rendezvous(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     rendezvous_on(Threads::System, member_state, bytes)
 }
 
-/// The same where the process's threads are fibers.
+/// Prepares the same rendezvous with fibers as the process's threads.
 pub fn rendezvous_fiber(
     member_state: &mut MemberState,
     bytes: usize,

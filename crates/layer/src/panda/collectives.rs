@@ -50,13 +50,13 @@ fn collective(
     })
 }
 
-/// Until all are there.
+/// Prepares a barrier of all members.
 pub fn barrier(member_state: &mut MemberState, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let barrier = collective(member_state, 0, |communicator, _| communicator.barrier())?;
     Ok(Box::new(barrier))
 }
 
-/// The leader's bytes to all; it goes on before they have come.
+/// Prepares a broadcast of the leader's bytes; the leader goes on before they have arrived.
 pub fn broadcast(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let broadcast = collective(member_state, bytes, |communicator, payload| {
         communicator
@@ -69,7 +69,8 @@ pub fn broadcast(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn
     }))
 }
 
-/// Sums, at the leader, of 64-bit integers that each has so many bytes of, as Open MPI's subject reduces them; the others go on before.
+/// Prepares sums, at the leader, of `bytes` of 64-bit integers from each member, as in Open MPI's
+/// subject. The others go on earlier.
 pub fn reduce(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     summed(member_state, bytes, true, |communicator, numbers| {
         communicator.reduce_numbers(0, numbers, Reduction::Sum)
@@ -99,7 +100,7 @@ fn summed(
     }))
 }
 
-/// Numbers that each operation adds up where they are: what they come to does not matter to what it costs.
+/// Numbers that each operation adds up in place, because their values do not affect the cost.
 struct Sums {
     communicator: Communicator,
     numbers: Vec<i64>,
@@ -127,7 +128,7 @@ impl Part for Sums {
     }
 }
 
-/// So many bytes of each, at the leader; the others go on before.
+/// Prepares a gather of `bytes` of each member at the leader; the others go on earlier.
 pub fn gather(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let gather = collective(member_state, bytes, |communicator, payload| {
         communicator.gather_bytes(0, payload.clone()).map(drop)
@@ -138,7 +139,8 @@ pub fn gather(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Pa
     }))
 }
 
-/// The leader's bytes, so many for each; it goes on before they have come.
+/// Prepares a scatter of the leader's bytes, `bytes` for each; the leader goes on before they have
+/// arrived.
 pub fn scatter(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let parts = if member_state.rank == 0 {
         member_state.size
@@ -153,7 +155,7 @@ pub fn scatter(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn P
 
 struct Scatter {
     communicator: Communicator,
-    /// At the leader, what each is to have.
+    /// Parts for each member, at the leader.
     parts: Vec<Message>,
 }
 
@@ -176,7 +178,7 @@ impl Part for Scatter {
     }
 }
 
-/// Until every second member is there; the others have no part in it.
+/// Prepares a barrier of every second member; the others have no part in it.
 pub fn barrier_half(
     member_state: &mut MemberState,
     _bytes: usize,
@@ -219,7 +221,7 @@ impl Part for AllToAll {
     }
 }
 
-/// A message from everybody to everybody else.
+/// Prepares a message from every member to every other.
 pub fn all_to_all(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(AllToAll {
         port: member_state.session()?.port("all to all"),

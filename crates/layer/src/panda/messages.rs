@@ -57,7 +57,7 @@ impl Part for Roundtrip {
     }
 }
 
-/// There and back, both receiving explicitly.
+/// Prepares a round trip with explicit receives on both sides.
 pub fn roundtrip(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Roundtrip(Pair::new(
         member_state,
@@ -66,7 +66,7 @@ pub fn roundtrip(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn
     )?)))
 }
 
-/// There and back; the partner's upcall answers.
+/// Prepares a round trip whose answer comes from the partner's upcall.
 pub fn roundtrip_upcall(
     member_state: &mut MemberState,
     bytes: usize,
@@ -99,7 +99,7 @@ impl Part for Synchronous {
     }
 }
 
-/// A synchronous send to an upcall that does nothing.
+/// Prepares a synchronous send to an upcall that does nothing.
 pub fn synchronous(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let pair = Pair::new(member_state, "synchronous", bytes)?;
     if pair.is_leader {

@@ -11,7 +11,9 @@ pub use collectives::{
     all_reduce, all_to_all, barrier, barrier_half, broadcast, gather, reduce, scatter,
 };
 pub use messages::{roundtrip, roundtrip_upcall, stream, synchronous};
-pub use ordered::{Ordered, group_all, group_join, group_own, group_round};
+pub use ordered::{
+    Ordered, group_all, group_join, group_own, group_round, group_stream, group_turn, place_in_turn,
+};
 pub use served::Counted;
 
 use bytes::Bytes;
@@ -19,8 +21,8 @@ use bytes::Bytes;
 use crate::failure::Failed;
 use crate::tests::Part;
 
-/// One that only waits for the slice's end: its upcalls do the work.
-struct Passive<T>(#[allow(dead_code)] T);
+/// A part that only waits for the slice's end: its upcalls do the work.
+pub struct Passive<T>(#[allow(dead_code)] pub T);
 
 impl<T> Part for Passive<T> {
     fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
@@ -28,12 +30,12 @@ impl<T> Part for Passive<T> {
     }
 }
 
-/// A payload.
+/// Returns a payload.
 fn payload(bytes: usize) -> Bytes {
     Bytes::from(vec![7; bytes])
 }
 
-/// What is added to the checksum for a message that came.
+/// Returns the addition to the checksum for a received message.
 fn weight(length: usize) -> u64 {
     length as u64 + 1
 }

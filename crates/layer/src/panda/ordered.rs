@@ -22,7 +22,7 @@ pub struct Ordered {
 #[derive(Default)]
 struct Seen {
     delivered: AtomicU64,
-    /// How many there will be, of all members together, when what was asked for is done.
+    /// Due number of messages, of all members together, at the end of the requested work.
     wanted: AtomicU64,
     is_expelled: AtomicBool,
 }
@@ -42,7 +42,7 @@ impl Seen {
 }
 
 impl Ordered {
-    /// Joins.
+    /// Joins the ordered group.
     pub fn join(session: &Session) -> Result<Self, Failed> {
         let seen = Arc::<Seen>::default();
         let own = seen.clone();
@@ -54,7 +54,7 @@ impl Ordered {
         })
     }
 
-    /// Says that so many more messages are to come, of all members together.
+    /// Announces this many more messages, of all members together.
     fn expect(&self, more: u64) {
         self.seen.wanted.fetch_add(more, SeqCst);
     }
@@ -91,12 +91,86 @@ impl Part for Own {
     }
 }
 
-/// A message that its sender waits for itself.
+/// Prepares a message that its sender also waits for.
 pub fn group_own(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Own {
         ordered: member_state.ordered()?,
         is_leader: member_state.rank == 0,
         payload: payload(bytes),
+    }))
+}
+
+/// The leader sends without waiting, and waits for the last.
+struct Stream(Own);
+
+impl Part for Stream {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let own = &mut self.0;
+        own.ordered.expect(iterations);
+        if own.is_leader {
+            for _ in 0..iterations {
+                own.ordered.group.send(own.payload.clone())?;
+            }
+            own.ordered.wait()?;
+        }
+        Ok(iterations)
+    }
+}
+
+/// Prepares messages of one member, which it sends as fast as the group takes them.
+pub fn group_stream(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Stream(Own {
+        ordered: member_state.ordered()?,
+        is_leader: member_state.rank == 0,
+        payload: payload(bytes),
+    })))
+}
+
+/// Two members send in turn, each after the other's message.
+struct Turns {
+    ordered: Ordered,
+    /// 0 and 1 for the two, none for those that only receive.
+    place: Option<u64>,
+    payload: Bytes,
+    /// Messages of all earlier slices.
+    sent: u64,
+}
+
+impl Part for Turns {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let Some(place) = self.place else {
+            self.ordered.expect(iterations);
+            return Ok(0);
+        };
+        for _ in 0..iterations {
+            self.ordered.expect(1);
+            if self.sent % 2 == place {
+                self.ordered.group.send(self.payload.clone())?;
+            }
+            self.ordered.wait()?;
+            self.sent += 1;
+        }
+        Ok(iterations)
+    }
+}
+
+/// Returns a member's place among the two that send in turn: the leader, and the last member.
+pub fn place_in_turn(member_state: &MemberState) -> Option<u64> {
+    let last = member_state.size - 1;
+    match member_state.rank {
+        0 => Some(0),
+        rank if rank == last => Some(1),
+        _ => None,
+    }
+}
+
+/// Prepares messages that two members send in turn. All members receive them.
+pub fn group_turn(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Turns {
+        ordered: member_state.ordered()?,
+        place: place_in_turn(member_state),
+        payload: payload(bytes),
+        sent: 0,
     }))
 }
 
@@ -146,12 +220,14 @@ impl Part for All {
     }
 }
 
-/// Messages of all members; all of them have delivered all in the end. An operation is one of them, so it takes many until all have sent one.
+/// Prepares messages of all members, which all members deliver in the end. An operation is a single
+/// message, so it takes many of them until all have sent one.
 pub fn group_all(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(All::new(member_state, bytes, 1)?))
 }
 
-/// The same, but an operation is a message of each member: of long ones a slice has no more than one.
+/// Prepares the same messages, but an operation is one of each member. A slice of long messages has
+/// a single operation.
 pub fn group_round(member_state: &mut MemberState, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let size = member_state.size as u64;
     Ok(Box::new(All::new(member_state, bytes, size)?))
@@ -184,12 +260,12 @@ impl Visits {
 
 impl Drop for Visits {
     fn drop(&mut self) {
-        // The next test begins with a group of its own, whatever became of this.
+        // The next test begins with a new group, also after a failure here.
         let _ = self.leave();
     }
 }
 
-/// Two changes of members: the leader leaves, and joins again. The others stay.
+/// Prepares two changes of members: the leader leaves, and joins again. The others stay.
 pub fn group_join(member_state: &mut MemberState, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let (session, everyone) = (member_state.session()?, member_state.everyone()?);
     let is_leader = member_state.rank == 0;

@@ -1,6 +1,7 @@
-//! A process whose upcalls do the work of a slice, while the thread that takes part in it sleeps.
+//! A process whose upcalls do the work of a slice, while its own thread sleeps.
 //!
-//! Nobody tells that thread when the operations are over that come before those of the slice; so the upcalls count.
+//! No message tells that thread the end of the operations before the slice; therefore the upcalls
+//! count.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -10,12 +11,12 @@ use crate::member_state::MemberState;
 use crate::tests::Part;
 use crate::usage::{Whose, switches};
 
-/// What was counted at some moment.
+/// Counts at some moment.
 #[derive(Clone, Copy)]
 pub struct Counted {
     /// Context switches of the process so far.
     pub switches: u64,
-    /// Whether the thread that takes part in the slice slept already.
+    /// Whether the thread of the slice already slept.
     pub is_asleep: bool,
 }
 
@@ -39,7 +40,7 @@ impl Served {
         })
     }
 
-    /// One more, which is about to be answered. Upcalls run one at a time.
+    /// Counts one more call, which is about to be answered. Upcalls run one at a time.
     pub fn one(&self) {
         let count = self.count.load(Relaxed) + 1;
         self.count.store(count, Relaxed);
@@ -50,7 +51,7 @@ impl Served {
     }
 }
 
-/// The part of a process whose upcalls serve. What it keeps lives as long.
+/// The part of a process whose upcalls serve. It keeps its value alive.
 pub struct Serving<T> {
     served: Arc<Served>,
     _kept: T,

@@ -1,9 +1,10 @@
-//! The generator's ceiling beside wrk's, in one run: both drive the same server from the same processor, in turns.
+//! Ceiling of the generator beside wrk's, in one run: both drive the same server from the same
+//! processor, in turns.
 //!
-//! `cargo bench -p antiphon-load`. The server is a small one of this file's own, which answers each readable connection at once from a
-//! thread of its own; it runs on the last processor, the generators on the one before. Rates are compared where the generator is what
-//! limits them, so what counts is each generator's processor time a request. Ours is to send at least nine tenths of what wrk sends; below that the
-//! benchmark ends with 1.
+//! `cargo bench -p antiphon-load`. The server is a small one of this benchmark, which answers each
+//! readable connection at once in its single thread. It runs on the last processor, the generators
+//! on the one before. The generator limits the rates here, so they show its processor time a
+//! request. Ours must send at least nine tenths of wrk's rate; otherwise the benchmark ends with 1.
 
 use antiphon_load::{Load, Reach, Target, first_exchange, run};
 use std::process::{Command, ExitCode};
@@ -15,7 +16,7 @@ const CONNECTIONS: usize = 64;
 const ROUNDS: usize = 7;
 const SECONDS: f64 = 1.0;
 
-/// What our rate is to be of wrk's at least.
+/// Least ratio of our rate to wrk's.
 const RATE_LEAST: f64 = 0.9;
 
 fn main() -> ExitCode {
@@ -66,8 +67,8 @@ fn main() -> ExitCode {
             own_us / wrk_us
         );
     }
-    told("own costs", costs);
-    match told("rates", rates) {
+    reported("own costs", costs);
+    match reported("rates", rates) {
         Some(rate) if rate < RATE_LEAST => {
             eprintln!(
                 "the generator sends {rate:.2} of what wrk sends, and is to send {RATE_LEAST} at least: see what a request costs it, above"
@@ -78,8 +79,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The median of these ratios, as it is told; `None` where wrk was not there.
-fn told(what: &str, mut ratios: Vec<f64>) -> Option<f64> {
+/// Prints and returns the median of these ratios; `None` without wrk.
+fn reported(what: &str, mut ratios: Vec<f64>) -> Option<f64> {
     ratios.sort_by(f64::total_cmp);
     let median = *ratios.get(ratios.len() / 2)?;
     println!("median ratio of {what}, antiphon to wrk: {median:.2}");
@@ -111,7 +112,7 @@ fn wrk(url: &str, processor: usize) -> Option<(f64, f64)> {
     Some((number(rate, 1)?, used_ns / 1e3 / number(count, 0)?))
 }
 
-/// Processor time of the children that ended, ns.
+/// Returns the processor time of ended children, ns.
 fn children_ns() -> f64 {
     // SAFETY: the structure is plain data that the call fills.
     let usage = unsafe {

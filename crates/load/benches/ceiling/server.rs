@@ -1,4 +1,4 @@
-//! A server with as little cost a request as can be had with one read and one write.
+//! A server with the least possible cost a request, with one read and one write.
 
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use std::io::{Read, Write};
@@ -19,7 +19,8 @@ pub fn start(processor: usize) -> u16 {
     port
 }
 
-/// Accepts and answers by turns. A request is taken to come whole, which those of this benchmark do.
+/// Accepts and answers by turns. It assumes that a request arrives whole, which holds for this
+/// benchmark.
 fn serve(listener: &TcpListener) {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("an epoll");
     let watch = |socket: &dyn std::os::fd::AsFd, number: u64| {

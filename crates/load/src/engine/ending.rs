@@ -1,4 +1,5 @@
-//! What has no answer: requests whose time is over, and those that are open when the run ends.
+//! Requests without an answer: those whose time is over, and those that are open at the end of the
+//! run.
 
 use super::Engine;
 use crate::Fault;
@@ -6,7 +7,8 @@ use crate::connection::{Connection, State};
 use crate::measured::{Measured, OfConnection, Stopped};
 
 impl Engine<'_> {
-    /// Fails the requests whose time is over. Their waits count: a server does not get faster by not answering.
+    /// Fails the requests whose time is over. Their waits count, because a server does not get
+    /// faster by not answering.
     pub(super) fn give_up_late(&mut self, now_ns: u64) {
         let limit_ns = self.load.time_limit.as_nanos() as u64;
         for index in 0..self.part.connections.len() {
@@ -32,7 +34,8 @@ impl Engine<'_> {
         connection.had.longest_ns = connection.had.longest_ns.max(wait_ns);
     }
 
-    /// Sums up, with what is still open: it counts with the time that it has waited so far. Gives the connections back.
+    /// Sums up, and returns the connections. Open requests count with the time that they have
+    /// waited so far.
     pub(super) fn account(mut self) -> (Measured, Vec<Connection>) {
         let now_ns = self.now_ns();
         for index in 0..self.part.connections.len() {

@@ -1,4 +1,4 @@
-//! What becomes of a request, and of its connection after it.
+//! End of a request, and further use of its connection.
 
 use super::{Engine, broken};
 use crate::Fault;
@@ -6,7 +6,7 @@ use crate::connection::State;
 use rustix::io::Errno;
 
 impl Engine<'_> {
-    /// A whole and right answer.
+    /// Records a whole and right answer.
     pub(super) fn answered(&mut self, index: usize, stays: bool) {
         let now_ns = self.now_ns();
         let connection = &mut self.part.connections[index];
@@ -25,14 +25,15 @@ impl Engine<'_> {
         self.send_due(now_ns);
     }
 
-    /// Closes the connections that will send nothing more, as clients do: a server with few threads may need theirs for those that wait.
+    /// Closes the connections that will send nothing more, as clients do. A server with few threads
+    /// may need theirs for waiting connections.
     pub(super) fn close_free(&mut self) {
         for index in &self.free {
             self.part.connections[*index].close();
         }
     }
 
-    /// A request that failed. Its connection is not used again.
+    /// Records a failed request. Its connection is not used again.
     pub(super) fn failed(&mut self, index: usize, fault: Fault) {
         self.count(&fault);
         self.part.connections[index].close();
@@ -49,10 +50,13 @@ impl Engine<'_> {
 
     pub(super) fn let_go(&mut self, index: usize) {
         self.busy -= 1;
+        if self.free.is_empty() {
+            self.free_since_ns = self.now_ns();
+        }
         self.free.push_back(index);
     }
 
-    /// The connection broke: that is a failure if an answer was due.
+    /// Handles a broken connection, which is a failure if an answer was due.
     pub(super) fn lost(&mut self, index: usize, why: Errno) {
         match self.part.connections[index].state {
             State::Free => self.part.connections[index].close(),
@@ -60,7 +64,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Something came on a connection that asked nothing: its end, or bytes that belong to no request.
+    /// Handles input on a connection without a request: its end, or bytes that belong to no
+    /// request.
     pub(super) fn came_unasked(&mut self, index: usize, bytes: usize) {
         self.part.connections[index].close();
         if bytes > 0 {

@@ -1,4 +1,4 @@
-//! Waiting for what happens next: asleep, or by polling.
+//! Waits for the next event: asleep, or by polling.
 
 use super::{Engine, LOOK_NS};
 use crate::Error;
@@ -7,27 +7,28 @@ use rustix::io::Errno;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 use std::hint::spin_loop;
 
-/// How long a poll that found nothing is not repeated, ns. Who polls all the time takes from the server the cache lines that its answers pass through, and units
-/// of the core where they share one.
+/// Pause after a poll that found nothing, ns. Constant polling takes cache lines of answers from
+/// the server, and units of the core if both share one.
 const BETWEEN_POLLS_NS: u64 = 1000;
 
 /// More of a poll is no poll: the thread was taken off its processor.
 const POLL_MOST_NS: u64 = 10 * BETWEEN_POLLS_NS;
 
-/// Hints to the processor between two looks at the clock: they leave the units of a shared core to the other thread.
+/// Hints to the processor between two clock readings: they leave the units of a shared core to the
+/// other thread.
 const HINTS: u32 = 8;
 
 impl Engine<'_> {
-    /// Takes what happened, and sleeps until something does.
+    /// Takes the pending events, and sleeps until there are some.
     pub(super) fn sleep(&mut self, events: &mut [Event], now_ns: u64) -> Result<usize, Error> {
         let timeout = self.timeout(now_ns)?;
         self.take(events, &timeout)
     }
 
-    /// Takes what happened; if that is nothing, for a moment nothing is done, without sleep.
+    /// Takes the pending events; without any, it does nothing for a moment, without sleep.
     pub(super) fn poll(&mut self, events: &mut [Event]) -> Result<usize, Error> {
         let polled_ns = self.now_ns();
-        // Where nothing was to be done since a poll that found nothing, looking for it is a part of the wait.
+        // If nothing was sent since an empty poll, the time since then is part of the wait.
         let from_ns = match self.waits_since {
             Some((sent, at_ns)) if sent == self.sent => at_ns,
             _ => polled_ns,
@@ -40,7 +41,7 @@ impl Engine<'_> {
                 (0..HINTS).for_each(|_| spin_loop());
                 now_ns = self.now_ns();
             }
-            // By the clock a poll may hold what others had of the processor.
+            // By the clock a poll may include other programs' use of the processor.
             self.measured.empty_polls_ns += (now_ns - from_ns).min(POLL_MOST_NS);
             self.waits_since = Some((self.sent, now_ns));
         }
@@ -55,12 +56,14 @@ impl Engine<'_> {
         }
     }
 
-    /// How long to sleep for events. For the next due request, if a connection is free for it, the alarm is set.
+    /// Returns the length of the sleep for events. If a connection is free, the alarm is set for
+    /// the next due request.
     fn timeout(&mut self, now_ns: u64) -> Result<Timespec, Error> {
         if let Some(next_ns) = self.pace.next_ns().filter(|_| !self.free.is_empty())
             && next_ns != self.rings_ns
         {
-            // Writing what was due took its time since `now_ns`; by as much the alarm would ring late.
+            // Writing the due requests took time since `now_ns`, by which the alarm would ring
+            // late.
             let wait_ns = next_ns.saturating_sub(self.now_ns()).max(1);
             let setting = Itimerspec {
                 it_interval: timespec(0),

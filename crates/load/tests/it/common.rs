@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// For what never comes: a test waits so long.
+/// Wait of a test for an event that never comes.
 pub const LIMIT: Duration = Duration::from_secs(1);
-/// For what comes, on however busy a machine.
+/// Wait for an event that comes, on however busy a machine.
 pub const LONG: Duration = Duration::from_secs(20);
 
 /// A server that ends with this value.
@@ -48,8 +48,10 @@ pub fn expected() -> Expected {
     }
 }
 
-/// A load of 400 requests, after the first exchange, which all servers but those that misbehave at once do well. It ends by its count, however slow
-/// the machine is.
+/// Returns a load of 400 requests, after a first exchange that only servers with immediate
+/// misconduct fail.
+///
+/// It ends by its count, at any speed of the machine.
 pub fn load(server: &Server) -> Load {
     assert_eq!(first_exchange(&server.target, LONG).unwrap(), expected());
     Load {
@@ -63,7 +65,8 @@ pub fn load(server: &Server) -> Load {
     }
 }
 
-/// A server that answers three requests of each connection and never the fourth: the waits for it end, and count.
+/// Checks a server that answers three requests of each connection and never the fourth: the waits
+/// for it end, and count.
 pub fn gives_up_who_never_answers(busy_poll: bool) {
     let server = server("never");
     let load = Load {

@@ -107,11 +107,12 @@ fn a_server_that_never_answers_is_given_up_and_its_waits_count() {
 
 #[test]
 fn starved_connections_are_told_from_the_others() {
-    // The second connection and the fourth have three answers each. Whichever thread of the server waits for a processor while the others give all answers that
-    // there are starves its connection, too: the more of them, the longer it would have to wait.
+    // The second connection and the fourth have three answers each. A server thread that waits for
+    // a processor while the others give all answers starves its connection, too. More answers make
+    // such a wait less likely.
     let tries = [(400, LIMIT), (4_000, 5 * LIMIT), (40_000, LONG)];
-    let mut told = String::new();
-    let are_told = tries.into_iter().any(|(requests_max, time_limit)| {
+    let mut reported = String::new();
+    let are_reported = tries.into_iter().any(|(requests_max, time_limit)| {
         let server = server("starve");
         let load = Load {
             requests_max,
@@ -119,10 +120,10 @@ fn starved_connections_are_told_from_the_others() {
             ..load(&server)
         };
         let measured = run(&load).unwrap();
-        told += &format!("{:?}\n", measured.connections);
+        reported += &format!("{:?}\n", measured.connections);
         measured.starved() == [1, 3] && measured.fairness() < 0.6
     });
-    assert!(are_told, "{told}");
+    assert!(are_reported, "{reported}");
 }
 
 #[test]
@@ -306,7 +307,8 @@ fn settings_out_of_range_are_refused() {
     ));
 }
 
-/// A server that stands still for a known time: an open schedule shows what users would have waited, and the closed loop hides it.
+/// Tests a server that stands still for a known time: an open schedule shows the users' wait, and
+/// the closed loop hides it.
 #[test]
 fn a_server_that_stands_still_is_seen() {
     const STANDS: Duration = Duration::from_millis(300);
@@ -331,7 +333,8 @@ fn a_server_that_stands_still_is_seen() {
         "{}",
         measured.latency.longest()
     );
-    // Of the requests that were due while it stood, those of the first half waited for more than half of the time.
+    // Of the requests that were due while it stood, those of the first half waited for more than
+    // half of the time.
     let owed = (PER_SECOND * STANDS.as_secs_f64() / 2.0) as u64;
     assert!(
         measured.latency.above(stands_ns / 2) >= owed - 5,

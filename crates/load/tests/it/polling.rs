@@ -29,7 +29,7 @@ fn has_the_same_answers_and_tells_what_it_polled_for() {
             continue; // Each poll may have found an answer.
         }
         assert!(polled.empty_polls_ns > 0, "nothing comes between requests");
-        // What it polled for in vain is no work that limits the rate.
+        // Empty polls are no work that limits the rate.
         let all = polled.own_cpu_ns as f64 / polled.wall_ns as f64;
         assert!(polled.own_share() < all, "{polled:?}");
     }

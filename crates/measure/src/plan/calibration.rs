@@ -1,14 +1,15 @@
-//! How many iterations make a slice: doubling, or faster while far away, until the longer frame fills one.
+//! Number of iterations of a slice: it doubles, or grows faster while far away, until the longer
+//! frame fills a slice.
 
 use super::{ClockFacts, FrameError, FrameSettings};
 use crate::{Role, Slice};
 
-/// A frame whose iterations are shorter than this does nothing at all: no processor calls and returns in 20 ps.
+/// Shortest iteration of a live frame: no processor calls and returns in 20 ps.
 const SHORTEST_ITERATION_NS: f64 = 0.02;
 /// The most that one step multiplies the iterations by.
 const LONGEST_STRIDE: f64 = 16.0;
 
-/// What one calibration batch says.
+/// Result of one calibration batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fit {
     /// Try this many iterations.
@@ -17,21 +18,22 @@ pub(crate) enum Fit {
     Fits(u64),
 }
 
-/// What calibration aims at. Times in ns.
+/// Aim of the calibration. Times are in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Aim {
-    /// What the growing part of a slice should take.
+    /// Wanted time of the growing part of a slice.
     pub(crate) target_ns: f64,
-    /// No slice of more than one iteration is longer.
+    /// Longest slice of more than one iteration.
     pub(crate) longest_ns: f64,
     /// The most iterations that a slice may have.
     pub(crate) most: u64,
 }
 
-/// The part of a slice that grows with its iterations, ns, by two trials; all of it where the one before tells nothing.
+/// Returns the part of a slice that grows with its iterations, ns, by two trials; all of it without
+/// a useful earlier trial.
 ///
-/// Starting the callers of a contended entry takes as long for one call as for a hundred: what a slice needs is length in the part
-/// that is measured.
+/// The start of a contended entry's callers takes as long for one call as for a hundred. A slice
+/// therefore needs length in the measured part.
 pub(crate) fn growing_ns(before: Trial, last: Trial) -> f64 {
     let ((fewer, shorter_ns), (more, longer_ns)) = (before, last);
     if fewer == 0 || fewer >= more {
@@ -41,7 +43,8 @@ pub(crate) fn growing_ns(before: Trial, last: Trial) -> f64 {
     (slope * more as f64).clamp(0.0, longer_ns)
 }
 
-/// The next step of calibration after two trials, the earlier one with fewer iterations (0: there is none).
+/// Returns the next step of calibration after two trials, the earlier one with fewer iterations (0:
+/// there is none).
 pub(crate) fn fit(before: Trial, last: Trial, aim: Aim) -> Fit {
     let (iterations, elapsed_ns) = last;
     let growing = growing_ns(before, last);
@@ -49,11 +52,12 @@ pub(crate) fn fit(before: Trial, last: Trial, aim: Aim) -> Fit {
         let shorter = iterations as f64 * (aim.target_ns / growing.max(1.0)).min(0.5);
         return Fit::Fits(power_of_two_below(shorter).min(aim.most));
     }
-    // A power of two within √2 of the target: figures of different runs and subjects then often have equal N.
+    // N is a power of two within √2 of the target, so that figures of different runs and subjects
+    // often have equal N.
     if growing * std::f64::consts::SQRT_2 >= aim.target_ns {
         return Fit::Fits(iterations);
     }
-    // Where the growing part is small, it is known badly.
+    // A small growing part is known badly.
     let longest_stride = if growing < elapsed_ns / 4.0 {
         LONGEST_STRIDE / 4.0
     } else {
@@ -72,15 +76,15 @@ pub(crate) fn fit(before: Trial, last: Trial, aim: Aim) -> Fit {
     }
 }
 
-/// Whether so many iterations in so short a time can only be an empty frame.
+/// Checks whether this many iterations in so short a time can only be an empty frame.
 pub(crate) fn is_empty(iterations: u64, growing_ns: f64, target_ns: f64) -> bool {
     iterations as f64 * SHORTEST_ITERATION_NS >= target_ns && growing_ns < target_ns / 2.0
 }
 
-/// What one trial of calibration took: iterations, and the shortest slice of the longer frame, ns.
+/// Iterations of one trial of calibration, and its shortest slice of the longer frame, ns.
 pub(crate) type Trial = (u64, f64);
 
-/// The error that an empty frame is, from the last trial and the one before.
+/// Returns the error of an empty frame, from the last trial and the one before.
 pub(crate) fn dead(before: Trial, last: Trial) -> FrameError {
     FrameError::DeadCode {
         role: Role::Test,
@@ -91,7 +95,8 @@ pub(crate) fn dead(before: Trial, last: Trial) -> FrameError {
     }
 }
 
-/// Iterations of a reference slice, from what reference slices took so far: 16 dependent multiply-adds take some 20 ns.
+/// Returns the iterations of a reference slice, from earlier ones: 16 dependent multiply-adds take
+/// some 20 ns.
 pub(crate) fn reference_iterations(
     slices: &[Slice],
     settings: &FrameSettings,
@@ -111,7 +116,7 @@ pub(crate) fn reference_iterations(
     power_of_two_below((target / each).max(1.0))
 }
 
-/// One time for the slices of a role, ns, such as the shortest with `f64::min`; 0 of none.
+/// Returns one time for the slices of a role, ns, such as the shortest with `f64::min`; 0 of none.
 pub(crate) fn typical_ns(slices: &[Slice], role: Role, reduce: fn(f64, f64) -> f64) -> f64 {
     slices
         .iter()
@@ -178,7 +183,7 @@ mod tests {
                 "{cost}: {growing}"
             );
         }
-        // Where there is no room for more, what fits is taken.
+        // Without room for more, a shorter slice is taken.
         let (n, _) = calibrate(280_000.0, 1500.0, AIM);
         assert!(280_000.0 + 1500.0 * n as f64 <= AIM.longest_ns, "{n}");
     }

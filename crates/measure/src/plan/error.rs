@@ -1,10 +1,10 @@
-//! Why a frame gives no figure.
+//! Reasons for a frame without a figure.
 
 use crate::Role;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a frame gives no figure. Each message ends with what mends it.
+/// Reason why a frame gives no figure. Each message ends with the remedy.
 #[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 pub enum FrameError {
     /// The frame's time does not grow with its iterations.
@@ -14,7 +14,7 @@ pub enum FrameError {
         name(.role)
     )]
     DeadCode {
-        /// Which frame.
+        /// Frame in question.
         role: Role,
         /// Fewer iterations, such as N.
         iterations: u64,
@@ -46,7 +46,7 @@ pub enum FrameError {
     NotAsked {
         /// Iterations of the request given.
         given: u64,
-        /// What the plan asks for now.
+        /// Present request of the plan.
         asked: String,
     },
     /// Nothing was measured yet.

@@ -1,4 +1,5 @@
-//! The plan of one frame: calibrate, check that it grows, then sample until the interval is narrow enough or the time is spent.
+//! Plan of one frame: calibrate, check that it grows, then sample until the interval is narrow
+//! enough or the time is spent.
 
 mod calibrating;
 mod growing;
@@ -14,20 +15,21 @@ use crate::{Batch, Estimate, Expected, Role, Slice, Stopped};
 const REQUEST_NS: f64 = 20e6;
 /// Blocks of a growth batch.
 const GROWTH_BLOCKS: u32 = 3;
-/// How many times N growth is looked for, one after the other while there is room, before a frame is called dead.
+/// Multiples of N at which growth is checked, one after the other while there is room, before a
+/// frame is called dead.
 const GROWTH_TIMES: [u64; 4] = [2, 8, 32, 128];
-/// A figure needs at least so many blocks for an interval …
+/// Least number of blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
-/// … of the wanted confidence even so many …
+/// … and for one of the wanted confidence …
 const INTERVAL_BLOCKS: usize = 6;
 /// … for which the budget may be overrun by this factor.
 const OVERRUN: f64 = 4.0;
-/// One block tells no limits, so a second one is had in any case where it takes no longer, ns.
+/// One block tells no limits, so a second one is made in any case if it takes no longer, ns.
 const SECOND_BLOCK_NS: f64 = 1e8;
-/// No figure needs more blocks; it bounds the memory of a plan.
+/// Most blocks of a figure; it bounds the memory of a plan.
 const MOST_BLOCKS: usize = 1 << 14;
 
-/// What is measured next of one frame, and what came out so far.
+/// State of one frame's measurement: its next step and its evidence so far.
 #[derive(Clone, Debug)]
 pub struct FramePlan {
     clock: ClockFacts,
@@ -59,7 +61,7 @@ enum Phase {
 }
 
 impl FramePlan {
-    /// A plan that has measured nothing yet.
+    /// Creates a plan without measurements.
     pub fn new(clock: ClockFacts, expected: Expected, settings: FrameSettings) -> Self {
         let clock = clock.sound();
         let reference_iterations = if settings.reference {
@@ -82,7 +84,7 @@ impl FramePlan {
         }
     }
 
-    /// What to run next. Asking changes nothing.
+    /// Returns the next step, without a change of the plan.
     pub fn next(&self) -> Step {
         let (iterations, blocks, purpose) = match &self.phase {
             Phase::Calibrating => (self.iterations, 1, Purpose::Calibrate),
@@ -107,10 +109,11 @@ impl FramePlan {
         })
     }
 
-    /// Takes what the subject answered to the request that [`next`](Self::next) gave.
+    /// Takes the subject's answer to the request from [`next`](Self::next).
     ///
     /// # Errors
-    /// [`FrameError::DeadCode`] and [`FrameError::NoWholeBlock`] end the plan; [`FrameError::NotAsked`] leaves it as it was.
+    /// [`FrameError::DeadCode`] and [`FrameError::NoWholeBlock`] end the plan;
+    /// [`FrameError::NotAsked`] leaves it as it was.
     pub fn take(&mut self, request: &BatchRequest, batch: &Batch) -> Result<(), FrameError> {
         let step = self.next();
         if step != Step::Run(request.clone()) {
@@ -131,15 +134,18 @@ impl FramePlan {
         taken
     }
 
-    /// Ends the plan where it stands; what was measured is kept.
+    /// Ends the plan in its present state; the measurements are kept.
     pub fn interrupt(&mut self) {
         if !matches!(self.phase, Phase::Stopped(_) | Phase::Failed(_)) {
             self.phase = Phase::Stopped(Stopped::Interrupted);
         }
     }
 
-    /// The figure from all blocks so far, also while measuring goes on (`stopped` is then `Interrupted`). `beta` is the share of
-    /// the time that the system's interference took; it corrects the long-loop mean only.
+    /// Estimates from all blocks so far, also during the measurement (`stopped` is then
+    /// `Interrupted`).
+    ///
+    /// `beta` is the share of the time that the system's interference took; it corrects the
+    /// long-loop mean only.
     ///
     /// # Errors
     /// The error that ended the plan, or [`FrameError::NothingMeasured`].
@@ -167,7 +173,7 @@ impl FramePlan {
         self.evidence.blocks.len()
     }
 
-    /// Wall time spent so far, ns.
+    /// Returns the elapsed time so far, ns.
     pub fn spent_ns(&self) -> u64 {
         self.spent_ns
     }
@@ -260,13 +266,14 @@ impl FramePlan {
         spent >= budget && !(blocks < self.fewest() && affordable)
     }
 
-    /// Whether the blocks of an interval take so little that they are had in any case, also where a busy machine spent the time on
-    /// finding N.
+    /// Checks whether an interval's blocks are so short that they are measured in any case. A busy
+    /// machine may have spent the time on the search for N.
     fn is_cheap(&self) -> bool {
         INTERVAL_BLOCKS as f64 * self.evidence.block_ns <= self.settings.budget_ns as f64
     }
 
-    /// So many blocks are had although the budget is spent, if they can be afforded.
+    /// Returns the number of blocks that are measured even after the budget is spent, if they are
+    /// affordable.
     fn fewest(&self) -> usize {
         if self.is_cheap() {
             INTERVAL_BLOCKS
@@ -275,7 +282,7 @@ impl FramePlan {
         }
     }
 
-    /// Whether one operation is longer than a slice.
+    /// Checks whether one operation is longer than a slice.
     fn is_slow(&self) -> bool {
         self.iterations == 1
             && self.evidence.block_ns > 4.0 * self.settings.longest_slice_ns(self.clock)
@@ -291,21 +298,22 @@ impl FramePlan {
         } else {
             fitting
         };
-        // At most as many as there are: several requests precede the first look, each begun at another moment of the
-        // system's own period, lest all blocks meet its interruptions in the same slice.
+        // A request has at most as many blocks as there are. Several requests therefore precede the
+        // first look, each at another phase of the system's own period. Otherwise its interruptions
+        // might hit the same slice of all blocks.
         let blocks = self.evidence.blocks.len();
         fitting
             .min(self.looks.until_next(blocks))
             .min(blocks.max(8)) as u32
     }
 
-    /// About a slice of warm-up; one operation where that is long.
+    /// Returns the iterations of the warm-up: about a slice, or one operation if that is long.
     fn warmup(&self, iterations: u64) -> u64 {
         iterations.min(self.iterations).max(1)
     }
 }
 
-/// One time for the slices of the longer frame, ns, such as the shortest with `f64::min`.
+/// Returns one time for the slices of the longer frame, ns, such as the shortest with `f64::min`.
 fn longer_ns(slices: &[Slice], reduce: fn(f64, f64) -> f64) -> f64 {
     let of = |role| calibration::typical_ns(slices, role, reduce);
     of(Role::Test).max(of(Role::Control))

@@ -4,27 +4,28 @@ use super::{ClockFacts, FrameError};
 use crate::statistics::median_of;
 use crate::{Role, Slice};
 
-/// A live frame doubles (growth 1) but for a constant part; a frame that does not grow by this part of its time may be dead.
+/// Least growth of a live frame, as a part of its time. A live frame doubles (growth 1) but for a
+/// constant part; one below this limit may be dead.
 const LEAST_GROWTH: f64 = 0.25;
-/// A control loop of so many ns an iteration would already be the fastest there is: one taken branch.
+/// Time of an iteration of the fastest possible control loop, ns: one taken branch.
 const FASTEST_LOOP_NS: f64 = 0.1;
-/// A frame is called dead only if so many times the iterations take no longer.
+/// Multiple of the iterations that must take no longer before a frame is called dead.
 const MANY_TIMES: u64 = 8;
 
-/// What slices of N and of more iterations say of one frame.
+/// Verdict on one frame from slices of N and of more iterations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Growth {
     /// It grows.
     Grows,
     /// It does not, though it has many times the iterations.
     Dead(FrameError),
-    /// It does not, as far as can be seen; more iterations would tell.
+    /// It does not, as far as is visible; more iterations would tell.
     NotYet,
-    /// It does not, and need not: its slices are short against its constant part or the clock, as the control's of a long
-    /// operation are.
+    /// It does not, and need not: its slices are short against its constant part or the clock, as
+    /// the control's of a long operation are.
     CannotTell,
-    /// Slices of fewer iterations took much longer than those of many: what they took was not the frame's work. So many iterations
-    /// took so long, ns, and so many more so long.
+    /// Slices of fewer iterations took much longer than those of more, so that their time was not
+    /// the frame's work. Given are both numbers of iterations with their times, ns.
     Disturbed(Times, Times),
 }
 
@@ -33,13 +34,15 @@ pub(crate) type Times = (u64, f64);
 
 /// Judges one frame from slices of `n` and of more iterations.
 ///
-/// Noise only adds time, so the shortest slices are compared; the medians must agree before a frame is called dead. The
-/// longer of the two frames has an N at which its growing part dominates, so the test frame must grow; the control of a long operation is
-/// asked only where the fastest loop there is would show.
+/// Noise only adds time, so the shortest slices are compared; the medians must agree before a frame
+/// is called dead. The longer of the two frames has an N at which its growing part dominates, so
+/// the test frame must grow. The control of a long operation is judged only if the fastest possible
+/// loop would show.
 ///
-/// On a busy machine all slices of N may have waited for a processor, and longer than the work of many times N takes. So what grows may be the
-/// time less such waits; or how often the frame slept, since an operation that was removed waits for nobody; and where fewer iterations
-/// took longer than more, their time says nothing of work.
+/// On a busy machine all slices of N may have waited for a processor, and longer than the work of
+/// many times N takes. The time less such waits may therefore show growth. The number of sleeps may
+/// show it too, because a removed operation waits for nothing. If fewer iterations took longer than
+/// more, their time says nothing of work.
 pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFacts) -> Growth {
     let (once, more) = (Frames::of(once, role), Frames::of(more, role));
     let (Some(once), Some(more)) = (once, more) else {
@@ -76,7 +79,8 @@ pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFact
     })
 }
 
-/// What a slice of `iterations` would take, ns, by slices of two numbers of iterations; the longer frame counts.
+/// Returns the expected time of a slice of `iterations`, ns, from slices of two numbers of
+/// iterations; the longer frame counts.
 pub(crate) fn expected_ns(once: &[Slice], more: &[Slice], iterations: u64) -> f64 {
     let of = |role| {
         let (once, more) = (Frames::of(once, role)?, Frames::of(more, role)?);
@@ -92,9 +96,9 @@ struct Frames {
     iterations: u64,
     shortest: f64,
     median: f64,
-    /// The shortest without what its thread waited for a processor, ns.
+    /// The shortest time without its thread's waits for a processor, ns.
     ran: f64,
-    /// How often the process slept in a slice: least and most.
+    /// Sleeps of the process in a slice: least and most.
     slept: (u64, u64),
 }
 
@@ -114,7 +118,8 @@ impl Frames {
         })
     }
 
-    /// Whether each slice slept more often than any with fewer iterations, by a good part of the iterations more: then each iteration has its part.
+    /// Checks that each slice slept more often than any with fewer iterations, by a good part of
+    /// the difference in iterations. Each iteration then has its part.
     fn slept_more_than(&self, fewer: &Frames) -> bool {
         let more = self.iterations.saturating_sub(fewer.iterations) as f64;
         let oftener = self.slept.0.saturating_sub(fewer.slept.1) as f64;
@@ -122,7 +127,7 @@ impl Frames {
     }
 }
 
-/// The time of a slice less what its thread waited for a processor, ns.
+/// Returns the time of a slice less its thread's waits for a processor, ns.
 fn ran_ns(slice: &Slice) -> f64 {
     slice
         .elapsed_ns
@@ -202,7 +207,8 @@ mod tests {
             verdict(&[50_000, 50_100], 8, &[50_000, 50_300]),
             Growth::Dead(_)
         ));
-        // Removed altogether: only the clock is left, and so many iterations cannot be that fast.
+        // The frame is removed altogether: only the clock is left, and this many iterations cannot
+        // be that fast.
         let (once, more) = (slices(100_000, &[25]), slices(800_000, &[25]));
         assert_eq!(
             judge(&once, &more, Role::Control, CLOCK),
@@ -222,7 +228,8 @@ mod tests {
 
     #[test]
     fn what_waited_is_not_called_dead() {
-        // One iteration waited longer for a processor than 32 took; so it was seen beside four programs that spin.
+        // One iteration waited longer for a processor than 32 took, as happens beside four spinning
+        // programs.
         let judged = verdict(&[3_880_002, 3_990_000], 32, &[1_331_994, 1_500_000]);
         assert!(matches!(judged, Growth::Disturbed(..)), "{judged:?}");
         // By chance 32 iterations took about as long as one waited, which its thread knows …
@@ -231,7 +238,7 @@ mod tests {
         assert!(matches!(judge(&once, &more), Growth::Dead(_)));
         once[0].wait_ns = Some(1_170_000);
         assert_eq!(judge(&once, &more), Growth::Grows);
-        // … or the one waited whom the frame asked: it slept once for each question.
+        // … or the server of its requests waited: the frame slept once for each request.
         let (mut once, mut more) = (slices(1, &[1_217_616]), slices(32, &[1_361_941]));
         (once[0].voluntary, more[0].voluntary) = (1, 33);
         assert_eq!(judge(&once, &more), Growth::Grows);

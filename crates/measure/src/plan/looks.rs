@@ -1,5 +1,8 @@
-//! When the interval is looked at. Looks are fixed in advance (32, 64, 128 … blocks and the end), and every interval, also the one
-//! reported, is so wide that all looks together keep the confidence: stopping at a lucky look gains nothing.
+//! Moments at which the interval is examined. They are fixed in advance (32, 64, 128 … blocks and
+//! the end).
+//!
+//! Every interval, also the reported one, is so wide that all looks together keep the confidence. A
+//! stop at a lucky look therefore gains nothing.
 
 use crate::statistics::sidak;
 
@@ -14,7 +17,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// The looks that fit into `blocks`, and the last one when they are spent.
+    /// Plans the looks that fit into `blocks`, and the last one when they are spent.
     pub(crate) fn within(blocks: usize) -> Self {
         let mut planned = 1;
         let mut at = FIRST;
@@ -28,12 +31,12 @@ impl Looks {
         }
     }
 
-    /// How many blocks may still run before the next look.
+    /// Returns the number of blocks until the next look.
     pub(crate) fn until_next(&self, blocks: usize) -> usize {
         self.next.saturating_sub(blocks).max(1)
     }
 
-    /// Whether this is a look; the next one is then twice as far.
+    /// Checks whether this is a look; the next one is then twice as far.
     pub(crate) fn arrive(&mut self, blocks: usize) -> bool {
         if blocks < self.next {
             return false;
@@ -44,7 +47,7 @@ impl Looks {
         true
     }
 
-    /// The level of each single interval.
+    /// Returns the level of each single interval.
     pub(crate) fn level(&self, confidence: f64) -> f64 {
         sidak(confidence, self.planned)
     }

@@ -1,5 +1,7 @@
-//! Plans: what to run next, from what has come back so far. A plan does no I/O and has no clock of its own; fed the same
-//! answers again it asks the same questions again, which is how an interrupted run is resumed.
+//! Plans: the next step of a measurement, from the answers so far.
+//!
+//! A plan does no I/O and has no clock of its own. Given the same answers again it makes the same
+//! requests again, which resumes an interrupted run.
 
 mod calibration;
 mod error;
@@ -7,13 +9,11 @@ mod frame;
 mod growth;
 mod looks;
 mod pair;
-mod pair_estimate;
 mod request;
 mod settings;
 
 pub use error::FrameError;
 pub use frame::FramePlan;
-pub use pair::{PairPlan, PairSettings, PairStep, Side};
-pub use pair_estimate::PairEstimate;
+pub use pair::{PairEstimate, PairPlan, PairStep, Side};
 pub use request::{BatchRequest, Purpose, Step};
 pub use settings::{ClockFacts, FrameSettings};

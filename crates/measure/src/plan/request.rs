@@ -1,8 +1,8 @@
-//! What a plan asks for.
+//! Requests of a plan.
 
 use serde::{Deserialize, Serialize};
 
-/// What a batch is for.
+/// Purpose of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -14,7 +14,7 @@ pub enum Purpose {
     Sample,
 }
 
-/// One request for a batch: the fields of the protocol's `batch`, and why.
+/// A request for a batch: the fields of the protocol's `batch`, and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BatchRequest {
     /// Iterations of a control or test slice.
@@ -25,11 +25,11 @@ pub struct BatchRequest {
     pub reference_iterations: u64,
     /// Untimed iterations of control and of test before the first block.
     pub warmup: u64,
-    /// Why it is asked.
+    /// Purpose of the request.
     pub purpose: Purpose,
 }
 
-/// What comes next.
+/// Next step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Run this batch and give it to [`FramePlan::take`](crate::FramePlan::take).

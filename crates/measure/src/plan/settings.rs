@@ -1,4 +1,4 @@
-//! What a plan is given: the clock, and how exact the figure is to be.
+//! Settings of a plan: the clock, and the wanted precision of the figure.
 
 use super::calibration::Aim;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct ClockFacts {
 }
 
 impl ClockFacts {
-    /// Both facts finite and above zero, so that they can be divided by.
+    /// Makes both facts finite and above zero, so that they are safe divisors.
     pub(crate) fn sound(self) -> Self {
         let sound = |v: f64| {
             if v.is_finite() {
@@ -29,27 +29,31 @@ impl ClockFacts {
         }
     }
 
-    /// The shortest slice that this clock measures well: 100 readings, and 100 steps of the clock.
+    /// Returns the shortest slice that this clock measures well: 100 readings, and 100 steps of the
+    /// clock.
     pub(crate) fn shortest_slice_ns(self) -> f64 {
         100.0 * self.cost_ns.max(self.resolution_ns)
     }
 
-    /// What the two edges of a slice may differ by from those of another frame's slice, systematically: a tenth of a reading. The
-    /// same frame against itself showed 1 to 4 ns with readings of 22 ns, since what runs before a reading is still under way.
+    /// Returns the possible systematic difference of two frames' slice edges: a tenth of a reading.
+    ///
+    /// The same frame against itself showed 1 to 4 ns with readings of 22 ns, because the code
+    /// before a reading is still in execution.
     pub(crate) fn edge_ns(self) -> f64 {
         self.cost_ns / 10.0
     }
 
-    /// The least time that an elapsed time of nothing stands for.
+    /// Returns the least time that an elapsed time of zero stands for.
     pub(crate) fn floor_ns(self) -> f64 {
         (self.resolution_ns / 2.0).max(0.5)
     }
 }
 
-/// How exact a figure is to be, and what may be spent on it.
+/// Wanted precision of a figure, and its budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrameSettings {
-    /// Wanted accuracy by the clock alone, ns per operation: with τ it gives the total N of equation 4.
+    /// Wanted accuracy by the clock alone, ns per operation: with τ it gives the total N of
+    /// equation 4.
     pub accuracy_ns: f64,
     /// Shortest and longest slice, ns. A longer operation is a slice of one.
     pub slice_ns: RangeInclusive<u64>,
@@ -63,7 +67,8 @@ pub struct FrameSettings {
     pub confidence: f64,
     /// Whether reference slices run in each block.
     pub reference: bool,
-    /// The most iterations that a slice may have, as the test keeps what it takes until the slice ends; `None` where any will do.
+    /// Most iterations of a slice, for a test that keeps its memory until the slice ends; `None`
+    /// without limit.
     #[serde(default)]
     pub most_iterations: Option<u64>,
 }
@@ -84,11 +89,12 @@ impl Default for FrameSettings {
 }
 
 impl FrameSettings {
-    /// The slice that is aimed at: √2 times the shortest allowed, or what the clock needs if that is longer, so that powers of
-    /// two give slices from the shortest to twice as much.
+    /// Returns the target of a slice: √2 times the shortest allowed, or the clock's need if that
+    /// is longer. Powers of two then give slices from the shortest to twice as much.
     ///
-    /// Short, since what spoils a block is an interruption in any of its slices: a block of 170 µs meets one in six ticks of
-    /// 1 kHz, one of 0.5 ms meets every second, and then the median of pairs is no longer safe.
+    /// It is short, because an interruption in any of its slices spoils a block. A block of 170 µs
+    /// meets one in six ticks of 1 kHz. One of 0.5 ms meets every second, and then the median of
+    /// pairs is no longer safe.
     pub(crate) fn target_slice_ns(&self, clock: ClockFacts) -> f64 {
         let shortest = (*self.slice_ns.start() as f64).max(1.0);
         shortest.max(clock.shortest_slice_ns()) * std::f64::consts::SQRT_2
@@ -98,7 +104,7 @@ impl FrameSettings {
         (*self.slice_ns.end() as f64).max(2.0 * self.target_slice_ns(clock))
     }
 
-    /// What N is calibrated to, where slices of up to `times` N will be asked for.
+    /// Returns the aim of calibration, if slices of up to `times` N will follow.
     pub(crate) fn aim(&self, clock: ClockFacts, times: u64) -> Aim {
         Aim {
             target_ns: self.target_slice_ns(clock),
@@ -107,19 +113,20 @@ impl FrameSettings {
         }
     }
 
-    /// The most iterations of a slice.
+    /// Returns the most iterations of a slice.
     pub(crate) fn most(&self) -> u64 {
         self.most_iterations.unwrap_or(u64::MAX).max(1)
     }
 
-    /// The total N of equation 4. A cost far above the wanted accuracy is not measured to more digits than its interval can show.
+    /// Returns the total N of equation 4. A cost far above the wanted accuracy is not measured to
+    /// more digits than its interval can show.
     pub(crate) fn total_iterations(&self, clock: ClockFacts, cost_ns: f64) -> u64 {
         let shown = 0.1 * self.relative_half_width * cost_ns.abs();
         let accuracy = self.accuracy_ns.max(shown).max(1e-6);
         (clock.resolution_ns / accuracy).ceil().min(1e15) as u64
     }
 
-    /// The half width at which measuring may stop.
+    /// Returns the half width at which measuring may stop.
     pub(crate) fn wanted_half_width(&self, cost_ns: f64) -> f64 {
         (self.relative_half_width * cost_ns.abs()).max(self.absolute_half_width_ns)
     }

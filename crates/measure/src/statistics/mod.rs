@@ -1,4 +1,5 @@
-//! The statistics that everything else rests on: order statistics and their intervals, trends, modes, and corrections for looking often.
+//! Basic statistics: order statistics and their intervals, trends, modes, and corrections for
+//! repeated looks.
 
 mod modes;
 mod order;
@@ -8,16 +9,18 @@ pub(crate) use modes::modes;
 pub(crate) use order::{Ranked, at_least, mean, median, median_of, quantile};
 pub(crate) use trend::trend;
 
-/// The level of each of `looks` intervals such that all of them together hold with `confidence` (Šidák).
+/// Returns the level of each of `looks` intervals such that all of them together hold with
+/// `confidence` (Šidák).
 ///
-/// Valid for any dependence between Gaussian statistics, so also for repeated looks at growing data.
+/// It is valid for any dependence between Gaussian statistics, so also for repeated looks at
+/// growing data.
 pub(crate) fn sidak(confidence: f64, looks: u32) -> f64 {
     confidence
         .clamp(0.5, 0.9999)
         .powf(1.0 / f64::from(looks.max(1)))
 }
 
-/// The two-sided normal quantile of a level, such as 1.96 for 0.95.
+/// Returns the two-sided normal quantile of a level, such as 1.96 for 0.95.
 pub(crate) fn normal_quantile(level: f64) -> f64 {
     use statrs::function::erf::erf_inv;
     std::f64::consts::SQRT_2 * erf_inv(level.clamp(0.0, 1.0 - 1e-12))

@@ -2,17 +2,18 @@
 
 use super::mean;
 
-/// A mode needs this share of the values: states that are rarer move no median, and other load makes many of them.
+/// Least share of values in a mode: rarer states move no median, and other load makes many of them.
 const SMALLEST_SHARE: f64 = 0.2;
 /// Ashman's D of the best split in two: 3.5 for a uniform distribution, 2.7 for a normal one.
 const SEPARATION: f64 = 4.0;
 /// Fewer values are not judged.
 const FEWEST: usize = 24;
 
-/// The modes of sorted values as (centre, share), lowest first; one mode where there are no several.
+/// Returns the modes of sorted values as (centre, share), lowest first; there is at least one.
 ///
-/// Splits where the variance within the two parts is least (Otsu's criterion), accepts the split where the parts are far apart
-/// against their own spread (Ashman's D) and further than `least_distance`, and looks into each part again.
+/// It splits at the least variance within the two parts (Otsu's criterion). A split is accepted if
+/// the parts are far apart against their own spread (Ashman's D) and further than `least_distance`.
+/// Each part is then split in the same way.
 pub(crate) fn modes(sorted: &[f64], least_distance: f64) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     split(sorted, sorted.len(), least_distance, &mut found);

@@ -3,7 +3,7 @@
 use crate::Interval;
 use statrs::function::beta::beta_reg;
 
-/// Arithmetic mean; 0 of nothing.
+/// Returns the arithmetic mean; 0 without values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -11,7 +11,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A quantile of sorted values by linear interpolation; 0 of nothing.
+/// Returns a quantile of sorted values by linear interpolation; 0 without values.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -20,19 +20,19 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let below = place.floor() as usize;
     let part = place - below as f64;
     let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
-    // Between what has no end there is nothing to interpolate.
+    // Between infinite values there is nothing to interpolate.
     match part == 0.0 || low == high || low.is_infinite() {
         true => low,
         false => low + (high - low) * part,
     }
 }
 
-/// The median of sorted values; 0 of nothing.
+/// Returns the median of sorted values; 0 without values.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     quantile(sorted, 0.5)
 }
 
-/// The median of values in any order; 0 of nothing.
+/// Returns the median of values in any order; 0 without values.
 pub(crate) fn median_of(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -48,8 +48,8 @@ pub(crate) struct Ranked {
 impl Ranked {
     /// Ranks values that are given in order of time.
     ///
-    /// Neighbours in time that tend to lie on the same side of the median say less than independent ones would: with lag-1
-    /// correlation ρ of the sides, n values are worth n (1 − ρ) / (1 + ρ).
+    /// Neighbours in time that tend to lie on the same side of the median say less than independent
+    /// ones. With lag-1 correlation ρ of the sides, n values are worth n (1 − ρ) / (1 + ρ).
     pub(crate) fn new(in_time: &[f64]) -> Self {
         let mut sorted = in_time.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -61,10 +61,11 @@ impl Ranked {
         median(&self.sorted)
     }
 
-    /// Percentile interval of the ideal bootstrap of the median.
+    /// Returns the percentile interval of the ideal bootstrap of the median.
     ///
-    /// The median of a resample lies at or below the k-th of n values with probability I(k/n; m, m), m = (n + 1) / 2, so the
-    /// bootstrap distribution is had exactly, without resampling and without a seed.
+    /// The median of a resample lies at or below the k-th of n values with probability I(k/n; m,
+    /// m), m = (n + 1) / 2. The bootstrap distribution is therefore exact, without resampling and
+    /// without a seed.
     pub(crate) fn bootstrap(&self, level: f64) -> Interval {
         let n = self.sorted.len();
         if n < 2 {
@@ -80,8 +81,11 @@ impl Ranked {
         }
     }
 
-    /// Sign-test interval: the order statistics that hold the true median between them with at least `level`, whatever the
-    /// distribution. The whole range where there are too few values for that; [`at_least`] says how much it is worth.
+    /// Returns the sign-test interval: order statistics that hold the true median with at least
+    /// `level`, for any distribution.
+    ///
+    /// It is the whole range if there are too few values for that; [`at_least`] says how much the
+    /// range is worth.
     pub(crate) fn sign(&self, level: f64) -> Interval {
         let tail = (1.0 - level) / 2.0;
         let worth = self.effective.floor().max(1.0);
@@ -110,12 +114,12 @@ impl Ranked {
     }
 }
 
-/// The probability with which the range of n values holds the true median.
+/// Returns the probability with which the range of n values holds the true median.
 pub(crate) fn at_least(n: usize) -> f64 {
     1.0 - 0.5_f64.powi(n.min(1000) as i32 - 1).min(1.0)
 }
 
-/// Number of independent values that a series with the given sides of its median is worth.
+/// Returns the number of independent values that a series with these sides of its median is worth.
 fn effective_count(in_time: &[f64], centre: f64) -> f64 {
     let n = in_time.len() as f64;
     if in_time.len() < 10 {
@@ -140,7 +144,8 @@ fn effective_count(in_time: &[f64], centre: f64) -> f64 {
 
 /// Bisection over a range of integers.
 trait FindByBisection {
-    /// The first integer for which `holds`, or the end of the range; `holds` must not become false again.
+    /// Returns the first integer for which `holds`, or the end of the range; `holds` must not
+    /// become false again.
     fn find_by_bisection(self, holds: impl Fn(usize) -> bool) -> usize;
 }
 
@@ -163,14 +168,15 @@ impl FindByBisection for std::ops::Range<usize> {
 mod tests {
     use super::*;
 
-    /// 1 … n in an order without correlation of neighbours.
+    /// Returns 1 … n in an order without correlation of neighbours.
     fn shuffled(n: usize) -> Vec<f64> {
         (0..n).map(|i| ((i * 7919) % n + 1) as f64).collect()
     }
 
     #[test]
     fn sign_interval_has_the_ranks_of_the_tables() {
-        // Nine of the tables of the sign test: n = 10 → ranks 2 and 9, n = 25 → 8 and 18, at 95 %.
+        // Two entries of the tables of the sign test: n = 10 → ranks 2 and 9, n = 25 → 8 and
+        // 18, at 95 %.
         let ten = Ranked::new(&shuffled(10)).sign(0.95);
         assert_eq!((ten.low, ten.high), (2.0, 9.0));
         let ranked = Ranked {

@@ -8,17 +8,17 @@ const LONGEST: usize = 200;
 /// Level of the test.
 const LEVEL: f64 = 1.0 - 1e-5;
 
-/// What a series in order of time does from its beginning to its end.
+/// Trend of a series in order of time, from its beginning to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trend {
     /// Theil–Sen slope times the length of the series: the change from beginning to end.
     pub(crate) change: f64,
-    /// Whether the Mann–Kendall test rejects "no trend" at 0.001 %, neighbours being as dependent as they are: of the hundreds of rows of
-    /// a run none is to drift by chance.
+    /// Whether the Mann–Kendall test rejects "no trend" at 0.001 %, with the actual dependence of
+    /// neighbours. Of the hundreds of rows of a run none shall drift by chance.
     pub(crate) significant: bool,
 }
 
-/// The trend of a series; `None` of fewer than eight values.
+/// Returns the trend of a series; `None` of fewer than eight values.
 pub(crate) fn trend(series: &[f64]) -> Option<Trend> {
     if series.len() < 8 {
         return None;
@@ -56,8 +56,9 @@ pub(crate) fn trend(series: &[f64]) -> Option<Trend> {
     })
 }
 
-/// By how much dependent neighbours widen the distribution of Kendall's S: √((1 + ρ) / (1 − ρ)), with the lag-1 correlation ρ of the sides on
-/// which values lie of the line.
+/// Returns the widening of Kendall's S by dependent neighbours: √((1 + ρ) / (1 − ρ)).
+///
+/// ρ is the lag-1 correlation of the sides of the line on which values lie.
 fn inflation(series: &[f64], slope: f64) -> f64 {
     let level: Vec<f64> = series
         .iter()

@@ -1,4 +1,5 @@
-//! Whatever a subject answers, nothing panics, nothing is lost on the way through JSON, and plans end.
+//! Robustness: for any answers of a subject, nothing panics, nothing is lost on the way through
+//! JSON, and plans end.
 
 use antiphon_measure::*;
 use proptest::prelude::*;
@@ -18,7 +19,7 @@ fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::Control), Just(Role::Test), Just(Role::Reference)]
 }
 
-/// A slice; `iterations` is replaced by what was asked for in most of them.
+/// Generates a slice; in most of them `iterations` is replaced by the requested number.
 fn slice() -> impl Strategy<Value = (bool, Slice)> {
     let parts = (
         0..4_u32,
@@ -112,18 +113,20 @@ proptest! {
     }
 
     #[test]
-    fn a_pair_takes_any_slices(slices in proptest::collection::vec(slice(), 1..200), controls in any::<bool>()) {
+    fn a_pair_takes_any_slices(slices in proptest::collection::vec(slice(), 1..200)) {
         let clock = ClockFacts { resolution_ns: 1.0, cost_ns: 25.0 };
-        let mut plan = PairPlan::new(clock, clock, PairSettings { controls, ..PairSettings::default() });
+        let mut plan = PairPlan::new(clock, clock, FrameSettings::default());
         for (_, given) in slices {
-            let PairStep::Slice { side, role, iterations, .. } = plan.next() else { break };
+            let PairStep::Slice { side, iterations, .. } = plan.next() else { break };
             let wrong = Slice { iterations: iterations.wrapping_add(1), ..given.clone() };
             prop_assert!(plan.take(side, &wrong).is_err());
-            let _ = plan.take(side, &Slice { role, iterations, ..given });
+            let _ = plan.take(side, &Slice { role: Role::Test, iterations, ..given });
             if let Ok(estimate) = plan.estimate() {
                 let known = |of: &Interval| estimate.blocks == 1 && of.limits().is_none() || finite(of);
-                prop_assert!(known(&estimate.log_ratio) && known(&estimate.ratio));
+                prop_assert!(known(&estimate.log_ratio));
                 through_json(&estimate);
+                let compared = compare_pairs(&[estimate.clone(), estimate.clone(), estimate], &ComparisonSettings::default());
+                prop_assert!(compared.is_some_and(|compared| finite(&compared.log_ratio) && compared.p >= 0.0));
             }
         }
     }
@@ -226,13 +229,11 @@ proptest! {
 
     #[test]
     fn corrected_probabilities_keep_their_order(p in proptest::collection::vec(0.0..1.0_f64, 0..50)) {
-        for correction in [Correction::Holm, Correction::BenjaminiHochberg] {
-            let corrected = correct(&p, correction);
-            for (i, a) in p.iter().enumerate() {
-                prop_assert!(corrected[i] >= *a - 1e-12 && corrected[i] <= 1.0);
-                for (j, b) in p.iter().enumerate() {
-                    prop_assert!(a > b || corrected[i] <= corrected[j] + 1e-12);
-                }
+        let corrected = holm(&p);
+        for (i, a) in p.iter().enumerate() {
+            prop_assert!(corrected[i] >= *a - 1e-12 && corrected[i] <= 1.0);
+            for (j, b) in p.iter().enumerate() {
+                prop_assert!(a > b || corrected[i] <= corrected[j] + 1e-12);
             }
         }
     }

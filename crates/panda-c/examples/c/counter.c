@@ -8,16 +8,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* This process's copy. The upcall alone changes it; who reads it has seen `additions` first. */
+/* This process's copy. Only the upcall changes it. Read it only after `additions` is complete. */
 struct copy {
     uint64_t value;
-    uint64_t trace; /* depends on the order, unlike the value */
+    uint64_t trace; /* depends on the order of additions, unlike the value */
     _Atomic uint64_t additions;
-    atomic_bool has_ended; /* no more additions come of all */
+    atomic_bool has_ended; /* set when no more additions come */
     uint64_t expected;
 };
 
-/* What the group sees, in the one order. */
+/* Applies an event of the group. All members see the same order. */
 static void follow(void *context, const panda_event *event)
 {
     struct copy *copy = context;

@@ -1,4 +1,4 @@
-/* What the examples have in common: an operation that fails ends the program, in the library's words. */
+/* Common parts of the examples: an operation that fails ends the program with the library's error. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -14,7 +14,7 @@ static inline void must(panda_status status)
     }
 }
 
-/* The program's argument, or what is usual. */
+/* The program's argument, or the default. */
 static inline uint64_t argument(int count, char **arguments, uint64_t usual)
 {
     return count > 1 ? strtoull(arguments[1], NULL, 10) : usual;

@@ -6,12 +6,12 @@
 #include "example.h"
 #include <inttypes.h>
 
-/* A number and how many steps its Collatz sequence takes; all 0 is none. */
+/* A number and the length of its Collatz sequence; all 0 means none. */
 struct sequence {
     uint64_t number, steps;
 };
 
-/* What is left to do, and what has come back. The upcall alone changes it. */
+/* The remaining jobs, and the results so far. Only the upcall changes it. */
 struct queue {
     uint64_t jobs, next, done;
     struct sequence longest;
@@ -25,14 +25,14 @@ static uint64_t steps_of(uint64_t number)
     return count;
 }
 
-/* The result of the last job comes with the question for the next. */
+/* The result of the last job comes with the request for the next. */
 static void hand_out(void *context, panda_rank from, panda_message *arguments, panda_reply *reply)
 {
     struct queue *queue = context;
     struct sequence result;
     (void)from;
     if (panda_message_pop(arguments, &result, sizeof result) != PANDA_OK)
-        return; /* who asks so is told that there is no reply */
+        return; /* the caller gets PANDA_NO_REPLY */
     if (result.number != 0) {
         queue->done++;
         if (queue->longest.number == 0 || queue->longest.steps < result.steps)
@@ -64,7 +64,7 @@ int main(int count, char **arguments)
             break;
         done = (struct sequence){job, steps_of(job)};
     }
-    /* Who came here has returned all its results. One that is lost with a job ends the others with an error that names it. */
+    /* A process that gets here has returned all its results. If one is lost with a job, the others end with an error that names it. */
     must(panda_comm_barrier(all));
     if (panda_session_rank(session) == 0)
         printf("%" PRIu64 " jobs, longest %" PRIu64 " with %" PRIu64 " steps\n", queue.done, queue.longest.number, queue.longest.steps);

@@ -1,4 +1,4 @@
-/* A process that nobody has launched joins the session of its user, which is named "board". */
+/* A process that was started by hand joins the session of its user, which is named "board". */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What the tests have in common: a check that fails ends the process, and says where. */
+/* Common parts of the tests: a check that fails ends the process, and prints its place. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -10,7 +10,7 @@
 #define CHECK(holds) ((holds) ? (void)0 : check_failed(__FILE__, __LINE__, #holds))
 #define IS(expected, call) check_status(__FILE__, __LINE__, #call, expected, call)
 #define OK(call) IS(PANDA_OK, call)
-/* The words of the last error have this in them. */
+/* The text of the last error contains this. */
 #define SAYS(part) CHECK(strstr(panda_last_error(), part) != NULL)
 
 static inline void check_failed(const char *file, int line, const char *what)
@@ -40,7 +40,7 @@ static inline panda_message *number_message(uint32_t number)
     return panda_message_of(&number, sizeof number);
 }
 
-/* Takes the number that a message holds, and frees it. */
+/* Returns the number in a message, and frees the message. */
 static inline uint32_t number_of(panda_message *message)
 {
     uint32_t number = 0;

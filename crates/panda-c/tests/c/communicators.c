@@ -113,7 +113,7 @@ int main(void)
     CHECK(panda_comm_ranks(communicator, back, 16) == size && memcmp(order, back, size * sizeof *order) == 0);
     all_operations(communicator, rank, size, order);
 
-    /* Another order and a name. */
+    /* A communicator with another order and a name. */
     for (uint32_t at = 0; at < size; at++)
         order[at] = size - 1 - at;
     panda_comm *named;
@@ -123,7 +123,7 @@ int main(void)
 
     arrays(communicator, rank, size, size - 1);
 
-    /* Values of different lengths are an error at all. */
+    /* Values of different lengths are an error at all processes. */
     uint64_t two[2] = {1, 2};
     IS(PANDA_PANICKED, panda_comm_all_reduce(communicator, panda_message_of(two, rank == 0 ? 16 : 8), add, &combined, &message));
     SAYS("all processes give as many");
@@ -140,7 +140,7 @@ int main(void)
     IS(PANDA_BAD_ARGUMENT, panda_comm_reduce(communicator, 0, panda_message_new(), NULL, NULL, &message));
     CHECK(none == NULL && message == NULL);
 
-    /* One does something else: who waits for it, or it, is told so. Whom the root's value reaches by others has it. */
+    /* One process calls something else. It gets an error, or the processes that wait for it do. A process that gets the root's value from others succeeds. */
     OK(panda_comm_of(session, "apart", order, size, &named));
     panda_status status = rank == 0 ? panda_comm_barrier(named) : panda_comm_broadcast(named, 1, NULL, &message);
     CHECK(status == PANDA_MISMATCH || (status == PANDA_OK && rank != 0));

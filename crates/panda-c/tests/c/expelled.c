@@ -1,4 +1,4 @@
-/* Rank 1 stops for ever, so that a group of two cannot go on: rank 0 is told so, and then kills it. */
+/* Rank 1 stops for ever, so a group of two cannot go on. Rank 0 gets an error, and then kills it. */
 #include "check.h"
 #include <signal.h>
 #include <stdatomic.h>

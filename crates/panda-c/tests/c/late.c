@@ -10,7 +10,7 @@ static void fails(void)
     IS(PANDA_BAD_ARGUMENT, panda_message_push(NULL, "a", 1));
 }
 
-/* Operations do what they did, but nothing is kept of how they failed. */
+/* Operations work as before, but their errors are not kept. */
 static void fails_late(void)
 {
     CHECK(panda_last_error()[0] == '\0');

@@ -1,4 +1,4 @@
-/* A process that the program starts itself, with launch info that it was allotted. It is this program with an argument. */
+/* A process that the program starts itself, with its own launch info. It is this program with an argument. */
 #include "check.h"
 #include <signal.h>
 #include <spawn.h>
@@ -7,10 +7,10 @@
 
 extern char **environ;
 
-/* Seconds after which a process of this test fails, whatever it waits for: nobody else ends one whose launch info is broken. */
+/* Seconds after which a process of this test fails in any case: no other process ends one whose launch info is broken. */
 enum { DEADLINE_S = 60 };
 
-/* What this process waits for. */
+/* The step that this process waits for. */
 static const char *volatile waits_for = "to join";
 
 static void fail_late(int signal)
@@ -30,7 +30,7 @@ static void set_deadline(void)
     alarm(DEADLINE_S);
 }
 
-/* This process's environment behind its launch info. */
+/* This process's environment after its launch info. */
 static char **environment_of(panda_launch_info *info)
 {
     const char *const *own = panda_launch_info_environment(info);

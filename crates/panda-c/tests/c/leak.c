@@ -1,4 +1,4 @@
-/* Forgets a message, which a checker of memory must find. */
+/* Leaks a message, which a memory checker must find. */
 #include "check.h"
 
 static void forget(void)

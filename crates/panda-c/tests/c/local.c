@@ -1,4 +1,4 @@
-/* Three parts of one process, a thread each: what is written here is also run under a checker of memory. */
+/* Three parts of one process, a thread each. This program also runs under a memory checker. */
 #include "check.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -114,7 +114,7 @@ static void *part(void *own)
     OK(panda_session_wait_until(session, all_came, NULL, PANDA_FOREVER));
     OK(panda_comm_barrier(all));
     OK(panda_group_leave(group));
-    /* What lies unread at the end, and what is kept, is let go of. */
+    /* Messages that are unread or kept at the end are freed. */
     OK(panda_port_send(port, next, 0, text_message("unread")));
     OK(panda_comm_barrier(all));
     panda_comm_free(all);

@@ -1,4 +1,4 @@
-/* Rank 1 is killed: who waits for it is told so, by its rank. */
+/* Rank 1 is killed. Processes that wait for it get an error with its rank. */
 #include "check.h"
 #include <signal.h>
 

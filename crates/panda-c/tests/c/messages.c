@@ -1,4 +1,4 @@
-/* Messages, and what they say to who uses them wrongly. */
+/* Messages, and the errors for their wrong use. */
 #include "check.h"
 
 static int releases;
@@ -33,7 +33,7 @@ static void pieces_are_not_copied(void)
     panda_message_free(message);
     CHECK(releases == 0);
     CHECK(holds_text(same, "header payload behind"));
-    /* It was flattened, so that nobody needs the buffer any more. */
+    /* It was flattened, so the buffer is not needed any more. */
     CHECK(releases == 1);
     OK(panda_message_append_message(first, same));
     CHECK(holds_text(first, "payload header payload behind"));

@@ -25,7 +25,7 @@ static void add(void *context, panda_rank from, uint32_t tag, panda_message *mes
     upcalls++;
 }
 
-/* Keeps what it was lent, and sends it on. */
+/* Keeps the lent message, and sends it on. */
 static void pass_on(void *context, panda_rank from, uint32_t tag, panda_message *message)
 {
     panda_port *back = context;
@@ -80,7 +80,7 @@ static void echo(void *context, panda_rank from, panda_message *arguments, panda
 {
     (void)context;
     (void)from;
-    /* What it was lent may be given away. */
+    /* A lent message may be passed on. */
     OK(panda_reply_send(reply, arguments));
 }
 
@@ -182,7 +182,7 @@ static void messages(void)
         IS(PANDA_TIMED_OUT, panda_port_receive(port, PANDA_ANY, 9, 1000, &arrived));
         CHECK(panda_last_rank() == PANDA_ANY);
     } else if (rank == 1) {
-        /* The second first: by its tag. */
+        /* Takes the second message first, by its tag. */
         OK(panda_port_receive(port, PANDA_ANY, 2, PANDA_FOREVER, &arrived));
         CHECK(arrived.from == 0 && arrived.tag == 2 && holds_text(arrived.message, "two"));
         panda_message_free(arrived.message);
@@ -198,7 +198,7 @@ static void messages(void)
     panda_port_free(port);
 }
 
-/* Accepts messages that hold a number no less than the least, and counts what it is shown. */
+/* Accepts messages with a number of at least `least`, and counts all that it gets. */
 struct least {
     uint32_t number;
     unsigned shown;
@@ -212,7 +212,7 @@ static bool is_large(void *context, panda_rank from, uint32_t tag, panda_message
     panda_arrived arrived;
     CHECK(from == 0 && tag <= 50 && panda_message_length(message) == sizeof number);
     IS(PANDA_IN_UPCALL, panda_port_receive(least->port, 0, PANDA_ANY, PANDA_FOREVER, &arrived));
-    /* A copy: what lies there stays whole. */
+    /* Pops from a copy: the queued message does not change. */
     OK(panda_message_pop(message, &number, sizeof number));
     least->shown++;
     return number >= least->number;
@@ -254,7 +254,7 @@ static void chosen_messages(void)
         IS(PANDA_NOT_NOW, panda_port_peek(port, PANDA_ANY, 48, &probed));
         IS(PANDA_TIMED_OUT, panda_port_probe(port, 0, 48, 1000, &probed));
         CHECK(panda_last_rank() == 0);
-        /* The last first. */
+        /* Receives the last message first. */
         for (uint32_t tag = 49; tag > 0; tag--) {
             if (tag == 48)
                 continue;
@@ -319,7 +319,7 @@ static void upcalls_take_messages(void)
     }
     barrier();
     panda_port_free(adds);
-    /* `back` stays for the upcall, which is let go of with the session. */
+    /* The upcall keeps `back`, and is released with the session. */
     if (rank != 1)
         panda_port_free(back);
 }
@@ -369,7 +369,7 @@ static void calls(void)
         OK(panda_session_wait_until(session, is_so, &is_kept, PANDA_FOREVER));
     }
     barrier();
-    /* Nobody waits for it any more. */
+    /* No thread waits for it any more. */
     if (rank == 1)
         panda_reply_drop(kept);
     panda_port_free(port);
@@ -388,7 +388,7 @@ static void the_end(void)
     pthread_t ender;
     OK(panda_port_open(session, "end", &port));
     barrier();
-    /* Who waits is told of the end that another thread brings about. */
+    /* A waiting thread gets an error when another thread ends the session. */
     CHECK(pthread_create(&ender, NULL, ends, session) == 0);
     IS(PANDA_OVER, panda_port_receive(port, rank, PANDA_ANY, PANDA_FOREVER, &arrived));
     CHECK(pthread_join(ender, NULL) == 0);

@@ -1,4 +1,4 @@
-/* Programs that threads of one process start by their names. */
+/* Programs that a session of threads starts by their names. */
 #include "check.h"
 #include <stdatomic.h>
 
@@ -10,7 +10,7 @@ static void release(void *context)
     releases++;
 }
 
-/* Sends its arguments to who had it started, under the number that its context is. */
+/* Sends its arguments to its parent, with the number in its context as the tag. */
 static void worker(void *context, panda_session *session, const char *const *arguments)
 {
     panda_port *port;
@@ -32,7 +32,7 @@ static void comes_as(panda_port *port, panda_rank from, uint32_t tag, const char
     panda_message_free(arrived.message);
 }
 
-/* What the program starts itself joins, once. */
+/* A thread that the program starts itself joins, once. */
 static void takes_a_info(panda_session *session)
 {
     panda_launch_info *info;
@@ -80,13 +80,13 @@ int main(void)
     /* The threads of the others may still be ending. */
     while (releases < 2)
         panda_thread_yield();
-    /* What is wrong is said, and every context is let go of all the same. */
+    /* Every context is released, also after an error. */
     const panda_program wrong[] = {{"one", worker, &one, release}, {NULL, worker, &two, release}, {"three", NULL, &two, release}};
     IS(PANDA_BAD_ARGUMENT, panda_session_local_with(1, wrong, 3, sessions));
     SAYS("name");
     CHECK(releases == 5);
     IS(PANDA_BAD_ARGUMENT, panda_session_local_with(1, NULL, 1, sessions));
-    /* Of two of one name the later one counts. */
+    /* Of two programs of one name the later one counts. */
     const panda_program twice[] = {{"one", worker, &one, release}, {"one", worker, &two, release}};
     OK(panda_session_local_with(1, twice, 2, sessions));
     CHECK(releases == 6);

@@ -59,12 +59,12 @@ int main(void)
             CHECK(number_of(panda_verdict_report(verdict, of)) == of * 100 + round);
         CHECK(panda_verdict_report(verdict, size) == NULL);
         panda_verdict_free(verdict);
-        /* Each process gets as many of the messages that go round. */
+        /* Each process gets the same number of the circulating messages. */
         CHECK(done == size * (HOPS + 1) * round);
         OK(panda_comm_barrier(all));
     }
 
-    /* The caller itself is active. */
+    /* The caller counts as active itself. */
     IS(PANDA_TIMED_OUT, panda_quiescence_wait(quiescence, 1000000, &verdict));
     IS(PANDA_NO_SUCH_RANK, panda_quiescence_sent(quiescence, size));
     IS(PANDA_BAD_ARGUMENT, panda_quiescence_active(NULL));

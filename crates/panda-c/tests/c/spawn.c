@@ -1,10 +1,10 @@
-/* More processes while the session runs. What is spawned is this program with an argument. */
+/* More processes join a running session. They run this program with an argument. */
 #include "check.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Processes that have joined, and that have left, as rank 0 or a child was told. */
+/* Processes that have joined, and that have left, by the events at rank 0 or a child. */
 static atomic_uint joined, left;
 /* A bit for each of them. */
 static atomic_uint known;
@@ -30,7 +30,7 @@ static bool have_left(void *count)
     return left >= *(uint32_t *)count;
 }
 
-/* What a child that was started with options finds: then it waits for a signal. */
+/* Checks the options of a child, which then waits for a signal. */
 static void child_with_options(panda_session *session, panda_port *port, const sigset_t *signals)
 {
     char directory[64];
@@ -39,7 +39,7 @@ static void child_with_options(panda_session *session, panda_port *port, const s
     CHECK(getenv("COLOUR") != NULL && strcmp(getenv("COLOUR"), "green") == 0 && getenv("TASTE") == NULL);
     OK(panda_port_send_synchronously(port, 0, panda_session_rank(session), text_message("hello")));
     CHECK(sigwait(signals, &number) == 0 && number == SIGUSR1);
-    /* One to itself. */
+    /* It signals itself. */
     OK(panda_session_signal(session, panda_session_rank(session), SIGUSR1));
     CHECK(sigwait(signals, &number) == 0 && number == SIGUSR1);
     OK(panda_port_send_synchronously(port, 0, 7, text_message("heard it twice")));
@@ -87,7 +87,7 @@ int main(int count, char **arguments)
     panda_port *port;
     panda_arrived arrived;
     sigset_t signals;
-    /* Before there are threads, which block it as well then. */
+    /* This runs before there are threads, so that they block it as well. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
     CHECK(sigprocmask(SIG_BLOCK, &signals, NULL) == 0);
@@ -102,7 +102,7 @@ int main(int count, char **arguments)
     } else if (count > 1) {
         CHECK(strcmp(arguments[1], "a child's argument") == 0 && panda_session_rank(session) >= panda_session_size(session));
         CHECK(panda_session_parent(session) == 0);
-        /* The other child may have ended before this one joined: then it is not told of it. */
+        /* The other child may have ended before this one joined. Then no event for it comes. */
         uint32_t founders = (1u << panda_session_size(session)) - 1;
         OK(panda_session_wait_until(session, are_known, &founders, PANDA_FOREVER));
         OK(panda_port_send_synchronously(port, 0, panda_session_rank(session), text_message("hello")));
@@ -125,7 +125,7 @@ int main(int count, char **arguments)
         IS(PANDA_BAD_ARGUMENT, panda_session_spawn(session, NULL, NULL, 1, ranks));
         spawn_with_options(session, port, arguments[0]);
     }
-    /* Those that come meet all that began the session, so nobody leaves before. */
+    /* Newcomers connect to all founders, so no founder leaves before. */
     if (count == 1) {
         OK(panda_comm_everyone(session, &all));
         OK(panda_comm_barrier(all));

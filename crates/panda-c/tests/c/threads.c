@@ -1,4 +1,4 @@
-/* Threads of either kind, and what they wait for each other by. */
+/* Threads of either kind, and their synchronization. */
 #include "check.h"
 #include <unistd.h>
 

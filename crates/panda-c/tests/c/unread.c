@@ -1,4 +1,4 @@
-/* A part of this process sends another far more than that asks for, from an upcall, which is never held. */
+/* A part of this process sends far more than another receives, from an upcall, which is never held. */
 #include "check.h"
 #include <time.h>
 
@@ -10,7 +10,7 @@ static void begin(void *context, panda_rank from, uint32_t tag, panda_message *m
 {
     static const char bytes[LENGTH];
     (void)context, (void)from, (void)tag, (void)message;
-    /* To the end of its session, if that comes before. */
+    /* The session may end first. */
     for (uint32_t number = 0; number < 64; number++)
         if (panda_port_send_bytes(flood, 1, number, bytes, sizeof bytes) != PANDA_OK)
             return;

@@ -1,4 +1,4 @@
-//! The examples, over each platform; and as who has installed the library builds them.
+//! The examples, over each platform, and built by a user of the installed library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,10 +42,11 @@ fn work_queue() {
     });
 }
 
-/// The document's program is one that compiles and says what is said of it.
+/// The document's program compiles, and prints the documented text.
 #[test]
 fn the_program_in_the_documentation() {
-    let document = fs::read_to_string(root().join("../../docs/panda.md")).expect("the document");
+    let document =
+        fs::read_to_string(root().join("../../docs/tutorial/panda.md")).expect("the document");
     let begin = document.find("```c\n").expect("a program in C") + "```c\n".len();
     let length = document[begin..].find("```").expect("its end");
     let source = folder().join("document.c");
@@ -67,7 +68,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// `make install` puts library, header and what pkg-config reads where they are found, and `make uninstall` takes them away.
+/// `make install` puts library, header and the file for pkg-config where they are found, and
+/// `make uninstall` removes them.
 #[test]
 fn an_installed_library() {
     if !is_there("make", "make") || !is_there("pkg-config", "pkg-config") {

@@ -1,6 +1,7 @@
-//! The header is what the comments of the source say. (That it compiles as C and as C++ the programs of the other tests show.)
+//! The header consists of the comments of the source. (The programs of the other tests show that it
+//! compiles as C and as C++.)
 //!
-//! `PANDA_WRITE_HEADER=1 cargo test -p antiphon-panda-c header` writes it anew.
+//! `PANDA_WRITE_HEADER=1 cargo test -p antiphon-panda-c header` writes it again.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ const BEGIN: &str = "\
  *
  * A program is started as N processes, for instance by `antiphon launch -n 4 --over tcp ./program`; each joins the session and gets a rank. It is compiled and linked with
  *     cc program.c $(pkg-config --cflags --libs panda)
- * What a session is and does is in docs/panda.md; here is what each function does. This file is made from the library's source.
+ * What a session is and does is in docs/reference/panda.md; here is what each function does. This file is made from the library's source.
  *
  * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
@@ -52,7 +53,7 @@ const END: &str = "
 #endif
 ";
 
-/// What the header has, in order, and the files that say so.
+/// The topics of the header, in order, and their source files.
 const TOPICS: [(&str, &[&str]); 9] = [
     ("statuses", &["status.rs", "given.rs"]),
     ("messages", &["message.rs"]),
@@ -94,7 +95,7 @@ fn topic(files: &[&str]) -> String {
         .expect("the source is read")
         .write(&mut text);
     let text = String::from_utf8(text).expect("text");
-    // To C a handle is something that changes, although Rust shares it between threads.
+    // For C a handle is mutable, although Rust shares it between threads.
     let handles = [
         "session",
         "spawned",

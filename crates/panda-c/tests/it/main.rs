@@ -1,4 +1,4 @@
-//! The portability layer as programs in C see it.
+//! The portability layer as programs in C use it.
 
 mod examples;
 mod header;

@@ -1,4 +1,5 @@
-//! Programs in C over each platform, linked statically and dynamically. Each checks its own results and exits with 1 where one does not hold.
+//! Programs in C over each platform, linked statically and dynamically. Each checks its own results
+//! and exits with 1 if one is wrong.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::support::{Linked, compiled, output, run, session};
 const PLATFORMS: [Over; 4] = [Over::Shm, Over::Tcp, Over::Udp, Over::Mpi];
 const BOTH: [Linked; 2] = [Linked::Statically, Linked::Dynamically];
 
-/// A program that starts no session by the environment.
+/// Returns the command for a program that joins no session by its environment.
 fn alone(program: &Path) -> Command {
     let mut command = Command::new("timeout");
     command.arg("120").arg(program);
@@ -22,7 +23,7 @@ fn alone(program: &Path) -> Command {
     command
 }
 
-/// Such a program, linked in both ways.
+/// Runs such a program, linked in both ways.
 fn by_itself(source: &str) {
     for linked in BOTH {
         run(&mut alone(&compiled(source, linked)));
@@ -59,13 +60,14 @@ fn a_program_in_another_language() {
     by_itself("tests/c/header.cpp");
 }
 
-/// Handlers of exit() and destructors of thread keys may call the library, although the thread's own values are gone.
+/// Handlers of exit() and destructors of thread keys may call the library, although the thread's
+/// own values are gone.
 #[test]
 fn the_end_of_a_process_and_of_a_thread() {
     by_itself("tests/c/late.c");
 }
 
-/// What leaves a callback otherwise than by returning ends the process, in words.
+/// A callback that ends other than by returning ends the process, with a message.
 #[test]
 fn callbacks_that_do_not_return() {
     const SIGABRT: i32 = 6;
@@ -94,7 +96,7 @@ fn callbacks_that_do_not_return() {
     }
 }
 
-/// Runs a program over each platform, where nobody fails; what was said.
+/// Runs a program over each platform, where no process fails, and checks its output.
 pub fn over_all(size: u32, program: &Path, arguments: &[&str], check: impl Fn(Over, &[String])) {
     for over in PLATFORMS {
         if let Some(ran) = session(over, size, program, arguments) {
@@ -124,6 +126,11 @@ fn ports_and_calls() {
 #[test]
 fn groups() {
     everywhere("tests/c/groups.c", 3);
+}
+
+#[test]
+fn the_state_of_a_group() {
+    everywhere("tests/c/state.c", 3);
 }
 
 #[test]
@@ -162,7 +169,7 @@ fn a_process_that_is_started_by_hand() {
     assert_eq!((greeting.from, greeting.tag), (1, 1));
 }
 
-/// Over Open MPI nobody outlives a process that is killed.
+/// Over Open MPI no process outlives one that is killed.
 const SURVIVING: [Over; 3] = [Over::Shm, Over::Tcp, Over::Udp];
 
 #[test]
@@ -209,7 +216,7 @@ fn a_group_that_cannot_go_on() {
     }
 }
 
-/// Whether a program can be called; else says why a test is skipped.
+/// Returns whether a program can be called. Otherwise says why a test is skipped.
 pub fn is_there(program: &str, package: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
     if !is_there {
@@ -218,7 +225,7 @@ pub fn is_there(program: &str, package: &str) -> bool {
     is_there
 }
 
-/// Runs a program while its memory is watched; it ends with 9 if something is wrong with that.
+/// Runs a program while its memory is checked. It exits with 9 on a fault.
 fn watched(source: &str) -> Output {
     let mut command = alone(Path::new("valgrind"));
     command
@@ -232,7 +239,7 @@ fn watched(source: &str) -> Output {
     output(&mut command)
 }
 
-/// No leak, no access that is not valid, and nothing that was not written is looked at.
+/// There is no leak, no invalid access, and no read of uninitialized memory.
 #[test]
 fn memory() {
     if !is_there("valgrind", "valgrind") {
@@ -249,7 +256,7 @@ fn memory() {
     }
 }
 
-/// That the check of memory can fail: a program that forgets a message.
+/// The memory check can fail: this program leaks a message.
 #[test]
 fn memory_that_is_lost_is_found() {
     if !is_there("valgrind", "valgrind") {

@@ -1,4 +1,5 @@
-//! What tests have in common: the libraries that cargo built with them, a C compiler, and processes of a session.
+//! Common parts of the tests: the libraries that cargo built with them, a C compiler, and processes
+//! of a session.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,19 +12,20 @@ use std::time::Duration;
 
 use antiphon_launch::{Launch, LaunchError, Over, Signals};
 
-/// What the static library needs besides itself.
+/// Libraries that the static library needs.
 pub const SYSTEM_LIBRARIES: [&str; 4] = ["-lpthread", "-ldl", "-lm", "-lgcc_s"];
 
 /// How long the processes of a session may take before they are killed, and the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The package.
+/// Returns the folder of this package.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder where cargo put a library when it built this test: the test's own, since the package has no hash in the names of libraries that others may link with. The one above
-/// it has what `cargo build` last put there, which may be older.
+/// Returns the folder where cargo put a library when it built this test. It is the test's own
+/// folder, because the names of libraries for linking have no hash. The folder above
+/// holds the output of the last `cargo build`, which may be older.
 pub fn library(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running program has a path");
     let library = test.with_file_name(name);
@@ -35,14 +37,15 @@ pub fn library(name: &str) -> PathBuf {
     library
 }
 
-/// How a program is linked.
+/// The way to link a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linked {
     Statically,
     Dynamically,
 }
 
-/// The programs of this test, made anew each time, and the shared library by the name that programs know.
+/// The programs of this test, compiled for each run, and the shared library under the name that
+/// programs know.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("a running program has a path");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test.file_name().expect("its name"));
@@ -62,7 +65,7 @@ pub fn folder() -> &'static Path {
     &FOLDER
 }
 
-/// A command that must succeed; what it wrote to standard output.
+/// Runs a command that must succeed, and returns its standard output.
 pub fn run(command: &mut Command) -> String {
     let output = output(command);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -76,7 +79,7 @@ pub fn output(command: &mut Command) -> Output {
         .unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Compiles a program; its path.
+/// Compiles a program, and returns its path.
 pub fn compiled(source: &str, linked: Linked) -> PathBuf {
     let source = root().join(source);
     let stem = source.file_stem().and_then(OsStr::to_str).expect("a name");
@@ -105,21 +108,22 @@ pub fn compiled(source: &str, linked: Linked) -> PathBuf {
     program
 }
 
-/// A number that no other caller in this process gets.
+/// Returns a number that no other caller in this process gets.
 fn unique() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// How the processes of a session ended, and what they wrote.
+/// The ends of a session's processes, and their output.
 pub struct Ran {
-    /// Who failed, in words.
+    /// The processes that failed, in words.
     pub summary: Option<String>,
     pub said: Vec<String>,
 }
 
-/// Runs a program as `size` processes over a platform; nothing if the platform is not installed. Processes that take too long are killed.
+/// Runs a program as `size` processes over a platform. Returns `None` if the platform is not
+/// installed. Processes that take too long are killed.
 pub fn session(over: Over, size: u32, program: &Path, arguments: &[&str]) -> Option<Ran> {
     let running = match Launch::new(over, size, program).args(arguments).start() {
         Err(LaunchError::NoMpi) => {

@@ -1,21 +1,28 @@
 //! The offset between the clocks of two processes, from exchanges between them.
 //!
-//! One process asks the other for its clock: it reads its own clock before it asks (t₁) and after
-//! the answer has come (t₂), and the other reads its clock in between (τ). So the other's clock is
-//! ahead by at least τ − t₂ and at most τ − t₁, whatever the messages took. The middle of that
-//! interval is off by at most half the round trip, so the exchange with the shortest round trip
-//! counts (F. Cristian, *Probabilistic clock synchronization*, Distributed Computing 3, 1989; D. L.
-//! Mills, RFC 5905).
+//! One process asks the other for its clock. It reads its own clock before it asks (t₁) and after
+//! the answer has come (t₂). The other reads its clock in between (τ). So the other clock is ahead
+//! by at least τ − t₂ and at most τ − t₁, however long the messages took:
+//!
+//! ```text
+//!   other               τ
+//!                    ↗     ↘
+//!   this          t₁         t₂
+//! ```
+//!
+//! The middle of that interval is off by at most half the round trip. So the exchange with the
+//! shortest round trip counts (F. Cristian, *Probabilistic clock synchronization*, Distributed
+//! Computing 3, 1989; D. L. Mills, RFC 5905).
 
 use super::Time;
 
-/// How far another process's clock is ahead of this one's.
+/// The offset of another process's clock from this one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockOffset {
     /// Nanoseconds that the other clock is ahead; negative if it is behind.
     pub offset_ns: i64,
-    /// Nanoseconds by which that may be wrong, either way. No error is larger while the exchange
-    /// lasts.
+    /// Nanoseconds by which `offset_ns` may be wrong, either way. No error is larger while the
+    /// exchange lasts.
     pub uncertainty_ns: u64,
     /// This process's clock in the middle of the exchange.
     pub measured_at: Time,
@@ -33,11 +40,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Returns what it says of the clocks.
+    /// Returns the offset that the exchange shows.
     #[must_use]
     pub fn offset(&self) -> ClockOffset {
         let round_trip = self.came.saturating_sub(self.asked);
-        // Rounded up, so that the interval has both its ends.
+        // Half the trip is rounded up, so that the interval includes both ends.
         let half_ns = round_trip.as_nanos().div_ceil(2);
         let middle = self.asked + round_trip / 2;
         let offset_ns = nanos(self.answered) - nanos(middle);
@@ -49,7 +56,7 @@ impl Exchange {
     }
 }
 
-/// What several exchanges say: the best of them.
+/// The best of several exchanges.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measurement {
     best: Option<ClockOffset>,
@@ -82,8 +89,8 @@ mod tests {
 
     use super::*;
 
-    /// Two clocks: what the second shows when the first shows a time, before or after it, and
-    /// faster or slower.
+    /// Returns the second clock's reading when the first shows `at_ns`. The second is ahead or
+    /// behind, and faster or slower.
     fn other(at_ns: u64, ahead_ns: i64, drift_ppm: i64) -> u64 {
         let at = i128::from(at_ns);
         let drifted = at + at * i128::from(drift_ppm) / 1_000_000;

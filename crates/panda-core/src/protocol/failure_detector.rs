@@ -1,9 +1,11 @@
-//! Who still answers: peers that something waits for are asked now and then, and taken for lost when they are silent for too long.
+//! The failure detector: awaited peers are asked now and then, and taken for lost after too long a
+//! silence.
 //!
-//! Only peers that are watched cost anything, so a session of thousands has no traffic of its own.
+//! Only watched peers cost anything, so a session of thousands has no traffic of its own.
 //!
-//! A message may take longer than a silence to come. No frame comes from its sender meanwhile, and what its receiver is asked lies behind it. So before a peer is asked, or taken for
-//! lost, the platform is asked whether bytes go between the two, which is as good.
+//! A message may take longer than a silence. Meanwhile no frame comes from its sender, and
+//! questions to its receiver lie behind it. So before a peer is asked, or taken for lost, the
+//! detector looks whether bytes move between the two. That is as good as an answer.
 
 use std::time::Duration;
 
@@ -12,10 +14,11 @@ use rustc_hash::FxHashMap;
 use super::Time;
 use crate::{Rank, Transfer};
 
-/// Bytes that may wait for a peer and be questions of ours alone. Its system takes those for it even while it is stopped, so that they were taken says nothing of it.
+/// Bytes that may wait for a peer and be only this process's questions. Its system takes them even
+/// while the peer is stopped, so their receipt proves nothing.
 const QUESTIONS: u64 = 4 << 10;
 
-/// The peers that are watched.
+/// The watched peers.
 #[derive(Debug)]
 pub struct FailureDetector {
     silence: Duration,
@@ -27,12 +30,12 @@ pub struct FailureDetector {
 struct Watched {
     interests: u32,
     heard: Time,
-    /// How far bytes were at the last look at which nothing had been heard.
+    /// Transfer at the last look that found silence.
     transfer: Option<Transfer>,
 }
 
 impl Watched {
-    /// Whether bytes have gone between the two since that was asked last.
+    /// Returns whether bytes have moved between the two since the last call.
     fn goes_on(&mut self, now: Transfer) -> bool {
         self.transfer.replace(now).is_some_and(|before| {
             let waited = before.waiting > QUESTIONS;
@@ -41,17 +44,18 @@ impl Watched {
     }
 }
 
-/// What a look found.
+/// The result of a look.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// To be asked for a sign of life.
+    /// Peers to ask for a sign of life.
     pub ask: Vec<Rank>,
-    /// Silent for too long. Found again after as long, as long as something waits for it.
+    /// Peers that were silent for too long. A peer is found again after as long, while something
+    /// waits for it.
     pub lost: Vec<Rank>,
 }
 
 impl FailureDetector {
-    /// Peers may be silent for so long.
+    /// Makes a detector with the time that peers may be silent.
     #[must_use]
     pub fn new(silence: Duration) -> Self {
         Self {
@@ -61,7 +65,7 @@ impl FailureDetector {
         }
     }
 
-    /// Something waits for a peer.
+    /// Watches a peer, since something waits for it.
     pub fn watch(&mut self, rank: Rank, now: Time) {
         if self.watched.is_empty() {
             self.looked = now;
@@ -76,7 +80,7 @@ impl FailureDetector {
             .interests += 1;
     }
 
-    /// It does no more. The opposite of one [`watch`](Self::watch).
+    /// Ends one [`watch`](Self::watch) of a peer.
     pub fn unwatch(&mut self, rank: Rank) {
         if let Some(watched) = self.watched.get_mut(&rank) {
             watched.interests -= 1;
@@ -86,7 +90,7 @@ impl FailureDetector {
         }
     }
 
-    /// A peer gave a sign of life.
+    /// Notes a peer's sign of life.
     #[inline]
     pub fn heard(&mut self, rank: Rank, now: Time) {
         if let Some(watched) = self.watched.get_mut(&rank) {
@@ -94,7 +98,7 @@ impl FailureDetector {
         }
     }
 
-    /// When to look.
+    /// Returns when to look.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         (!self.watched.is_empty()).then(|| self.looked + self.interval())
@@ -104,7 +108,8 @@ impl FailureDetector {
         self.silence / 4
     }
 
-    /// Looks, if it is time. A process that was itself stopped does not hold that against its peers. Asks for the transfer with those that were not heard of.
+    /// Looks, if it is time, and asks `transfer` about silent peers. A process that was itself
+    /// stopped does not hold that against its peers.
     pub fn tick(&mut self, now: Time, mut transfer: impl FnMut(Rank) -> Transfer) -> Findings {
         let mut findings = Findings::default();
         if self.deadline().is_none_or(|at| at > now) {
@@ -132,7 +137,7 @@ impl FailureDetector {
                 findings.ask.push(rank);
             }
         }
-        // In the order of ranks, whatever came before: a history replays from its seed.
+        // The order of ranks is fixed, so that a history replays from its seed.
         findings.ask.sort_unstable();
         findings.lost.sort_unstable();
         self.looked = now;

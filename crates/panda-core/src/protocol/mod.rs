@@ -1,6 +1,8 @@
-//! The protocols: state machines without I/O, clocks or threads, driven alike by the simulator and by the real platforms.
+//! The protocols: state machines without I/O, clocks or threads, driven alike by the simulator and
+//! by the real platforms.
 //!
-//! Input is the time and what happened; output are [`Action`]s. [`Stack`] is all of them as one process has them.
+//! Input is the time and events; output are [`Action`]s. [`Stack`] holds all protocols of one
+//! process.
 
 use std::time::Duration;
 
@@ -20,5 +22,5 @@ pub use presence::{PeerEvent, PeerNews};
 pub use stack::{Action, Answer, Delivery, GroupId, Stack};
 pub use stack::{Content, Envelope, Incoming};
 
-/// A time, from some moment before the session began.
+/// A time since some moment before the session began.
 pub type Time = Duration;

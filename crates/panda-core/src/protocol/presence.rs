@@ -1,4 +1,4 @@
-//! Which peers are there, as a program that follows them is told.
+//! The presence of peers, as a program that follows them is told.
 //!
 //! The events of one peer alternate, whatever protocols and platforms find out, and how often:
 //!
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::Rank;
 
-/// What a program is told of a peer.
+/// An event of a peer, for the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerEvent {
     /// The peer is there: it has joined, or it was lost and is heard of again.
@@ -31,24 +31,24 @@ pub enum PeerEvent {
     },
 }
 
-/// An event of a peer, for one of the upcalls that were registered.
+/// An event of a peer, for a registered upcall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerNews {
     /// The number of the upcall.
     pub follower: u64,
     /// The peer.
     pub rank: Rank,
-    /// What is told of it.
+    /// The event.
     pub event: PeerEvent,
 }
 
-/// How a peer is that is not as it began.
+/// The state of a peer that is not as it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Here,
     Away {
         how: PeerEvent,
-        /// The same process may be heard of again.
+        /// Whether the same process may be heard of again.
         may_return: bool,
     },
 }
@@ -59,13 +59,13 @@ pub struct Presence {
     own: Rank,
     founders: u32,
     states: BTreeMap<Rank, State>,
-    /// The number of the upcall that is told; 0 if the program follows nobody.
+    /// Number of the current upcall; 0 if the program follows no peers.
     follower: u64,
     news: Vec<PeerNews>,
 }
 
 impl Presence {
-    /// Returns the peers of a process whose session began with so many.
+    /// Returns the peers of a process whose session began with `founders` processes.
     #[must_use]
     pub fn new(own: Rank, founders: u32) -> Self {
         Self {
@@ -77,8 +77,8 @@ impl Presence {
         }
     }
 
-    /// An upcall is to be told from now on, beginning with what is known of all peers. Upcalls are
-    /// numbered from 1; of several the last one is told.
+    /// Directs news to an upcall from now on, beginning with all that is known. Upcalls are
+    /// numbered from 1; the last one counts.
     pub fn follow(&mut self, follower: u64) {
         if follower <= self.follower {
             return;
@@ -102,14 +102,14 @@ impl Presence {
         self.follower != 0
     }
 
-    /// A process has joined.
+    /// Notes that a process has joined.
     pub fn joined(&mut self, rank: Rank) {
         if rank != self.own && !self.is_here(rank) {
             self.comes(rank);
         }
     }
 
-    /// A peer that was silent is heard of again.
+    /// Notes that a silent peer is heard of again.
     pub fn back(&mut self, rank: Rank) {
         let state = self.states.get(&rank);
         if matches!(state, Some(State::Away { may_return, .. }) if *may_return) {
@@ -117,7 +117,7 @@ impl Presence {
         }
     }
 
-    /// A peer is away. Of one that is known to be away already nothing new is told.
+    /// Notes that a peer is away. If that was known, nothing new is reported.
     pub fn gone(&mut self, rank: Rank, how: PeerEvent, may_return: bool) {
         if rank == self.own {
             return;
@@ -136,14 +136,14 @@ impl Presence {
         }
     }
 
-    /// A peer is not listened to any more, though it may live.
+    /// Notes that a peer is not heard any more, though it may live.
     pub fn bar(&mut self, rank: Rank) {
         if let Some(State::Away { may_return, .. }) = self.states.get_mut(&rank) {
             *may_return = false;
         }
     }
 
-    /// Returns whether a peer's silence is to be noticed, or its end.
+    /// Returns whether a peer's silence or end is to be noticed.
     #[must_use]
     pub fn is_watched(&self, rank: Rank) -> bool {
         let is_gone = || {
@@ -161,7 +161,7 @@ impl Presence {
         known.filter(|rank| self.is_watched(*rank))
     }
 
-    /// Returns what is to be told, in order. Empty again afterwards.
+    /// Takes the news in order.
     pub fn news(&mut self) -> std::vec::Drain<'_, PeerNews> {
         self.news.drain(..)
     }
@@ -206,7 +206,7 @@ mod tests {
         PeerEvent::Lost { why: why.into() }
     }
 
-    fn told(presence: &mut Presence) -> Vec<(Rank, PeerEvent)> {
+    fn reported(presence: &mut Presence) -> Vec<(Rank, PeerEvent)> {
         let news = presence.news().map(|news| (news.rank, news.event));
         news.collect()
     }
@@ -217,7 +217,7 @@ mod tests {
         presence.joined(5);
         presence.gone(1, PeerEvent::Left, false);
         presence.gone(4, lost("was never met"), true);
-        assert_eq!(told(&mut presence), [], "nobody follows");
+        assert_eq!(reported(&mut presence), [], "nobody follows");
         assert_eq!(presence.watched().count(), 0);
         presence.follow(1);
         let all = [
@@ -228,11 +228,11 @@ mod tests {
             (4, lost("was never met")),
             (5, PeerEvent::Joined),
         ];
-        assert_eq!(told(&mut presence), all);
+        assert_eq!(reported(&mut presence), all);
         assert_eq!(presence.watched().collect::<Vec<_>>(), [2, 4, 5]);
         // An earlier one that comes too late is not told.
         presence.follow(1);
-        assert_eq!(told(&mut presence), []);
+        assert_eq!(reported(&mut presence), []);
         presence.follow(2);
         assert!(presence.news().all(|news| news.follower == 2));
     }
@@ -241,7 +241,7 @@ mod tests {
     fn each_loss_is_told_once_and_a_return_too() {
         let mut presence = Presence::new(OWN, FOUNDERS);
         presence.follow(1);
-        let _ = told(&mut presence);
+        let _ = reported(&mut presence);
         presence.gone(1, lost("is silent"), true);
         presence.gone(1, lost("is silent still"), true);
         assert!(presence.is_watched(1), "it may be heard of");
@@ -254,12 +254,12 @@ mod tests {
         assert!(!presence.is_watched(1));
         presence.back(1);
         let events = [lost("is silent"), PeerEvent::Joined, lost("is silent")];
-        assert_eq!(told(&mut presence), events.map(|event| (1, event)));
+        assert_eq!(reported(&mut presence), events.map(|event| (1, event)));
         // Another process in its place.
         presence.joined(1);
         presence.joined(OWN);
         presence.gone(OWN, PeerEvent::Left, false);
-        assert_eq!(told(&mut presence), [(1, PeerEvent::Joined)]);
+        assert_eq!(reported(&mut presence), [(1, PeerEvent::Joined)]);
         assert!(presence.is_watched(1) && !presence.is_watched(OWN));
     }
 
@@ -269,17 +269,17 @@ mod tests {
         presence.follow(1);
         presence.gone(2, lost("sends too much"), true);
         presence.bar(2);
-        let _ = told(&mut presence);
+        let _ = reported(&mut presence);
         presence.back(2);
-        assert_eq!(told(&mut presence), []);
+        assert_eq!(reported(&mut presence), []);
         assert!(!presence.is_watched(2));
         presence.joined(2);
-        assert_eq!(told(&mut presence), [(2, PeerEvent::Joined)]);
+        assert_eq!(reported(&mut presence), [(2, PeerEvent::Joined)]);
     }
 
     proptest! {
-        /// Whatever happens, and whenever the program registers, the events of a peer alternate,
-        /// and the last one says how the peer is.
+        /// Checks that the events of a peer alternate, and that the last one gives its state. That
+        /// holds whatever happens, and whenever the program registers.
         #[test]
         fn events_alternate(
             steps in proptest::collection::vec((0..5_u8, 0..6_u32), 0..80),

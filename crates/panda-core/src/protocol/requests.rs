@@ -1,6 +1,7 @@
 //! Requests that wait for a peer: synchronous sends and remote procedure calls.
 //!
-//! Links deliver once or report the peer lost, so a call is executed at most once without any numbers of its own; an answer to a request that has ended is dropped.
+//! Links deliver once or report the peer lost. So a call runs at most once, without numbers of its
+//! own. An answer to an ended request is dropped.
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -14,48 +15,50 @@ use crate::message::Message;
 /// A request of this process.
 pub type RequestId = u64;
 
-/// Bits of a number that count the requests of one life of a process, at least: a life that made more in each millisecond might take the next one's.
+/// Least number of bits that count the requests of one life of a process. A life with more requests
+/// in each millisecond might use the next one's numbers.
 const COUNT_BITS: u32 = 20;
 
-/// The number before the first of a process of this birth. No two lives of a rank use the same ones: what the earlier one asked may be answered when the later one is there.
+/// Returns the number before the first of a process of this birth. No two lives of a rank use the
+/// same numbers: an earlier life's request may be answered when the later one is there.
 #[must_use]
 pub fn before_first(birth: u64) -> RequestId {
     birth.wrapping_shl(COUNT_BITS) & (PLAIN - 1)
 }
 
-/// The numbers above are of requests that the stack of protocols does not know of.
+/// Base of the numbers of requests that the stack of protocols does not know.
 const PLAIN: RequestId = 1 << 63;
 
-/// The number of the nth of those.
+/// Returns the number of the nth plain request.
 #[inline]
 #[must_use]
 pub fn plain(nth: u64) -> RequestId {
     PLAIN + nth
 }
 
-/// Whether a request is one of those.
+/// Returns whether a request is plain.
 #[inline]
 #[must_use]
 pub fn is_plain(id: RequestId) -> bool {
     id > PLAIN
 }
 
-/// Why a request failed.
+/// Reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The peer is lost; what was asked may or may not have been done.
+    /// The peer is lost. The requested action may or may not have been done.
     Lost {
         /// The peer.
         rank: Rank,
-        /// In words, to follow its name.
+        /// Reason, in words that follow its name.
         why: String,
     },
-    /// The deadline passed; what was asked may still be done.
+    /// The deadline passed. The requested action may still be done.
     TimedOut {
         /// The peer.
         rank: Rank,
     },
-    /// Nobody has registered what was called.
+    /// The called service is not registered.
     NoService {
         /// The peer.
         rank: Rank,
@@ -69,20 +72,20 @@ pub enum Failure {
     Mismatch {
         /// The peer.
         rank: Rank,
-        /// In words, to follow its name.
+        /// Reason, in words that follow its name.
         why: String,
     },
-    /// What the peer, or this process, combines values with panicked.
+    /// The function with which the peer, or this process, combines values panicked.
     Panicked {
         /// The process.
         rank: Rank,
-        /// In words: where it was given, and what it said.
+        /// Its place in the program, and the text of the panic.
         why: String,
     },
 }
 
 impl Failure {
-    /// The peer.
+    /// Returns the peer.
     #[inline]
     #[must_use]
     pub fn rank(&self) -> Rank {
@@ -97,7 +100,7 @@ impl Failure {
     }
 }
 
-/// The requests that wait.
+/// The waiting requests.
 #[derive(Debug, Default)]
 pub struct Requests {
     last: RequestId,
@@ -115,7 +118,7 @@ struct Pending {
 pub type Ended = (RequestId, Rank, Result<Message, Failure>);
 
 impl Requests {
-    /// Those of a process of this birth.
+    /// Makes the requests of a process of this birth.
     #[must_use]
     pub fn of(birth: u64) -> Self {
         let last = before_first(birth);
@@ -125,7 +128,7 @@ impl Requests {
         }
     }
 
-    /// A new request.
+    /// Begins a new request.
     #[inline]
     pub fn begin(&mut self, peer: Rank, deadline: Option<Time>) -> RequestId {
         self.last += 1;
@@ -133,14 +136,14 @@ impl Requests {
         self.last
     }
 
-    /// A new request that has its number already.
+    /// Notes a new request that has its number already.
     #[inline]
     pub fn note(&mut self, id: RequestId, peer: Rank, deadline: Option<Time>) {
         self.pending.insert(id, Pending { peer, deadline });
         self.deadlines.extend(deadline.map(|at| (at, id)));
     }
 
-    /// An answer; none if the request has ended or was for somebody else.
+    /// Ends a request by an answer; returns `None` if it has ended or was to another peer.
     pub fn answered(
         &mut self,
         from: Rank,
@@ -176,7 +179,7 @@ impl Requests {
             .collect()
     }
 
-    /// When [`tick`](Self::tick) is next needed.
+    /// Returns when [`tick`](Self::tick) is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(at, _)| *at)
@@ -195,7 +198,7 @@ impl Requests {
         ended
     }
 
-    /// Ends a request, if it has not ended; whom it waited for.
+    /// Ends a request, if it has not ended, and returns its peer.
     #[inline]
     pub fn end(&mut self, id: RequestId) -> Option<Rank> {
         let pending = self.pending.remove(&id)?;
@@ -203,7 +206,7 @@ impl Requests {
         Some(pending.peer)
     }
 
-    /// A request that has ended has no deadline.
+    /// Forgets the deadline of an ended request.
     fn forget(&mut self, id: RequestId, deadline: Option<Time>) {
         if let Some(at) = deadline {
             self.deadlines.remove(&(at, id));

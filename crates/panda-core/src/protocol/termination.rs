@@ -1,23 +1,26 @@
-//! Quiescence: whether all processes are passive and no message of work is under way.
+//! The detection of quiescence: all processes are passive and no message of work is under way.
 //!
-//! Termination and deadlock are both quiescent. The program tells them apart by what each process
-//! reports of itself.
+//! Termination and deadlock are both quiescent. The program tells them apart by the processes'
+//! reports.
 //!
 //! The method is F. Mattern's with four counters (*Algorithms for distributed termination
 //! detection*, Distributed Computing 2, 1987). An initiator asks all processes how many messages
-//! they have sent and received, in waves. It announces quiescence where what one wave counted as
-//! received equals what the next counted as sent. Let R and S be what is received and sent in
-//! truth, t₂ the end of the first wave and t₃ the beginning of the second, R* the first wave's
-//! received and S′ the second wave's sent. Counters only grow, so R* ≤ R(t₂) ≤ S(t₂) ≤ S(t₃) ≤ S′.
-//! Where R* = S′ nothing was under way at t₂, and nobody has sent anything between t₂ and its
-//! answer to the second wave.
+//! they have sent and received, in waves. It announces quiescence if one wave's received count
+//! equals the next wave's sent count. Let R and S be the true numbers of received and sent
+//! messages. Let t₂ be the end of the first wave and t₃ the beginning of the second. Let R* be the
+//! first wave's received count and S′ the second wave's sent count. Counters only grow, so R* ≤
+//! R(t₂) ≤ S(t₂) ≤ S(t₃) ≤ S′. If R* = S′ nothing was under way at t₂, and no process has sent
+//! anything between t₂ and its answer to the second wave.
 //!
-//! Three things are added to it:
+//! Four things are added to it:
 //!
 //! - A process answers when it is passive, as Safra's token waits (E. W. Dijkstra, EWD 998, 1987).
 //!   A wave waits for the active ones, without traffic.
 //! - A wave begins where the one before counted alike, or where a process says that it has been
 //!   active since its answer. A process says that once a wave. So no wave repeats without a cause.
+//! - The initiator counts itself when a wave begins. It announces nothing if its program has been
+//!   active since: a program that alone acts on verdicts, at the initiator, hears of none that is
+//!   older than its act.
 //! - The counters are edges, one for each peer. Messages to a process that has left, and all of one
 //!   that is lost, are written off. A process that leaves tells each peer how many messages it has
 //!   sent to it, and the peer counts for it from then on. Each change of the members begins the
@@ -47,27 +50,28 @@ use counters::{Excluded, Sample};
 /// A moment at which all processes were passive and no message of work was under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Verdicts are numbered from 1.
+    /// Number of the verdict, from 1.
     pub number: u64,
-    /// What each process that took part reported of itself, by rank.
+    /// Reports of all processes that took part, by rank.
     pub reports: Vec<(Rank, Message)>,
     /// Processes that were lost until then, whose messages are written off.
     pub lost: Vec<Rank>,
 }
 
-/// What a program is told.
+/// An event of the detection, for the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// All was quiescent.
     Quiescent(Arc<Verdict>),
-    /// A peer has taken this process for lost, so the others go on without it. The last event.
+    /// A peer has taken this process for lost, so the others go on without it. This is the last
+    /// event.
     Excluded {
         /// The peer.
         by: Rank,
     },
 }
 
-/// What the detection wants done.
+/// The actions that the detection asks for.
 #[derive(Debug, Default)]
 pub struct Output {
     /// Messages for links.
@@ -76,20 +80,21 @@ pub struct Output {
     pub events: Vec<Event>,
     /// Peers to watch from now on.
     pub watch: Vec<Rank>,
-    /// Peers to watch no more: those of before.
+    /// Peers to watch no more, from the earlier lists.
     pub unwatch: Vec<Rank>,
 }
 
-/// How a process went.
+/// The way in which a process went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Departure {
-    /// It left, and told each peer up to a rank what it had sent to it: it knew no others.
+    /// It left. It told each peer up to a rank how many messages it had sent there, since it knew
+    /// no others.
     Left { knew: Rank },
     /// It was lost.
     Lost,
 }
 
-/// What one process tells another.
+/// A message between the processes of the detection.
 #[derive(Debug, Serialize, Deserialize)]
 enum Letter {
     /// A wave: asks for counters.
@@ -99,7 +104,7 @@ enum Letter {
         verdict: u64,
         /// Whether the wave may end in a verdict.
         wants_report: bool,
-        /// Those that take part no more: the wave counts without them.
+        /// Processes that take part no more: the wave counts without them.
         gone: Vec<(Rank, Departure)>,
     },
     /// The answer of a passive process. Its report follows if it was wanted.
@@ -109,13 +114,13 @@ enum Letter {
         verdict: u64,
         sent: u64,
         received: u64,
-        /// Peers that it has lost, and that the wave counts with.
+        /// Peers that it has lost, and that the wave counts.
         lost: Vec<Rank>,
     },
     /// The process is passive, and was active since it answered a wave.
     Changed { wave: u64 },
-    /// The process takes part no more. It has sent so many messages to the one that reads this,
-    /// and knew no process of a higher rank than that.
+    /// The sender takes part no more. It has sent so many messages to the receiver, and knew no
+    /// process of a higher rank than `knew`.
     Left { sent: u64, knew: Rank },
     /// A verdict.
     Verdict {
@@ -123,7 +128,7 @@ enum Letter {
         reports: Vec<(Rank, Vec<u8>)>,
         lost: Vec<Rank>,
     },
-    /// The one that reads this was taken for lost.
+    /// The receiver was taken for lost.
     Excluded,
 }
 
@@ -138,11 +143,12 @@ enum Part {
     Over,
 }
 
-/// What is known of a process that takes part no more.
+/// The knowledge of a process that takes part no more.
 #[derive(Debug, Clone, Copy)]
 enum Gone {
-    /// It left, and had sent so many messages here. It knew no process of a higher rank than that.
-    Left { told: u64, knew: Rank },
+    /// It left, and had sent so many messages here. It knew no process of a higher rank than
+    /// `knew`.
+    Left { reported: u64, knew: Rank },
     /// It was lost.
     Lost,
 }
@@ -165,7 +171,7 @@ struct Asked {
     gone: Vec<(Rank, Departure)>,
 }
 
-/// A wave that it has answered. It has not said since that it was active.
+/// A wave that it has answered, without a report of activity since.
 #[derive(Debug)]
 struct Answered {
     by: Rank,
@@ -173,51 +179,51 @@ struct Answered {
     activations: u32,
 }
 
-/// What an initiator knows of its waves.
+/// An initiator's state of its waves.
 #[derive(Debug, Default)]
 struct Lead {
     /// The last wave.
     wave: u64,
-    /// Whether it has not ended.
+    /// Whether the last wave has not ended.
     is_open: bool,
-    /// Those that have not answered it.
+    /// Processes that have not answered it.
     awaited: BTreeSet<Rank>,
-    /// What it has counted.
+    /// Counts of the wave.
     sent: u64,
     received: u64,
     reports: Vec<(Rank, Message)>,
-    /// How often this process had been active when it was counted.
+    /// This process's number of activations when it was counted.
     activations: u32,
     /// Whether a process was active since its answer.
     is_changed: bool,
-    /// What the wave before it, of the same processes, had counted as received.
+    /// Received count of the previous wave of the same processes.
     before: Option<u64>,
     /// Whether the next wave may begin.
     is_due: bool,
 }
 
-/// The detection as one process takes part in it.
+/// The detection at one process.
 #[derive(Debug)]
 pub struct Termination {
     rank: Rank,
-    /// Processes of lower ranks are there, or were: those that the session began with, and those that
-    /// joined before this one.
+    /// Bound below which all ranks are there, or were: founders, and processes that joined before
+    /// this one.
     founders: u32,
-    /// Those that joined later.
+    /// Processes that joined later.
     later: BTreeSet<Rank>,
-    /// Those that take part no more. A rank never comes back: a process that is started again under
-    /// it does not take part.
+    /// Processes that take part no more. A rank never comes back: a process restarted under it does
+    /// not take part.
     gone: BTreeMap<Rank, Gone>,
-    /// Those that have left by the word of an initiator. Their own has not come yet.
+    /// Processes that have left by an initiator's word. Their own has not come yet.
     leaving: BTreeSet<Rank>,
-    /// Those that are gone and there again, and are to be told so.
+    /// Gone processes that are there again, and are to be told that they are excluded.
     back: BTreeSet<Rank>,
     part: Part,
     asked: Option<Asked>,
     answered: Option<Answered>,
     lead: Lead,
     verdict: Arc<Verdict>,
-    /// Those that are watched, and those that are to be.
+    /// Watched peers, and peers to watch.
     watched: Vec<Rank>,
     wanted: Vec<Rank>,
     out: Output,
@@ -226,7 +232,7 @@ pub struct Termination {
 }
 
 impl Termination {
-    /// The part of a process in a session that began with so many.
+    /// Makes the part of a process in a session of `founders` founders.
     #[must_use]
     pub fn new(rank: Rank, founders: u32) -> Self {
         let lead = Lead {
@@ -235,7 +241,7 @@ impl Termination {
         };
         Self {
             rank,
-            // Ranks are given in turn.
+            // Ranks are given in turn, so all lower ones exist.
             founders: founders.max(rank + 1),
             later: BTreeSet::new(),
             gone: BTreeMap::new(),
@@ -254,7 +260,7 @@ impl Termination {
         }
     }
 
-    /// Takes what is to be done, if there is anything.
+    /// Takes the actions, if there are any.
     pub fn take_output(&mut self) -> Option<Output> {
         if !std::mem::take(&mut self.has_output) {
             return None;
@@ -325,6 +331,7 @@ impl Termination {
     /// Takes a peer's message.
     ///
     /// # Errors
+    ///
     /// It is none of this protocol's; nothing has changed.
     pub fn receive(&mut self, from: Rank, message: Message) -> Result<(), DecodeError> {
         let (letter, body) = unpack::<Letter>(message)?;
@@ -368,9 +375,15 @@ impl Termination {
                 true => self.lead.is_changed = true,
                 false => self.lead.is_due = true,
             },
-            // It answers a later wave after it said that.
+            // The process answers a later wave after it said that.
             Letter::Changed { .. } => {}
-            Letter::Left { sent, knew } => self.goes(from, Gone::Left { told: sent, knew }),
+            Letter::Left { sent, knew } => self.goes(
+                from,
+                Gone::Left {
+                    reported: sent,
+                    knew,
+                },
+            ),
             Letter::Verdict {
                 number,
                 reports,
@@ -392,7 +405,7 @@ impl Termination {
 
     fn take_ask(&mut self, asked: Asked, verdict: u64) {
         if self.leaving.contains(&asked.by) {
-            // It asked before it left, and its successor has asked since.
+            // The initiator asked before it left, and its successor has asked since.
             return;
         }
         if (asked.gone.iter()).any(|(rank, _)| *rank == self.rank) {
@@ -402,9 +415,10 @@ impl Termination {
             let is_new = self.is_known(rank) && !self.gone.contains_key(&rank);
             match departure {
                 Departure::Lost if is_new => self.goes(rank, Gone::Lost),
-                // It has sent nothing here. One that knew this process tells it what it has sent.
+                // The process has sent nothing here. A process that knew this one reports its count
+                // to it.
                 Departure::Left { knew } if is_new && knew < self.rank => {
-                    self.goes(rank, Gone::Left { told: 0, knew });
+                    self.goes(rank, Gone::Left { reported: 0, knew });
                 }
                 Departure::Left { .. } if is_new => {
                     self.leaving.insert(rank);
@@ -413,7 +427,7 @@ impl Termination {
             }
         }
         if verdict < self.verdict.number {
-            // The initiator before it was lost while it told of that.
+            // The former initiator was lost while it sent that verdict.
             self.send_verdict(asked.by);
         }
         self.answered = None;
@@ -437,7 +451,7 @@ impl Termination {
         lead.reports.push((from, report));
     }
 
-    /// A process takes part no more.
+    /// Notes that a process takes part no more.
     fn goes(&mut self, rank: Rank, how: Gone) {
         self.gone.insert(rank, how);
         self.leaving.remove(&rank);
@@ -446,7 +460,8 @@ impl Termination {
         self.begin_anew();
     }
 
-    /// The members have changed: no wave of before says anything of them.
+    /// Begins the waves anew, since the members have changed and earlier waves say nothing about
+    /// them.
     fn begin_anew(&mut self) {
         self.lead.is_due = true;
         if self.fault.is(Mutant::GoesOnWithWave) {
@@ -473,7 +488,7 @@ impl Termination {
         self.watch();
     }
 
-    /// Does what can be done now.
+    /// Does what is possible now.
     fn settle(&mut self) {
         if let Part::In(counters) = &self.part {
             let counters = counters.clone();
@@ -489,7 +504,7 @@ impl Termination {
         self.watch();
     }
 
-    /// Answers a wave, if the process is passive and knows how those that are gone count.
+    /// Answers a wave, if the process is passive and knows the counts of gone processes.
     fn answer(&mut self, counters: &Counters) {
         let is_resolved = |(rank, departure): &(Rank, Departure)| {
             *departure == Departure::Lost || self.gone.contains_key(rank) || !self.is_known(*rank)
@@ -528,9 +543,9 @@ impl Termination {
     fn sample(&self, counters: &Counters, gone: impl Iterator<Item = Rank>) -> Option<Sample> {
         let excluded = gone.map(|rank| Excluded {
             rank,
-            told: match self.gone.get(&rank) {
-                Some(Gone::Left { told, .. }) if !self.fault.is(Mutant::WritesOffLeft) => {
-                    Some(*told)
+            reported: match self.gone.get(&rank) {
+                Some(Gone::Left { reported, .. }) if !self.fault.is(Mutant::WritesOffLeft) => {
+                    Some(*reported)
                 }
                 _ => None,
             },
@@ -543,7 +558,7 @@ impl Termination {
         counters.sample_or_want(&excluded)
     }
 
-    /// Says that the process was active since its answer, once it is passive.
+    /// Reports activity since the answer, once the process is passive.
     fn tell_change(&mut self, counters: &Counters) {
         let Some(answered) = &self.answered else {
             return;
@@ -563,7 +578,7 @@ impl Termination {
                 if !self.lead.awaited.is_empty() {
                     return;
                 }
-                self.close();
+                self.close(counters);
             }
             let activations = self.lead.activations;
             if !self.lead.is_due && !counters.has_changed_or_want(activations) {
@@ -598,15 +613,20 @@ impl Termination {
         self.lead.awaited = others;
     }
 
-    /// The wave has ended.
-    fn close(&mut self) {
+    /// Closes the wave.
+    ///
+    /// This process was counted when the wave began. Its program may act on the verdict before,
+    /// and then counts that are older than the act must not become the next one.
+    fn close(&mut self, counters: &Counters) {
         let lead = &mut self.lead;
         lead.is_open = false;
         let is_balanced = lead.sent == lead.received;
         let trusts = is_balanced && self.fault.is(Mutant::TrustsOneWave);
-        let is_quiescent = lead.before == Some(lead.sent) || trusts;
+        let announces_stale = self.fault.is(Mutant::AnnouncesStale);
+        let is_stale = !announces_stale && !counters.is_as_in(lead.activations);
+        let is_quiescent = (lead.before == Some(lead.sent) || trusts) && !is_stale;
         lead.before = (!is_quiescent).then_some(lead.received);
-        lead.is_due = lead.is_changed || (is_balanced && !is_quiescent);
+        lead.is_due = lead.is_changed || is_stale || (is_balanced && !is_quiescent);
         if !is_quiescent {
             return;
         }
@@ -654,7 +674,7 @@ impl Termination {
         rank < self.founders || self.later.contains(&rank)
     }
 
-    /// The other processes that take part, by rank.
+    /// Returns the other processes that take part, by rank.
     fn others(&self) -> impl Iterator<Item = Rank> + '_ {
         let all = (0..self.founders).chain(self.later.iter().copied());
         all.filter(|rank| *rank != self.rank && !self.gone.contains_key(rank))
@@ -664,10 +684,10 @@ impl Termination {
         self.others().next().is_none_or(|first| first > self.rank)
     }
 
-    /// Watches those whose loss would leave a process waiting.
+    /// Watches the peers whose loss would leave this process waiting.
     ///
-    /// An initiator watches the processes whose answer, or whose change, it awaits. Any other
-    /// process watches the next below it: so one of them finds the loss of an initiator, and is the
+    /// An initiator watches the processes whose answer or change it awaits. Any other process
+    /// watches the next one below it. So one of them finds the loss of an initiator, and is the
     /// next.
     fn watch(&mut self) {
         let mut watch = Vec::new();

@@ -1,4 +1,4 @@
-//! Headers on the wire: a value in postcard's form with its length before it, then the body.
+//! Headers on the wire: a length, a value in postcard's form, then the body.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,10 +21,11 @@ pub fn pack<H: Serialize>(header: &H, mut body: Message) -> Message {
     body
 }
 
-/// Takes header and body apart.
+/// Splits header and body.
 ///
 /// # Errors
-/// There is no such header; nothing is allocated beyond the message's own length.
+///
+/// There is no such header. Nothing is allocated beyond the message's own length.
 pub fn unpack<H: DeserializeOwned>(mut message: Message) -> Result<(H, Message), DecodeError> {
     let length = u32::from_le_bytes(message.pop()?) as usize;
     if let Some(bytes) = message.front(length) {

@@ -1,4 +1,5 @@
-//! The first member keeps what some member may lack, up to a bound; beyond it messages wait. Whoever has delivered says so, however its messages came, or they would wait for ever.
+//! The first member keeps what some member may lack, up to a bound; beyond it messages wait.
+//! A member reports its deliveries, however its messages came, or they would wait for ever.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use antiphon_panda_core::protocol::{Action, Delivery, Stack, Time};
 
 const GROUP: u64 = 1;
 const STEP: Duration = Duration::from_millis(1);
-/// Long ones, which their sender gives to everybody while the first member tells their places; more of them than the first member's history holds.
+/// Long ones, which their sender gives to everybody while the first member tells their places; more
+/// of them than the first member's history holds.
 const LENGTH: usize = 1 << 20;
 const MESSAGES: usize = 40;
 
@@ -67,7 +69,7 @@ impl Three {
                         .into_iter()
                         .for_each(|frame| self.carry(rank, to, frame));
                 }
-                Action::Deliver(Delivery::Group(_, GroupEvent::Message { .. })) => {
+                Action::Deliver(Delivery::Group(_, GroupEvent::Message { .. }, _)) => {
                     self.delivered[rank as usize] += 1;
                 }
                 _ => {}

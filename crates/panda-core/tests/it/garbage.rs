@@ -1,4 +1,5 @@
-//! Garbage and hostile frames: nothing panics. That what is kept is bounded by what was sent, `lies.rs` asks.
+//! Garbage and hostile frames: nothing panics. That what is kept is bounded by what was sent,
+//! `lies.rs` asks.
 
 use std::time::Duration;
 
@@ -124,7 +125,8 @@ proptest! {
     }
 }
 
-/// A peer that begins operations on ever more lists is found to lie, and what it sent stays bounded; one that is far ahead on one list breaks that list alone.
+/// A peer that begins operations on ever more lists is found to lie, and what it sent stays
+/// bounded; one that is far ahead on one list breaks that list alone.
 #[test]
 fn who_sends_more_steps_than_its_operations_need_is_lost() {
     const LISTS: u64 = 20_000;
@@ -164,7 +166,8 @@ fn for_group(group: u64, note: &[u8]) -> Message {
 /// More than are heard of.
 const GROUPS: u64 = 500_000;
 
-/// Whoever names groups without end is not heard any more; those that were known before, and those that the program joins itself, go on.
+/// A peer that names groups without end is no longer heard. Groups that were known before, and
+/// those that the program joins itself, go on.
 #[test]
 fn groups_that_peers_name_are_bounded() {
     let mut stack = stack::<Through, Sequencer>(usize::MAX);
@@ -173,10 +176,10 @@ fn groups_that_peers_name_are_bounded() {
     let mut is_heard = |group| {
         let taken = stack.frame(NOW, 1, join(group));
         stack.flush(NOW);
-        // Who is not heard is told so.
+        // A peer that is not heard is told so.
         let mut actions = stack.actions().drain(..);
-        let is_told = actions.any(|action| matches!(action, Action::Send(1, _)));
-        assert!(is_told, "group {group}");
+        let is_reported = actions.any(|action| matches!(action, Action::Send(1, _)));
+        assert!(is_reported, "group {group}");
         taken.is_ok()
     };
     let heard = (0..GROUPS).find(|group| !is_heard(*group));
@@ -191,7 +194,8 @@ fn groups_that_peers_name_are_bounded() {
     assert!(stack.frame(NOW, 1, join(GROUPS + 1)).is_err());
 }
 
-/// Hands over what two stacks have for each other, until nothing is left, at a time; what the second is told of a group.
+/// Hands over what two stacks have for each other, until nothing is left, at a time; what the
+/// second is told of a group.
 fn exchange<L: Links, O: Order>(stacks: &mut [Stack<L, O>; 2], now: Duration) -> Vec<GroupEvent> {
     let mut events = Vec::new();
     loop {
@@ -204,7 +208,9 @@ fn exchange<L: Links, O: Order>(stacks: &mut [Stack<L, O>; 2], now: Duration) ->
                     Action::Send(to, frame) if (to as usize) < 2 => {
                         under_way.push((from, to as usize, frame));
                     }
-                    Action::Deliver(Delivery::Group(_, event)) if from == 1 => events.push(event),
+                    Action::Deliver(Delivery::Group(_, event, _)) if from == 1 => {
+                        events.push(event)
+                    }
                     _ => {}
                 }
             }
@@ -219,7 +225,7 @@ fn exchange<L: Links, O: Order>(stacks: &mut [Stack<L, O>; 2], now: Duration) ->
     }
 }
 
-/// Who asks to be let in learns that those whom it asked follow too many groups, and how many.
+/// A joiner learns that the asked processes follow too many groups, and how many.
 #[test]
 fn who_is_not_let_in_is_told_why() {
     const SILENCE: Duration = NOW;
@@ -239,9 +245,9 @@ fn who_is_not_let_in_is_told_why() {
     let named = named.count();
     stacks[1].group(NOW, GROUPS, |group, now, out| group.join(now, out));
     // More than the six silences after which it gives up, and those in which each is asked.
-    let told = (1..100).find_map(|step| exchange(&mut stacks, NOW + SILENCE / 10 * step).pop());
-    let Some(GroupEvent::Expelled { why }) = told else {
-        panic!("{told:?}");
+    let reported = (1..100).find_map(|step| exchange(&mut stacks, NOW + SILENCE / 10 * step).pop());
+    let Some(GroupEvent::Expelled { why }) = reported else {
+        panic!("{reported:?}");
     };
     let expected = format!("rank 0 follows {named} groups already that it is not in, and no more");
     assert!(why.contains(&expected), "{why}");

@@ -1,7 +1,9 @@
-//! A member that lies: of three processes one sends what it should and, between, frames with wrong numbers, cut ones, and ones of earlier. Nothing panics, no
-//! allocation is made that what came does not account for, and what is kept stays within what was sent.
+//! A member that lies: of three processes one sends what it should and, between, frames with wrong
+//! numbers, cut ones, and ones of earlier. Nothing panics, no allocation is made that what came
+//! does not account for, and what is kept stays within what was sent.
 //!
-//! `PANDA_SEEDS` says how many kinds of lies on each kind of platform, `PANDA_SEED` which one alone.
+//! `PANDA_SEEDS` says how many kinds of lies on each kind of platform, `PANDA_SEED` which one
+//! alone.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,7 +20,8 @@ const GROUP: u64 = 7;
 const ROUNDS: u32 = 40;
 const LIAR: Rank = 2;
 const STEP: Duration = Duration::from_millis(20);
-/// What a session may keep for a peer that is slow or silent: its own messages that have no place yet, and the history.
+/// What a session may keep for a peer that is slow or silent: its own messages that have no place
+/// yet, and the history.
 const KEPT: usize = 8 << 20;
 /// Bytes of memory for each that came: a number of one byte becomes an entry of a table.
 const FACTOR: usize = 100;
@@ -225,7 +228,8 @@ impl<L: Links, O: Order> Three<L, O> {
     }
 }
 
-/// Puts another number into one of the headers of a frame, which begin at `at`: each has its length before it.
+/// Puts another number into one of the headers of a frame, which begin at `at`: each has its length
+/// before it.
 fn with_other_number(chance: &mut Chance, frame: &[u8], at: usize) -> Vec<u8> {
     let length_at = |at: usize| {
         let length = frame.get(at..at + 4)?.try_into().ok()?;

@@ -1,4 +1,5 @@
-//! Two ends of a link that both live again while frames of their earlier lives are under way: they meet, whatever crosses.
+//! Two ends of a link that both live again while frames of their earlier lives are under way: they
+//! meet, whatever crosses.
 
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ impl End {
     }
 }
 
-/// Each end takes what is under way to it; all of that crosses. Whoever begins anew says something, as protocols do.
+/// Each end takes what is under way to it; all of that crosses. Whoever begins anew says something,
+/// as protocols do.
 fn cross(now: Time, ends: &mut [End; 2]) {
     let mut sent = [Vec::new(), Vec::new()];
     for (end, sent) in ends.iter_mut().zip(&mut sent) {

@@ -1,4 +1,5 @@
-//! Collective operations: who ends one well has the right values of processes that had all begun it; it fails only where somebody is lost; and it ends in time.
+//! Checks of collective operations. A process that ends one well has the right values of processes
+//! that had all begun it. It fails only if a process is lost, and it ends in time.
 
 use super::ports::has_lost;
 use crate::History;
@@ -35,13 +36,14 @@ pub(super) fn communicators(history: &History, end: Time) -> Result<(), String> 
     Ok(())
 }
 
-/// Whether one of a communicator crashed or lost another.
+/// Returns whether a member of a communicator crashed or lost another.
 fn may_fail(history: &History, communicator: &Communicator) -> bool {
     let lives = || communicator.lives.iter().map(|life| &history.lives[*life]);
     lives().any(|life| life.is_over) || lives().any(|a| lives().any(|b| has_lost(a, b, Time::ZERO)))
 }
 
-/// Whether a rank of a communicator lives again: one who is not told of its crash waits for the later life, which knows of nothing.
+/// Returns whether a rank of a communicator lives again. A member that is not told of its crash
+/// waits for the later life, which knows nothing.
 fn was_succeeded(history: &History, communicator: &Communicator) -> bool {
     let is_later = |life: usize| {
         let rank = history.lives[life].rank;
@@ -105,7 +107,8 @@ fn failed(communicator: &Communicator, failure: &Failure, may_fail: bool) -> Res
     }
 }
 
-/// Once all have begun it, an operation ends in a bounded time; who crashed before it began it is noticed in the end.
+/// Checks that an operation ends in a bounded time once all have begun it. A process that crashed
+/// before is noticed in the end.
 fn in_time(
     communicator: &Communicator,
     number: usize,

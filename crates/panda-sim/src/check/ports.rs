@@ -1,4 +1,5 @@
-//! Messages of ports: each once, each sender's in order, none lost between two that never lost each other; receipts only for what was handed over.
+//! Checks of port messages. Each comes once and in its sender's order. None is lost between two
+//! processes that never lost each other. Receipts are only for messages that were handed over.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use crate::{History, Life, Posted, Taken};
 use antiphon_panda_core::Rank;
 use antiphon_panda_core::protocol::Time;
 
-/// When each message was handed over, and to which life.
+/// The time of each message's hand-over, and the life that got it.
 type Handed = BTreeMap<(usize, u32), (Time, usize)>;
 
 pub(super) fn ports(history: &History, end: Time) -> Result<(), String> {
@@ -61,7 +62,8 @@ fn as_sent(history: &History, life: &Life, taken: &Taken) -> Result<(), String> 
     }
 }
 
-/// After the message of the same sender that was handed over before; with none between them, unless one of the two lost the other.
+/// Checks a message against the last one of the same sender: it comes later, with none missing
+/// between them unless one process lost the other.
 fn in_order(
     history: &History,
     life: &Life,
@@ -87,14 +89,14 @@ fn in_order(
     }
 }
 
-/// Whether one of two lives was told that the other is lost, from a moment on.
+/// Returns whether one of two lives was told that the other is lost, from a moment on.
 pub(super) fn has_lost(a: &Life, b: &Life, from: Time) -> bool {
-    let told =
+    let reported =
         |life: &Life, of: Rank| (life.losses.iter()).any(|(at, rank)| *at >= from && *rank == of);
-    told(a, b.rank) || told(b, a.rank)
+    reported(a, b.rank) || reported(b, a.rank)
 }
 
-/// Whether a message between two that live came, if neither lost the other since.
+/// Returns whether a message between two living processes came, if neither lost the other since.
 fn arrived(
     history: &History,
     sender: &Life,

@@ -1,4 +1,4 @@
-//! What the processes of a simulation run, and what they return.
+//! The programs of a simulation's processes, and their results.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ use antiphon_panda::thread::{Panic, ThreadError};
 use antiphon_panda_core::protocol::group::{Bus, Sequencer};
 use antiphon_panda_core::protocol::link::{Retransmit, Through};
 
-/// What the programs returned so far, by their lives.
+/// Results of the programs so far, by their lives.
 pub type Results<T> = Arc<Mutex<Returned<T>>>;
 pub type Returned<T> = FxHashMap<usize, Result<T, Panic>>;
 type Program<T> = Arc<dyn Fn(Session, Vec<OsString>) -> T + Send + Sync>;
@@ -64,7 +64,7 @@ impl<T: Send + 'static> Programs<T> {
         }
     }
 
-    /// One more program, or another one of that name: see [`Simulation::program`].
+    /// Adds a program, or replaces the one of that name: see [`Simulation::program`].
     #[must_use]
     pub fn program(
         mut self,
@@ -75,13 +75,15 @@ impl<T: Send + 'static> Programs<T> {
         self
     }
 
-    /// Runs a program as each of the processes that the session begins with: see [`Simulation::run`].
+    /// Runs a program as each founder: see [`Simulation::run`].
     ///
     /// # Errors
-    /// As there.
+    ///
+    /// As for [`Simulation::run`].
     ///
     /// # Panics
-    /// As there, but that more processes may come than it begins with.
+    ///
+    /// As for [`Simulation::run`], except that more processes than the founders may come.
     pub fn run(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
@@ -105,7 +107,7 @@ pub struct Cast<T> {
     size: u32,
     silence: Duration,
     kind: Kind,
-    /// That of the processes that it began with.
+    /// Program of the founders.
     program: Program<T>,
     by_name: BTreeMap<OsString, Program<T>>,
     pub results: Results<T>,
@@ -155,7 +157,8 @@ impl<T> Cast<T> {
     }
 }
 
-/// A session over the protocols of a kind of network, which are compiled here once, whatever programs return.
+/// Makes a session over the protocols of a kind of network. They are compiled here once, whatever
+/// programs return.
 fn simulated(kind: Kind, node: &Arc<Node>, info: &LaunchInfo) -> Session {
     match kind {
         Kind::Datagrams | Kind::Multicast => engine::open::<Retransmit, Sequencer>(node, info),

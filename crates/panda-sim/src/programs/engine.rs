@@ -1,7 +1,9 @@
-//! The session of a simulated process: its protocols over the simulated network, its program's fibers in virtual time.
+//! The session of a simulated process: its protocols over the simulated network, its program's
+//! fibers in virtual time.
 //!
-//! Threads of the program run the protocols when they send, as on real platforms. What comes is taken by a fiber of its own, which there is as long as anything is there to
-//! be taken or handed over; upcalls run on it. While one of those waits for a mutex its process answers nobody.
+//! Threads of the program run the protocols when they send, as on real platforms. A separate fiber
+//! takes what comes, and lives while there is anything to take or to hand over. Upcalls run on it.
+//! While one of them waits for a mutex, its process answers no other.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -33,13 +35,14 @@ use antiphon_panda_core::protocol::{
 /// Opens the session of a simulated process, over these protocols.
 pub fn open<L: Links, O: Order>(node: &Arc<Node>, info: &LaunchInfo) -> Session {
     let dispatcher = Arc::new(Dispatcher::of(node.birth));
-    // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
+    // This sets the size. Names are left at their default: thousands of processes that all stored
+    // thousands of names would fill the memory.
     let last = node.switch.population().max(info.size) - 1;
     dispatcher.joined(last, dispatcher.name_of(last));
     let myself = Myself {
         rank: info.rank,
         size: info.size,
-        // Who comes later was none of those that a group's first members could be: it asks the others.
+        // A later process was none of a group's possible first members: it asks the others.
         is_founder: node.birth == 1 && node.command.is_none(),
         birth: node.birth,
         silence: info.silence.unwrap_or(SILENCE),
@@ -62,7 +65,7 @@ pub struct Process<L: Links, O> {
     is_driven: AtomicBool,
     is_over: AtomicBool,
     linger: Mutex<Linger>,
-    /// What requests are that have not ended, for reports.
+    /// Kinds of pending requests, for reports.
     requests: Mutex<FxHashMap<RequestId, RequestKind>>,
 }
 
@@ -70,11 +73,11 @@ struct Inside<L: Links, O> {
     stack: Stack<L, O>,
     timer: Timer,
     incoming: VecDeque<Incoming>,
-    /// What is to be handed to the program, in order.
+    /// Deliveries for the program, in order.
     deliveries: VecDeque<Delivery>,
 }
 
-/// What a request is.
+/// The kind of a request.
 enum RequestKind {
     Peer(Rank, Request),
     Communicator(Arc<[Rank]>),
@@ -92,7 +95,7 @@ impl<L: Links, O: Order> Inside<L, O> {
 }
 
 impl<L: Links, O: Order> Process<L, O> {
-    /// The session of a process, from now on.
+    /// Begins the session of a process.
     pub fn begin(node: &Arc<Node>, myself: Myself, dispatcher: Arc<Dispatcher>) -> Arc<Self> {
         let largest = node.switch.medium(|medium| medium.network.kind.largest());
         let process = Arc::new_cyclic(|own| Self {
@@ -111,14 +114,14 @@ impl<L: Links, O: Order> Process<L, O> {
         process
     }
 
-    /// Has the protocols do something, and does what they want then.
+    /// Has the protocols do something, and carries out their actions.
     fn change<R>(&self, act: impl FnOnce(&mut Stack<L, O>, Time) -> R) -> R {
         let result = self.act(&mut self.inside.lock(), act);
         self.drive();
         result
     }
 
-    /// The same, and what is to be handed over stays where it is.
+    /// Does the same as [`change`](Self::change), but leaves deliveries where they are.
     fn act<R>(
         &self,
         inside: &mut Inside<L, O>,
@@ -143,7 +146,7 @@ impl<L: Links, O: Order> Process<L, O> {
         result
     }
 
-    /// Has a fiber take what is there, unless one does.
+    /// Starts a fiber that takes what is there, unless one does.
     fn drive(&self) {
         let has_work = {
             let inside = self.inside.lock();
@@ -154,7 +157,7 @@ impl<L: Links, O: Order> Process<L, O> {
         }
     }
 
-    /// Has a fiber take what is there once.
+    /// Starts a fiber that takes what is there once.
     fn go_round(&self) {
         let Some(own) = self.own.upgrade() else {
             return;
@@ -167,8 +170,8 @@ impl<L: Links, O: Order> Process<L, O> {
         started.expect("there is memory for a fiber's stack");
     }
 
-    /// Takes what has come and hands over what is there. What upcalls bring about meanwhile is the next round's, a moment later: else one that sends to its own process would
-    /// keep time from passing.
+    /// Takes what has come and hands over what is there. The next round, a moment later, takes what
+    /// upcalls bring about. Otherwise an upcall that sends to its own process would stop time.
     fn round(&self) {
         let batch = {
             let mut inside = self.inside.lock();
@@ -209,17 +212,17 @@ impl<L: Links, O: Order> Process<L, O> {
                 self.answered(from, frame);
             }
             Incoming::Travel(Travel::Back { rank, .. }) => self.is_back(inside, rank),
-            // What does not decode is dropped, as by any session.
+            // A message that does not decode is dropped, as by any session.
             Incoming::Travel(travel) => {
                 let _ = self.act(inside, |stack, now| travel.reach(stack, now));
             }
         }
     }
 
-    /// A process joined, perhaps in the place of one that crashed.
+    /// Notes that a process joined, perhaps in place of a crashed one.
     fn is_back(&self, inside: &mut Inside<L, O>, rank: Rank) {
         let is_again = self.node.switch.node(rank).birth > 1;
-        // Over datagrams nobody said before that it was gone.
+        // Over datagrams no process reported its end before.
         let is_news = L::RETRANSMITS && is_again && !self.dispatcher.is_lost(rank);
         self.act(inside, |stack, now| {
             if is_news {
@@ -230,7 +233,7 @@ impl<L: Links, O: Order> Process<L, O> {
         self.dispatcher.joined(rank, format!("rank {rank}"));
     }
 
-    /// An answer to a request that the protocols do not know of.
+    /// Takes an answer to a request that the protocols do not know.
     fn answered(&self, from: Rank, mut frame: Message) {
         if let Some(mut answer) = protocol::Incoming::in_frame(from, &mut frame)
             && let Content::Answer { id, .. } = answer.content

@@ -1,5 +1,5 @@
-//! Whole programs over the simulated network, in virtual time: each process's program runs on a fiber, all of them on one thread of the system's, and what happens follows
-//! from the seed.
+//! Whole programs over the simulated network, in virtual time. Each process's program runs on a
+//! fiber, all on one OS thread. All events follow from the seed.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -33,28 +33,32 @@ pub use switch::{Halt, What};
 /// The platform's name.
 pub const NAME: &str = "sim";
 
-/// The virtual time after which a simulation ends, unless it is told another.
+/// Virtual time after which a simulation ends by default.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What happens that no program does, at a time that is said beforehand.
+/// An event that no program causes, at a predetermined time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
+    /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections
+    /// are closed.
     Crash(Rank),
-    /// A process that was crashed is started again: its program begins anew, with a session that it joins under its rank as soon as those that are there have let it in. To them it was lost and is
-    /// back. One that is there, or has ended otherwise, is not started.
+    /// A crashed process starts again. Its program begins anew, with a session that it joins under
+    /// its rank as soon as the others have let it in. To them it was lost and is back. A process
+    /// that is there, or has ended otherwise, is not started.
     Restart(Rank),
-    /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
+    /// A process stops where it is, as by SIGSTOP. Messages to it are kept.
     Stop(Rank),
-    /// It goes on.
+    /// A stopped process goes on.
     Continue(Rank),
-    /// These processes reach each other and no others, until the network is whole. What streams carry across waits until then. A bus is never split.
+    /// These processes reach each other and no others, until the network is whole. Streams across
+    /// the split wait until then. A bus is never split.
     Partition(Vec<Rank>),
     /// The network is whole.
     Heal,
 }
 
-/// A process's clock, by which [`Session::clock`] tells the time. Waits go by the simulation's time all the same.
+/// A process's clock, by which [`Session::clock`] tells the time. Waits still go by the
+/// simulation's time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Nanoseconds that it is ahead at the beginning; negative if it is behind.
@@ -64,7 +68,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns what it shows at a time of the simulation.
+    /// Returns its reading at a time of the simulation.
     #[must_use]
     pub fn at(self, time: Duration) -> Duration {
         let time_ns = time.as_nanos() as i128;
@@ -105,9 +109,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A session of so many processes, over datagrams of which none is lost and each takes 50 to 150 µs.
+    /// Makes a session of `size` processes, over datagrams of which none is lost and each takes 50
+    /// to 150 µs.
     ///
     /// # Panics
+    ///
     /// `size` is 0.
     #[must_use]
     pub fn of(size: u32) -> Self {
@@ -123,50 +129,53 @@ impl Simulation {
         }
     }
 
-    /// From which all chance follows; 0 unless it is said.
+    /// Sets the seed of all chance; the default is 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The network.
+    /// Sets the network.
     #[must_use]
     pub fn over(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// How long a peer may be silent before it is taken for lost; [`SILENCE`] unless it is said.
+    /// Sets how long a peer may be silent before it is taken for lost; the default is [`SILENCE`].
     #[must_use]
     pub fn silence(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// The virtual time after which the simulation ends, wherever its programs are; a day unless it is said.
+    /// Sets the virtual time after which the simulation ends, wherever its programs are; the
+    /// default is a day.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Gives a process a clock of its own. All show the simulation's time, unless it is said.
+    /// Gives a process a clock of its own. By default all show the simulation's time.
     #[must_use]
     pub fn clock(mut self, rank: Rank, clock: Clock) -> Self {
         self.clocks.insert(rank, clock);
         self
     }
 
-    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then, or is not there yet, suffers nothing.
+    /// Plans a fault at a virtual time after the beginning. It does nothing to a process that has
+    /// ended by then, or is not there yet.
     #[must_use]
     pub fn at(mut self, time: Duration, fault: Fault) -> Self {
         self.faults.push((time, fault));
         self
     }
 
-    /// A program that processes start by its name, with [`Session::spawn`]. It is given its session and its arguments, and returns what all programs do. All else that is to be said of the simulation
-    /// stands before this.
+    /// Adds a program that processes start by its name, with [`Session::spawn`]. It gets its
+    /// session and its arguments, and returns the type that all programs return. All other settings
+    /// of the simulation come before this.
     #[must_use]
     pub fn program<T: Send + 'static>(
         self,
@@ -176,16 +185,19 @@ impl Simulation {
         Programs::of(self).program(name, program)
     }
 
-    /// Runs a program as each of the processes, until all have ended or will not any more.
+    /// Runs a program as each of the processes, until all have ended or never will.
     ///
-    /// A process ends with the last of its threads, those included that it has started by [`thread::spawn`]; then it takes leave, if it holds its session still. Time passes
-    /// only while all threads wait: see [`thread::now`]. Threads of the system's have no part in it.
+    /// A process ends with the last of its threads, those started by [`thread::spawn`] included.
+    /// Then it takes leave, if it still holds its session. Time passes only while all threads wait:
+    /// see [`thread::now`]. OS threads have no part in it.
     ///
     /// # Errors
+    ///
     /// There is no memory for fibers' stacks, or the caller is a fiber.
     ///
     /// # Panics
-    /// A bus is to be split; something is to happen to a process that there never is.
+    ///
+    /// A bus is to be split. Or a fault names a process that there never is.
     pub fn run<T: Send + 'static>(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
@@ -193,7 +205,7 @@ impl Simulation {
         Programs::of(self).run(program)
     }
 
-    /// Runs what processes begin with, and what they start.
+    /// Runs the founders' programs, and those that they start.
     fn play<T: Send + 'static>(self, cast: Cast<T>) -> Result<Outcome<T>, ThreadError> {
         let (seed, results) = (self.seed, cast.results.clone());
         let (counts, halted) = self.direct_all(Arc::new(cast))?;
@@ -201,7 +213,7 @@ impl Simulation {
         Ok(Outcome::new(seed, counts, halted, results))
     }
 
-    /// What is the same whatever programs return.
+    /// Runs the part that does not depend on the programs' type.
     fn direct_all(self, cast: Arc<dyn Starter>) -> Result<(Counts, Halted), ThreadError> {
         // The clock of waits begins before the simulation's, whose times it counts.
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
@@ -224,7 +236,8 @@ impl Simulation {
         Ok((counts, halted))
     }
 
-    /// That the network can do what is to happen, and there are those to whom it does: the processes that it begins with, if no more can come.
+    /// Checks that the network can have the planned faults, and that their processes exist. Those
+    /// are the founders, if no more can come.
     fn check_faults(&self, more_may_come: bool) {
         let is_bus = self.network.kind == Kind::Bus;
         for (_, fault) in &self.faults {
@@ -267,7 +280,7 @@ impl Simulation {
 }
 
 impl Fault {
-    /// To whom it happens.
+    /// Returns the ranks that a fault affects.
     fn ranks(&self) -> &[Rank] {
         match self {
             Self::Crash(rank) | Self::Restart(rank) | Self::Stop(rank) | Self::Continue(rank) => {

@@ -1,4 +1,4 @@
-//! A simulated process as its fibers see it: where they wait, in virtual time, and what becomes of them when it ends.
+//! A simulated process as its fibers see it: their waits in virtual time, and their end.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,15 +20,16 @@ use antiphon_panda::hook::{Installed, Runtime, WaitsFor, words_of};
 use antiphon_panda_core::protocol::{Action, Time};
 use antiphon_panda_core::{Rank, Transfer};
 
-/// How long a thread gives way, or a process that only looks whether something has come. Were it no time, one that does so until something comes would stop the clock.
+/// Virtual time of a yield, or of a look for arrivals. If it were zero, a loop of them would stop
+/// the clock.
 pub const INSTANT: Duration = Duration::from_micros(1);
 
-/// What comes to a process.
+/// An input of a process.
 #[derive(Debug)]
 pub enum Incoming {
     /// Something from the network.
     Travel(Travel),
-    /// A time that its protocols have asked for.
+    /// A tick that its protocols have asked for.
     Tick,
 }
 
@@ -36,19 +37,19 @@ pub enum Incoming {
 pub trait Machine: Send + Sync {
     /// Takes what comes.
     fn take(&self, incoming: Incoming);
-    /// Goes on with what is left to be handed over.
+    /// Goes on with the remaining deliveries.
     fn go_on(&self);
-    /// The program has ended: so does the session, if it has not.
+    /// Ends the session, if it has not ended, after the program has.
     fn exit(&self);
-    /// Whether all that a session that has ended had sent is taken, or nobody takes any of it.
+    /// Returns whether peers have taken all that an ended session had sent, or take none of it.
     fn has_lingered(&self) -> bool;
-    /// The process is no more: forgets what its protocols hold.
+    /// Forgets what the protocols hold, since the process is no more.
     fn forget(&self);
-    /// What a thread waits for, in words.
+    /// Describes the wait of a thread.
     fn describe(&self, what: WaitsFor) -> String;
 }
 
-/// What a process that another one had started is to run.
+/// The command of a spawned process.
 #[derive(Debug)]
 pub struct Command {
     pub program: OsString,
@@ -59,11 +60,11 @@ pub struct Command {
 /// A simulated process: one incarnation, if it was restarted.
 pub struct Node {
     pub rank: Rank,
-    /// Which of all processes that there have been it is, those that it began with first.
+    /// Number of its life among all processes so far, founders first.
     pub life: usize,
-    /// Which incarnation of its rank it is, counted from 1.
+    /// Number of its incarnation of the rank, from 1.
     pub birth: u64,
-    /// What it runs, if it was spawned.
+    /// Its command, if it was spawned.
     pub command: Option<Arc<Command>>,
     pub switch: Arc<Switch>,
     inside: Mutex<Inside>,
@@ -74,24 +75,24 @@ struct Inside {
     machine: Option<Arc<dyn Machine>>,
     session: WeakSession,
     phase: Phase,
-    /// All that live.
+    /// All living fibers.
     fibers: Vec<Detached<Many>>,
-    /// Those of them that are the program's.
+    /// Number of fibers that are the program's.
     threads: usize,
     parked: BTreeMap<u64, Parked>,
     parks: u64,
-    /// What came while it was stopped, or had not joined.
+    /// Inputs that came while it was stopped, or had not joined.
     kept: Vec<What>,
-    /// It was stopped before it had joined.
+    /// Whether it was stopped before it had joined.
     will_stop: bool,
-    /// What a fiber panicked with that nobody joins.
+    /// Panic of a fiber that no thread joins.
     panic: Option<String>,
 }
 
-/// What a process is doing.
+/// The phase of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// The others have yet to let it in.
+    /// The others have not let it in yet.
     Joins,
     /// Its program runs, or its session takes leave.
     #[default]
@@ -114,18 +115,18 @@ impl Inside {
 }
 
 impl Phase {
-    /// Whether it has neither ended nor been crashed.
+    /// Returns whether it has neither ended nor been crashed.
     fn is_there(self) -> bool {
         matches!(self, Self::Joins | Self::Runs | Self::Stopped)
     }
 }
 
-/// How a process is, or was at its end.
+/// The state of a process, now or at its end.
 pub struct State {
     pub is_crashed: bool,
-    /// What one of its fibers panicked with, where nobody was told.
+    /// Panic of one of its fibers that no thread learned of.
     pub panic: Option<String>,
-    /// What its threads wait for.
+    /// Waits of its threads.
     pub waits: Vec<String>,
 }
 
@@ -141,15 +142,15 @@ thread_local! {
     static SIMULATES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While it lives, fibers of this OS thread are a simulation's.
+/// A guard during which fibers of this OS thread are a simulation's.
 pub struct Here {
-    /// One that is begun in a simulation comes to nothing.
+    /// Former value: a simulation inside a simulation does nothing.
     did_before: bool,
     _runtime: Installed,
 }
 
 impl Here {
-    /// From now on.
+    /// Begins now.
     pub fn begin() -> Self {
         Self {
             did_before: SIMULATES.replace(true),
@@ -176,7 +177,7 @@ impl Node {
         })
     }
 
-    /// One that this one has started, which has yet to join.
+    /// Makes a process that this one has started, and that has not joined yet.
     pub fn child(&self, rank: Rank, life: usize, command: Arc<Command>) -> Arc<Self> {
         Arc::new(Self {
             rank,
@@ -188,7 +189,7 @@ impl Node {
         })
     }
 
-    /// The next incarnation of this one, which has yet to join.
+    /// Makes the next incarnation of this process, which has not joined yet.
     pub fn reborn(&self, life: usize) -> Arc<Self> {
         Arc::new(Self {
             rank: self.rank,
@@ -200,7 +201,7 @@ impl Node {
         })
     }
 
-    /// The others have let it in. Whether it has yet to begin.
+    /// Notes that the others have let it in. Returns whether it has not begun yet.
     pub fn let_in(&self) -> bool {
         let mut inside = self.inside.lock();
         let joins = inside.phase == Phase::Joins;
@@ -213,7 +214,7 @@ impl Node {
         joins
     }
 
-    /// What came before it had joined, now that it takes it; nothing if it is stopped.
+    /// Takes the inputs from before it joined; none if it is stopped.
     pub fn take_kept(&self) -> Vec<What> {
         let mut inside = self.inside.lock();
         match inside.phase {
@@ -222,8 +223,9 @@ impl Node {
         }
     }
 
-    /// The process that the caller is a fiber of; none outside of simulations.
-    // Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+    /// Returns the process of the calling fiber; `None` outside of simulations.
+    // Not inlined: a fiber that moves to another OS thread would otherwise keep that thread-local's
+    // old address.
     #[inline(never)]
     pub fn of_caller() -> Option<Arc<Self>> {
         if !SIMULATES.get() || !ManyServers::is_caller() {
@@ -233,19 +235,20 @@ impl Node {
         if node.is_null() {
             return None;
         }
-        // SAFETY: in a simulation what a fiber keeps as its own was set by `start`, and the fiber's body owns one reference to it.
+        // SAFETY: in a simulation `start` sets a fiber's own word to this node, and the fiber's
+        // body owns one reference to it.
         unsafe {
             Arc::increment_strong_count(node);
             Some(Arc::from_raw(node))
         }
     }
 
-    /// Gives it the session that is driven for it.
+    /// Sets the machine that is driven for it.
     pub fn install(&self, machine: Arc<dyn Machine>) {
         self.inside.lock().machine = Some(machine);
     }
 
-    /// Gives it the session that its program joins.
+    /// Sets the session that its program joins.
     pub fn install_session(&self, session: WeakSession) {
         self.inside.lock().session = session;
     }
@@ -258,12 +261,12 @@ impl Node {
         self.inside.lock().phase
     }
 
-    /// Whether it has neither ended nor been crashed.
+    /// Returns whether it has neither ended nor been crashed.
     pub fn is_there(&self) -> bool {
         self.phase().is_there()
     }
 
-    /// The same, as protocols count it.
+    /// Returns the time, as protocols count it.
     pub fn time(&self) -> Time {
         self.switch.time()
     }
@@ -273,9 +276,10 @@ impl Node {
         self.switch.clock_of(self.rank)
     }
 
-    /// Does what its protocols want of the network, and gives back what they want of the process itself.
+    /// Performs an action of its protocols on the network, and returns it if it is for the process
+    /// itself.
     pub fn perform(&self, action: Action) -> Option<Action> {
-        // Handles that outlast the simulation reach nobody.
+        // Handles that outlast the simulation reach no process.
         match self.is_there() {
             true => self
                 .switch
@@ -284,12 +288,12 @@ impl Node {
         }
     }
 
-    /// How far bytes between it and a peer are.
+    /// Returns the progress of bytes between it and a peer.
     pub fn transfer(&self, now: Time, peer: Rank) -> Transfer {
         (self.switch).medium(|medium| medium.network.transfer(now, self.rank, peer))
     }
 
-    /// What comes up at a time.
+    /// Adds an event at a time.
     pub fn add(&self, at: Time, what: What) {
         self.switch.medium(|medium| medium.add(at, what));
     }
@@ -297,6 +301,7 @@ impl Node {
     /// Starts a fiber that is none of its program's.
     ///
     /// # Errors
+    ///
     /// There is no memory for its stack.
     pub fn start(
         self: &Arc<Self>,
@@ -311,7 +316,8 @@ impl Node {
             node.release();
         };
         let own = Arc::as_ptr(self).cast_mut().cast();
-        // SAFETY: a simulation has one server, so no fiber ever goes on on another OS thread; panics are caught.
+        // SAFETY: a simulation has one server, so no fiber ever goes on on another OS thread.
+        // Panics are caught.
         let fiber = unsafe { ManyServers::detach(builder, own, fiber) }?;
         self.inside.lock().fibers.push(fiber);
         Ok(())
@@ -322,7 +328,7 @@ impl Node {
         self.inside.lock().fibers.retain(|fiber| *fiber != this);
     }
 
-    /// A thread of its program has ended. With the last of them the process ends.
+    /// Notes that a thread of its program has ended. With the last of them the process ends.
     fn thread_ended(&self) {
         let machine = {
             let mut state = self.inside.lock();
@@ -338,13 +344,13 @@ impl Node {
         }
     }
 
-    /// A fiber panicked, and nobody is told: the process dies of it.
+    /// Ends the process for a fiber's panic that no thread learns of.
     pub fn fail(&self, words: String) {
         self.inside.lock().panic.get_or_insert(words);
         self.switch.crash(self);
     }
 
-    /// Notes a fiber that waits; the number of its wait, which may be one that it has already.
+    /// Notes a fiber that waits, and returns the number of its wait, which may be an existing one.
     fn lie_down(
         &self,
         what: WaitsFor,
@@ -372,7 +378,7 @@ impl Node {
         number
     }
 
-    /// The time of a wait has come.
+    /// Ends a wait whose time has come.
     pub fn wake(&self, number: u64) {
         let waker = {
             let state = self.inside.lock();
@@ -381,7 +387,8 @@ impl Node {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Keeps what comes up for it if it is stopped, and gives it back else; nothing comes up for one that is no more.
+    /// Returns an event for it if it runs, keeps the event if it is stopped, and drops it if it is
+    /// no more.
     pub fn meets(&self, what: What) -> Option<What> {
         let mut state = self.inside.lock();
         match state.phase {
@@ -402,7 +409,7 @@ impl Node {
         }
     }
 
-    /// Lets it go on; what came meanwhile.
+    /// Lets it go on, and returns the events that came meanwhile.
     pub fn go_on(&self) -> Vec<What> {
         let mut state = self.inside.lock();
         state.will_stop = false;
@@ -413,7 +420,7 @@ impl Node {
         std::mem::take(&mut state.kept)
     }
 
-    /// Ends it: none of its fibers runs again. Whether it was there until now.
+    /// Ends it: none of its fibers runs again. Returns whether it was there until now.
     pub fn end(&self, phase: Phase) -> bool {
         let (fibers, parked, machine) = {
             let mut state = self.inside.lock();
@@ -427,11 +434,12 @@ impl Node {
             (fibers, parked, state.machine.take())
         };
         for fiber in fibers {
-            // SAFETY: what is on its stack is left where it is, as kill -9 leaves it. Other fibers of this process, which alone know of anything there, do not run again
-            // either, and what wakes it holds no more than its waker.
+            // SAFETY: values on its stack stay where they are, as after kill -9. Only fibers of
+            // this process refer to them, and those do not run again either. Its waker holds no
+            // reference to the stack.
             unsafe { fiber.kill() };
         }
-        // Each is thrown away when it would run next.
+        // Each fiber is thrown away when it would run next.
         parked.into_values().for_each(|parked| parked.waker.wake());
         if let Some(machine) = machine {
             machine.forget();
@@ -439,13 +447,13 @@ impl Node {
         true
     }
 
-    /// Whether a fiber waits for a time that will come.
+    /// Returns whether a fiber waits for a time that will come.
     pub fn has_time(&self) -> bool {
         let state = self.inside.lock();
         state.phase == Phase::Runs && state.parked.values().any(|parked| parked.has_time)
     }
 
-    /// How it is.
+    /// Returns its state.
     pub fn state(&self) -> State {
         let inside = self.inside.lock();
         let machine = inside.machine.as_ref().filter(|_| inside.threads > 0);

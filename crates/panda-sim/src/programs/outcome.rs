@@ -1,4 +1,4 @@
-//! What came of a simulation.
+//! The outcome of a simulation.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,61 +11,64 @@ use antiphon_panda::hook::words_of;
 use antiphon_panda::thread::Panic;
 use antiphon_panda_core::Rank;
 
-/// What came of a simulation. The same program, processes, network, faults and seed bring the same.
+/// The outcome of a simulation. The same program, processes, network, faults and seed give the same
+/// one.
 #[derive(Debug)]
 pub struct Outcome<T> {
     /// The seed.
     pub seed: u64,
-    /// How each process ended, by rank, those included that were spawned; of one that was restarted, its last incarnation.
+    /// End of each process, by rank, spawned ones included. For a restarted process it is that of
+    /// the last incarnation.
     pub ends: Vec<End<T>>,
-    /// How the incarnations before it ended, in the order in which they were followed by the next.
+    /// Ends of the earlier incarnations, in the order in which the next ones followed.
     pub earlier: Vec<(Rank, End<T>)>,
-    /// Why the simulation ended.
+    /// Reason why the simulation ended.
     pub halt: Halt,
-    /// The virtual time at which a program went on for the last time.
+    /// Virtual time at which a program last went on.
     pub time: Duration,
     /// Frames that were sent.
     pub frames: u64,
-    /// Their bytes.
+    /// Bytes of those frames.
     pub bytes: u64,
-    /// Those that the network lost: once for each that one for several did not reach.
+    /// Frames that the network lost, once for each process that a frame for several did not reach.
     pub lost: u64,
-    /// A digest of all that came up, with its times: the same for the same history. It is for comparing runs of one build of the program.
+    /// Digest of all events with their times: the same for the same history. It compares runs of
+    /// one build of the program.
     pub digest: u64,
 }
 
-/// Why a simulation ended, and how its processes were then, each with its rank and its life.
+/// The end of a simulation, and the states of its processes, each with its rank and its life.
 pub struct Halted {
     pub halt: Halt,
     pub states: Vec<(Rank, usize, State)>,
     pub earlier: Vec<(Rank, usize, State)>,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End<T> {
     /// Its program returned, and all its threads have ended.
     Returned(T),
-    /// Its program panicked, in words with what.
+    /// Its program panicked, with this text.
     Panicked(String),
     /// It was [crashed](super::Fault::Crash).
     Crashed,
-    /// It had not ended: for what each of its threads waits, in words.
+    /// It had not ended: the waits of its threads, in words.
     Waits(Vec<String>),
 }
 
-/// Processes that did neither return nor were to crash, with the line that replays it.
+/// Processes that neither returned nor were to crash, with the line that replays the run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Failure {
     /// The seed.
     pub seed: u64,
-    /// Why the simulation ended.
+    /// Reason why the simulation ended.
     pub halt: Halt,
-    /// Which, and what each of them did.
+    /// The processes, and what each of them did.
     pub processes: Vec<(Rank, String)>,
 }
 
-/// Failures that are told in full; of a thousand processes that wait few say more than all.
+/// Number of failures that are printed in full: of a thousand waiting processes, a few say enough.
 const TOLD: usize = 20;
 
 impl fmt::Display for Failure {
@@ -103,7 +106,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// What is wrong, if a process, whichever incarnation, neither returned nor was to crash.
+    /// Returns the failure, if any incarnation of a process neither returned nor was to crash.
     #[must_use]
     pub fn failure(&self) -> Option<Failure> {
         let failed = |(end, rank): (&End<T>, Rank)| match end {
@@ -121,9 +124,10 @@ impl<T> Outcome<T> {
         })
     }
 
-    /// What the programs returned, by rank, without those that were crashed and did not come back.
+    /// Returns the programs' results, by rank, without crashed processes that did not come back.
     ///
     /// # Errors
+    ///
     /// Others did not return.
     pub fn values(self) -> Result<Vec<T>, Failure> {
         if let Some(failure) = self.failure() {
@@ -149,9 +153,11 @@ impl<T> End<T> {
     }
 }
 
-/// The seeds that a test is to try: as many as it says, or as the environment's `PANDA_SEEDS` does, or the one of `PANDA_SEED` alone, which a [`Failure`] names.
+/// Returns the seeds for a test to try. They are `count` seeds, or as many as the environment's
+/// `PANDA_SEEDS` says, or only that of `PANDA_SEED`, which a [`Failure`] names.
 ///
 /// # Panics
+///
 /// A variable is no number.
 #[must_use]
 pub fn seeds(count: u64) -> Range<u64> {

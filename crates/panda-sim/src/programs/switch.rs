@@ -1,4 +1,5 @@
-//! What all processes of a simulation share: the network between them, what is to come, and whose turn it is.
+//! The switch that all processes of a simulation share: the network, the events to come, and the
+//! turns.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,43 +21,46 @@ use antiphon_panda_core::protocol::Time;
 
 mod joins;
 
-/// How often a session that has ended looks whether its peers have taken what it sent.
+/// Time after which an ended session looks again whether its peers have taken what it sent.
 const LINGER: Duration = Duration::from_millis(5);
-/// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
+/// Number of silences without input to any program, after which none will come. All that protocols
+/// do by themselves takes fewer.
 const STILL: u32 = 30;
-/// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
+/// Least bytes of a frame that is part of a long message, of which a slow network brings a program
+/// nothing until the last one. Protocols' own repeated frames are shorter.
 const PART: usize = 512;
 
-/// What begins the program of a process.
+/// The starter of processes' programs.
 pub trait Starter: Send + Sync {
-    /// Gives a process its session, and has its program run.
+    /// Gives a process its session, and runs its program.
     ///
     /// # Errors
+    ///
     /// There is no memory for a stack.
     fn start(&self, node: &Arc<Node>) -> Result<(), StackError>;
-    /// Whether there is a program of that name.
+    /// Returns whether there is a program of that name.
     fn knows(&self, program: &OsStr) -> bool;
 }
 
-/// What is to come.
+/// An event to come.
 pub enum What {
-    /// Something comes to whom it is for.
+    /// A message reaches its destination.
     Travel(Travel),
-    /// Something has come to a process.
+    /// A message has come to a process.
     Arrived(Arc<Node>, Travel),
     /// A process's protocols have asked for the time.
     Tick(Arc<Node>),
-    /// A fiber's time has come.
+    /// The time of a fiber's wait has come.
     Wake(Arc<Node>, u64),
-    /// A process goes on with what is left to be handed over.
+    /// A process goes on with its remaining deliveries.
     GoOn(Arc<Node>),
     /// A session has ended, and may leave.
     Linger(Arc<Node>),
-    /// A process that joins tells those that have not heard it, and then again some time later.
+    /// A joining process knocks at those that have not heard it, and again some time later.
     Knock(Arc<Node>, Duration),
-    /// The others have let a process in, or it waits for them no longer.
+    /// The others have let a process in, or it no longer waits for them.
     LetIn(Arc<Node>),
-    /// Something happens that the program did not do.
+    /// A planned fault happens.
     Fault(Fault),
 }
 
@@ -66,18 +70,18 @@ impl From<Travel> for What {
     }
 }
 
-/// Why a simulation ended.
+/// The reason why a simulation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halt {
     /// All processes have ended.
     Ended,
-    /// Those that are left wait for each other.
+    /// The remaining processes wait for each other.
     Deadlock,
     /// Its time was over.
     Limit,
 }
 
-/// What the processes share.
+/// The state that the processes share.
 pub struct Switch {
     /// The time at which virtual time begins.
     start: Instant,
@@ -89,26 +93,27 @@ pub struct Switch {
 struct State {
     medium: Medium<What>,
     nodes: Vec<Arc<Node>>,
-    /// Incarnations that there were before, in the order in which they were followed by others.
+    /// Earlier incarnations, in the order in which others followed them.
     past: Vec<Arc<Node>>,
-    /// Who has not heard of whom, over datagrams: what the second sends to the first is a stranger's.
+    /// Pairs of which the first has not heard of the second, over datagrams. Messages of the second
+    /// to the first are a stranger's.
     strangers: BTreeSet<(Rank, Rank)>,
-    /// Processes whose clocks do not show the simulation's time.
+    /// Clocks of processes that do not show the simulation's time.
     clocks: FxHashMap<Rank, Clock>,
     starter: Option<Arc<dyn Starter>>,
     silence: Duration,
-    /// Processes that are left.
+    /// Number of remaining processes.
     left: usize,
-    /// Restarts that are still to come.
+    /// Restarts to come.
     restarts: Vec<Rank>,
-    /// Faults that are still to come.
+    /// Number of faults to come.
     faults: usize,
-    /// When a program last went on.
+    /// Time when a program last went on.
     stirred: Time,
-    /// When a part of something long last came to a process, over a network where that takes time.
+    /// Time when a part of a long message last came to a process, over a network with a bandwidth.
     moved: Time,
     history: FxHasher,
-    /// Nothing comes to any program for so long: nothing will.
+    /// Time without input to any program after which none will come.
     still: Duration,
     limit: Time,
 }
@@ -145,10 +150,12 @@ impl Switch {
         })
     }
 
-    /// Does something with what lies between the processes.
+    /// Calls a function on the medium.
     ///
     /// # Panics
-    /// On another OS thread than the simulation's: what it did would not be the same each time.
+    ///
+    /// The caller is on another OS thread than the simulation's: its effects would differ from run
+    /// to run.
     pub fn medium<R>(&self, act: impl FnOnce(&mut Medium<What>) -> R) -> R {
         assert!(
             std::thread::current().id() == self.thread,
@@ -157,7 +164,7 @@ impl Switch {
         act(&mut self.state.lock().medium)
     }
 
-    /// The time, as protocols count it.
+    /// Returns the time, as protocols count it.
     pub fn time(&self) -> Time {
         self.medium(|medium| medium.now)
     }
@@ -174,22 +181,22 @@ impl Switch {
         clock.map_or(now, |clock| clock.at(now))
     }
 
-    /// The time, as programs see it.
+    /// Returns the time, as programs see it.
     pub fn instant(&self) -> Instant {
         self.start + (self.time() - START)
     }
 
-    /// When that is, as protocols count it.
+    /// Converts a program's time to that of protocols.
     pub fn time_of(&self, moment: Instant) -> Time {
         START + moment.saturating_duration_since(self.start)
     }
 
-    /// What begins programs.
+    /// Sets the starter of programs.
     pub fn cast(&self, starter: Arc<dyn Starter>) {
         self.state.lock().starter = Some(starter);
     }
 
-    /// A process begins.
+    /// Begins a process.
     pub fn begin(&self, node: Arc<Node>) {
         let mut state = self.state.lock();
         let rank = node.rank;
@@ -198,7 +205,7 @@ impl Switch {
         state.medium.start(rank, rank as usize, true);
     }
 
-    /// Something happens at a time, counted from the beginning.
+    /// Plans a fault at a time after the beginning.
     pub fn plan(&self, at: Duration, fault: Fault) {
         let mut state = self.state.lock();
         state.faults += 1;
@@ -208,7 +215,7 @@ impl Switch {
         state.medium.add(START + at, What::Fault(fault));
     }
 
-    /// A process.
+    /// Returns a process.
     pub fn node(&self, rank: Rank) -> Arc<Node> {
         self.state.lock().nodes[rank as usize].clone()
     }
@@ -217,29 +224,29 @@ impl Switch {
         self.state.lock().nodes.clone()
     }
 
-    /// How many ranks there are.
+    /// Returns how many ranks there are.
     pub fn population(&self) -> u32 {
         self.state.lock().nodes.len() as u32
     }
 
-    /// Whether there is a program of that name.
+    /// Returns whether there is a program of that name.
     pub fn knows(&self, program: &OsStr) -> bool {
         let starter = self.state.lock().starter.clone();
         starter.is_some_and(|starter| starter.knows(program))
     }
 
-    /// Incarnations that others have followed.
+    /// Returns the earlier incarnations.
     pub fn past(&self) -> Vec<Arc<Node>> {
         self.state.lock().past.clone()
     }
 
-    /// A program goes on.
+    /// Notes that a program goes on.
     pub fn stirred(&self) {
         let mut state = self.state.lock();
         state.stirred = state.medium.now;
     }
 
-    /// Something has come to a process.
+    /// Notes that a message has come to a process.
     fn moved(&self, travel: &Travel) {
         if travel.frame_bytes() >= PART {
             let mut state = self.state.lock();
@@ -280,11 +287,12 @@ impl Switch {
         }
     }
 
-    /// Whether nothing will come to any program, as far as is known at some time, before which nothing came up since another.
+    /// Returns whether nothing will come to any program, as far as known. No event came between
+    /// `before` and `now`.
     fn is_stuck(&self, before: Time, now: Time) -> bool {
         let state = self.state.lock();
         let moved = state.stirred.max(state.moved);
-        // What has just left its sender has yet to come.
+        // A message that has just left its sender is still to come.
         let is_sending = state.medium.network.is_sending(before);
         let is_still = now.saturating_sub(moved) > state.still && !is_sending;
         let nodes = state.nodes.clone();
@@ -316,7 +324,7 @@ impl Switch {
         }
     }
 
-    /// Gives what is under way to whom it is for.
+    /// Delivers a message to its destination.
     fn arrive(&self, travel: Travel) {
         let to = {
             let mut state = self.state.lock();
@@ -333,7 +341,7 @@ impl Switch {
         }
     }
 
-    /// Something comes up for a process that runs.
+    /// Handles an event for a running process.
     fn reach(&self, node: &Arc<Node>, what: What) {
         let Some(machine) = node.machine() else {
             return;
@@ -378,7 +386,7 @@ impl Switch {
         }
     }
 
-    /// A process dies.
+    /// Crashes a process.
     pub fn crash(&self, node: &Node) {
         self.medium(|medium| medium.crash(node.rank));
         self.bury(node, Phase::Crashed);
@@ -390,14 +398,14 @@ impl Switch {
         }
     }
 
-    /// Ends all that are left.
+    /// Ends all remaining processes.
     pub fn end(&self) {
         for node in self.nodes() {
             self.bury(&node, Phase::Over);
         }
     }
 
-    /// Adds what happens to the history.
+    /// Adds an event to the history.
     fn note(&self, what: &What) {
         let mut state = self.state.lock();
         let now = state.medium.now;
@@ -416,7 +424,7 @@ impl Switch {
         }
     }
 
-    /// What was counted: frames that were sent, their bytes, those that the network lost, and a digest of all that happened.
+    /// Returns the counts: frames sent, their bytes, frames lost, and a digest of all events.
     pub fn counts(&self) -> Counts {
         let state = self.state.lock();
         Counts {
@@ -428,7 +436,7 @@ impl Switch {
         }
     }
 
-    /// Forgets what is still to come, and the processes: each knows the others by it.
+    /// Forgets the events to come and the processes, which refer to each other by this.
     pub fn forget(&self) {
         let mut state = self.state.lock();
         let medium = Medium::new(0, state.medium.network.clone(), Chance::new(0));
@@ -441,7 +449,7 @@ impl Switch {
     }
 }
 
-/// What was counted in a simulation.
+/// The counts of a simulation.
 pub struct Counts {
     pub frames: u64,
     pub bytes: u64,

@@ -1,25 +1,29 @@
-//! Groups beside the one that is checked, more than were once remembered: whatever becomes of them, that one must go on as it would without them.
+//! Groups beside the checked one, more than a process follows. Whatever becomes of them, the
+//! checked group must go on as without them.
 
 use super::CROWD;
 use crate::{Chance, Kind, World};
 use antiphon_panda_core::protocol::group::Order;
 use antiphon_panda_core::protocol::link::Links;
 
-/// The history of one seed in so many has other groups, and over networks that lose frames, where these cost most.
+/// Number of seeds of which one history has other groups, and the same over lossy networks, where
+/// these groups cost most.
 const ONE_IN: u64 = 128;
 const ONE_IN_LOSSY: u64 = 512;
-/// How many there are in all, and at most so many more in a round.
+/// Number of other groups, and most new ones in a round.
 const GROUPS: u64 = 1200;
 const AT_ONCE: u64 = 600;
 
-/// Drawn from random numbers of their own, so that the rest of a history is drawn as it would be without.
+/// The draws for other groups. They have random numbers of their own, so that the rest of a history
+/// stays the same.
 pub(super) struct Others {
     chance: Chance,
     joined: u64,
 }
 
 impl Others {
-    /// The other groups in the history of a seed, unless there are none, as among many processes.
+    /// Makes the draws for a seed; returns `None` if it has no other groups, as with many
+    /// processes.
     pub fn new(seed: u64, size: u32, kind: Kind) -> Option<Self> {
         let one_in = match kind.is_lossy() {
             true => ONE_IN_LOSSY,
@@ -32,7 +36,7 @@ impl Others {
         })
     }
 
-    /// Some process joins more of them, and leaves some that it may be in.
+    /// Lets a process join more of them, and leave some that it may be in.
     pub fn round<L: Links, O: Order>(&mut self, world: &mut World<L, O>) {
         let living = world.living();
         if living.is_empty() || self.joined == GROUPS {

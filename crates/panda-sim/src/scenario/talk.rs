@@ -1,4 +1,5 @@
-//! What processes say to each other beside the group: drawn from random numbers of its own, so that the rest of a history is drawn as it would be without.
+//! Messages between processes beside the group. They are drawn from random numbers of their own, so
+//! that the rest of a history stays the same.
 
 use std::time::Duration;
 
@@ -10,21 +11,21 @@ use antiphon_panda_core::protocol::Time;
 use antiphon_panda_core::protocol::group::Order;
 use antiphon_panda_core::protocol::link::Links;
 
-/// Tags that messages have.
+/// Number of tags.
 const TAGS: u64 = 4;
 
 pub(super) struct Talk {
     chance: Chance,
-    /// At most so many messages of a process a round.
+    /// Most messages of a process in a round.
     burst: u64,
-    /// Synchronous ones among them, of a thousand.
+    /// Synchronous messages of a thousand.
     synchronous: u64,
-    /// Rounds in which some begin collective operations, of a thousand.
+    /// Rounds of a thousand in which some processes begin collective operations.
     communicators: u64,
 }
 
 impl Talk {
-    /// What is said in the history of a seed. Every second one has none: groups and calls alone.
+    /// Makes the draws for a seed. Every second seed has none: groups and calls alone.
     pub fn new(seed: u64) -> Option<Self> {
         let mut chance = Chance::new(!seed);
         (seed % 2 == 1).then(|| Self {
@@ -37,7 +38,7 @@ impl Talk {
 
     pub fn round<L: Links, O: Order>(&mut self, world: &mut World<L, O>, size: u32) {
         for rank in world.living() {
-            // Among many some send, not all.
+            // Among many processes only some send.
             let is_sender =
                 size <= CROWD || (self.chance).happens(1000 * u64::from(CROWD) / u64::from(size));
             let burst = if is_sender { self.burst } else { 0 };
@@ -55,7 +56,7 @@ impl Talk {
         }
     }
 
-    /// Some call collective operations, most of them soon, some late.
+    /// Lets some processes call collective operations, most of them soon, some late.
     fn communicator<L: Links, O: Order>(
         &mut self,
         world: &mut World<L, O>,
@@ -108,7 +109,8 @@ impl Talk {
         }
     }
 
-    /// Once the network is whole: everybody sends to its neighbour, and all that live call a few operations.
+    /// Ends the talk once the network is whole: each process sends to its neighbour, and all living
+    /// ones call a few operations.
     pub fn at_last<L: Links, O: Order>(&mut self, world: &mut World<L, O>, size: u32) {
         for rank in world.living() {
             let letter = Letter {

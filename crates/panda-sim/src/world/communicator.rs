@@ -1,4 +1,4 @@
-//! Collective operations that some processes call one after another, the same in the same order, whatever comes of each.
+//! Collective operations that some processes call in the same order, whatever the outcome of each.
 
 use super::numbers::Held;
 use super::{What, World};
@@ -12,7 +12,7 @@ use antiphon_panda_core::protocol::group::Order;
 use antiphon_panda_core::protocol::link::Links;
 use antiphon_panda_core::protocol::requests::{Failure, RequestId};
 
-/// Which communicator, and which place in it.
+/// A place in a communicator.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
     pub communicator: usize,
@@ -20,7 +20,8 @@ pub struct Slot {
 }
 
 impl<L: Links, O: Order> World<L, O> {
-    /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
+    /// Makes living, connected processes call collective operations on a list of their own, each
+    /// from its own moment on.
     pub fn communicator(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
         let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.medium.life_of(*b);
         if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
@@ -48,7 +49,7 @@ impl<L: Links, O: Order> World<L, O> {
         });
     }
 
-    /// Has a process of a communicator call what is next.
+    /// Makes a process of a communicator call its next operation.
     pub(super) fn turn(&mut self, slot: Slot) {
         let Some(communicator) = self.history.communicators.get_mut(slot.communicator) else {
             return;
@@ -97,7 +98,8 @@ impl<L: Links, O: Order> World<L, O> {
         self.act(rank, |stack, now| stack.collect(now, part));
     }
 
-    /// A collective operation has ended: the next one begins. Whether it was one of a communicator's.
+    /// Handles the end of a collective operation, and begins the next one. Returns whether it was
+    /// one of a communicator's.
     pub(super) fn turned(
         &mut self,
         rank: Rank,
@@ -116,7 +118,7 @@ impl<L: Links, O: Order> World<L, O> {
             communicator.ranks.len(),
         );
         let length = task.length;
-        // Who is not the root has no result.
+        // A process that is not the root has no result.
         let array = array.filter(|_| task.calls.is_to_all() || slot.place == task.root);
         if let Some(turn) = turns.last_mut() {
             let number = |value: &Message| number_in(value, length);
@@ -141,7 +143,7 @@ impl Calls {
 }
 
 impl Task {
-    /// How arrays go, if it is of arrays: every second one in parts.
+    /// Returns the way of arrays, if it is an operation on arrays: every second one goes in parts.
     fn way(&self, number: usize) -> Option<Way> {
         let is_of_numbers = matches!(self.calls, Calls::ReduceNumbers | Calls::AllReduceNumbers);
         is_of_numbers.then(|| Way {
@@ -166,14 +168,14 @@ fn operation(task: Task, number: usize, count: usize) -> Operation {
     }
 }
 
-/// A number, and so many bytes more.
+/// Makes a value of a number and so many more bytes.
 fn value(number: u64, length: usize) -> Message {
     let mut value = Message::from(vec![0x5a; length]);
     value.push(&number.to_le_bytes());
     value
 }
 
-/// The number, if the length is right.
+/// Returns the number of a value, if its length is right.
 fn number_in(value: &Message, length: usize) -> Option<u64> {
     let number = value.look().ok().map(u64::from_le_bytes);
     number.filter(|_| value.len() == length + 8)

@@ -16,14 +16,14 @@ pub struct Held {
 }
 
 impl Held {
-    /// So many numbers, each larger by one.
+    /// Makes an array of so many numbers, each larger by one.
     pub fn new(first: u64, length: usize) -> Arc<Self> {
         let numbers = (0..length as u64).map(|at| first + at).collect();
         let numbers = Mutex::new(numbers);
         Arc::new(Self { numbers })
     }
 
-    /// The operation that adds them, and what is brought to it.
+    /// Returns the operation that adds arrays, and the message that is brought to it.
     pub fn sum(self: &Arc<Self>, way: Way, place: usize, count: usize) -> (Operation, Message) {
         let length = self.numbers.lock().len() as u64;
         let numbers = Numbers {
@@ -44,7 +44,7 @@ impl Held {
         to_wire(&self.numbers.lock()[of]).into()
     }
 
-    /// The first number, if each is larger by `step` than the one before it.
+    /// Returns the first number, if each is larger by `step` than the one before it.
     pub fn first(&self, step: usize) -> Option<u64> {
         let numbers = self.numbers.lock();
         let is_even = |pair: &[u64]| pair[1] == pair[0] + step as u64;

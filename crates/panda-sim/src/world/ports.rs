@@ -1,4 +1,4 @@
-//! What programs send to each other's ports, and what comes of it.
+//! Messages to ports, and their outcomes.
 
 use super::program::{decode, encode};
 use super::{PORT, World};
@@ -13,7 +13,7 @@ use antiphon_panda_core::protocol::{Envelope, Time};
 /// A message of a port before it is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Letter {
-    /// To whom.
+    /// Destination.
     pub to: Rank,
     /// Its tag.
     pub tag: u32,
@@ -23,7 +23,7 @@ pub struct Letter {
     pub is_synchronous: bool,
 }
 
-/// What was handed over for a port.
+/// A message that was handed over for a port.
 pub(super) struct Parcel {
     pub from: Rank,
     pub tag: u32,
@@ -32,7 +32,7 @@ pub(super) struct Parcel {
 }
 
 impl<L: Links, O: Order> World<L, O> {
-    /// Has a process send to another's port.
+    /// Makes a process send to another's port.
     pub fn post(&mut self, rank: Rank, letter: Letter) {
         let Letter {
             to, tag, length, ..
@@ -64,7 +64,7 @@ impl<L: Links, O: Order> World<L, O> {
         self.act(rank, |_, _| ());
     }
 
-    /// Which life of a rank what another sends now is for.
+    /// Returns the life of a rank that another's message reaches, if it is sent now.
     pub(super) fn reaches(&self, from: Rank, to: Rank) -> usize {
         match self.medium.network.kind.is_lossy() || from == to {
             true => self.medium.life_of(to),
@@ -72,7 +72,7 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
-    /// A process is handed a message, and only then says so.
+    /// Hands a message over to a process, which only then sends a receipt.
     pub(super) fn take(&mut self, rank: Rank, parcel: Parcel) {
         let now = self.medium.now;
         let Parcel {
@@ -99,7 +99,7 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
-    /// A synchronous send has ended, if that is what the request was.
+    /// Notes the end of a synchronous send, if the request was one.
     pub(super) fn receipted(&mut self, rank: Rank, id: RequestId, is_well: bool, at: Time) {
         let Some(life) = self.life(rank) else { return };
         if let Some(posted) = (life.posted.iter_mut().rev()).find(|it| it.receipt == Some(id)) {

@@ -1,4 +1,4 @@
-//! What programs do, and how their messages name themselves.
+//! Programs' actions, and the names in their messages.
 
 use bytes::Bytes;
 
@@ -7,26 +7,56 @@ use crate::{Call, Membership};
 use antiphon_panda_core::Rank;
 use antiphon_panda_core::message::Message;
 use antiphon_panda_core::protocol::collective::{Operation, Part};
-use antiphon_panda_core::protocol::group::Order;
+use antiphon_panda_core::protocol::group::{Order, Progress, StateRequest, Ticket};
 use antiphon_panda_core::protocol::link::Links;
 
 impl<L: Links, O: Order> World<L, O> {
-    /// Has a process ask to join.
+    /// Makes a process ask to join.
     pub fn join(&mut self, rank: Rank) {
+        let progress = Progress::default().with(self.fault);
         let Some(life) = self.life(rank) else { return };
         if life
             .memberships
             .last()
             .is_none_or(|last| last.ended.is_some())
         {
-            life.memberships.push(Membership::default());
-            self.act(rank, |stack, now| {
-                stack.group(now, GROUP, |group, now, out| group.join(now, out))
+            life.memberships.push(Membership {
+                progress,
+                ..Membership::default()
             });
+            let has_state = self.history.has_state;
+            self.act(rank, |stack, now| stack.join_group(now, GROUP, has_state));
         }
     }
 
-    /// Has a process ask to leave.
+    /// Answers a request of the state's transfer. One of five snapshots is refused.
+    pub(super) fn follow_state(&mut self, rank: Rank, request: StateRequest) {
+        let ballast = self.ballast;
+        let Some(member) = self.membership(rank) else {
+            return;
+        };
+        match request {
+            StateRequest::Snapshot { to, id, .. } => {
+                let mut state = Message::from(vec![0x5a; ballast]);
+                state.push(&member.copy.to_le_bytes());
+                let snapshot = match id % 5 {
+                    0 => Err("does not want to".into()),
+                    _ => Ok(state),
+                };
+                self.act(rank, |stack, now| {
+                    stack.give_state(now, GROUP, (to, id), snapshot);
+                });
+            }
+            StateRequest::Install { place, state } => {
+                assert_eq!(state.len(), ballast + 8, "a snapshot comes whole");
+                let copy = state.look().expect("a snapshot begins with the copy");
+                member.install(place, u64::from_le_bytes(copy));
+            }
+            StateRequest::Missing { .. } => {}
+        }
+    }
+
+    /// Makes a process ask to leave.
     pub fn leave(&mut self, rank: Rank) {
         if self.is_member(rank) {
             if let Some(member) = self.membership(rank) {
@@ -38,7 +68,7 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
-    /// Has a process join groups that no other joins, or leave those of them that it is in.
+    /// Makes a process join groups that no other joins, or leave those of them that it is in.
     pub fn in_others(&mut self, rank: Rank, groups: std::ops::Range<u64>, joins: bool) {
         self.act(rank, |stack, now| {
             for group in groups.map(|number| GROUP + 1 + number) {
@@ -51,7 +81,7 @@ impl<L: Links, O: Order> World<L, O> {
         });
     }
 
-    /// Has a member send a message of some length.
+    /// Makes a member send a message of some length.
     pub fn send(&mut self, rank: Rank, length: usize) {
         let wants = self.is_member(rank)
             && self
@@ -70,15 +100,16 @@ impl<L: Links, O: Order> World<L, O> {
         let memberships = &mut self.history.lives[life].memberships;
         let which = memberships.len() as u32;
         let member = memberships.last_mut().expect("a member has a membership");
-        member.sent += 1;
+        let (ticket, placed) = Ticket::pair();
+        member.sent.push(placed);
         let mut payload = Message::from(vec![0xa5; length]);
-        payload.push(&encode((life as u32, which, member.sent)));
+        payload.push(&encode((life as u32, which, member.sent.len() as u32)));
         self.act(rank, |stack, now| {
-            stack.group(now, GROUP, |group, now, out| group.send(now, payload, out))
+            stack.send_to_group(now, GROUP, payload, Some(ticket));
         });
     }
 
-    /// Has a process call another.
+    /// Makes a process call another.
     pub fn call(&mut self, rank: Rank, to: Rank) {
         let Some(node) = self.nodes[rank as usize].as_mut() else {
             return;
@@ -102,7 +133,7 @@ impl<L: Links, O: Order> World<L, O> {
         self.act(rank, |_, _| ());
     }
 
-    /// Has a process take part in a collective operation over a list, in which it is at a place.
+    /// Makes a process take part in a collective operation over a list, at a given place.
     pub fn collect(
         &mut self,
         (ranks, at, root): (&std::sync::Arc<[Rank]>, usize, usize),

@@ -1,13 +1,12 @@
-//! What happens as time passes, and what processes do then.
+//! The events of a simulation as time passes, and the processes' reactions.
 
 use super::ports::Parcel;
 use super::program::decode;
 use super::{GROUP, What, World};
-use crate::Place;
 use crate::medium::Travel;
 use antiphon_panda_core::Rank;
 use antiphon_panda_core::message::Message;
-use antiphon_panda_core::protocol::group::{GroupEvent, Order};
+use antiphon_panda_core::protocol::group::{GroupEvent, Order, Ticket};
 use antiphon_panda_core::protocol::link::Links;
 use antiphon_panda_core::protocol::{Action, Delivery, Envelope, Stack, Time};
 
@@ -20,7 +19,7 @@ impl<L: Links, O: Order> World<L, O> {
         self.medium.now = until;
     }
 
-    /// Lets time pass until something holds, up to a moment; whether it holds.
+    /// Lets time pass until something holds, up to a moment, and returns whether it holds.
     pub fn run_till(&mut self, until: Time, holds: impl Fn(&Self) -> bool) -> bool {
         while !holds(self) {
             let Some(what) = self.medium.next(until) else {
@@ -60,7 +59,7 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
-    /// Has a process take what came, and notes it if it cannot.
+    /// Delivers a message to a process, and records it if the process cannot read it.
     fn reads(&mut self, rank: Rank, travel: Travel) {
         let mut taken = Ok(());
         self.act(rank, |stack, now| taken = travel.reach(stack, now));
@@ -68,7 +67,7 @@ impl<L: Links, O: Order> World<L, O> {
         self.history.refused.extend(refused);
     }
 
-    /// Has a process do something, and does what comes of it.
+    /// Makes a process act, and carries out the consequences.
     pub(super) fn act<R>(&mut self, rank: Rank, act: impl FnOnce(&mut Stack<L, O>, Time) -> R) {
         let Some(node) = self.nodes[rank as usize].as_mut() else {
             return;
@@ -136,7 +135,10 @@ impl<L: Links, O: Order> World<L, O> {
                     stack.post(now, rank, &envelope, step.encode())
                 });
             }
-            Action::Deliver(Delivery::Group(GROUP, event)) => self.seen(rank, event),
+            Action::Deliver(Delivery::Group(GROUP, event, ticket)) => {
+                self.seen(rank, event, ticket);
+            }
+            Action::Deliver(Delivery::State(GROUP, request)) => self.follow_state(rank, request),
             Action::Lost(peer, why) => {
                 let now = self.medium.now;
                 if let Some(life) = self.life(rank) {
@@ -168,8 +170,8 @@ impl<L: Links, O: Order> World<L, O> {
                 let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
                 self.collected.push((rank, outcome.map(bytes)));
             }
-            // What is checked of other groups is that they are in nobody's way.
-            Action::Deliver(Delivery::Group(..) | Delivery::Peer(_))
+            // Other groups are checked only for not disturbing.
+            Action::Deliver(Delivery::Group(..) | Delivery::State(..) | Delivery::Peer(_))
             | Action::Back(_)
             | Action::Full(..)
             | Action::Room(_)
@@ -178,7 +180,7 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
-    fn seen(&mut self, rank: Rank, event: GroupEvent) {
+    fn seen(&mut self, rank: Rank, event: GroupEvent, ticket: Option<Ticket>) {
         if self.tells && !matches!(event, GroupEvent::Message { .. }) {
             eprintln!("{:?}: rank {rank}: {event:?}", self.medium.now);
         }
@@ -187,15 +189,18 @@ impl<L: Links, O: Order> World<L, O> {
         };
         match event {
             GroupEvent::Message { place, payload, .. } => {
-                member.places.push(Place::Message {
-                    place,
-                    id: decode(&payload),
-                });
+                member.see_message(place, decode(&payload));
+                if let Some(ticket) = ticket {
+                    ticket.delivered(place);
+                }
                 self.delivered += 1;
             }
             GroupEvent::View {
-                number, members, ..
-            } => member.places.push(Place::View { number, members }),
+                number,
+                place,
+                members,
+                ..
+            } => member.see_view(number, place, members),
             GroupEvent::Left => member.ended = Some(true),
             GroupEvent::Expelled { .. } => member.ended = Some(false),
         }

@@ -1,4 +1,5 @@
-//! A split that comes at whatever moment of a change of members: the side that holds a majority of the last view that anybody saw goes on without the others.
+//! A split that comes at whatever moment of a change of members: the side that holds a majority of
+//! the last view that anybody saw goes on without the others.
 //!
 //! `PANDA_SPLITS` says at how many moments each change is split.
 
@@ -23,7 +24,7 @@ fn split_at<L: Links>(
     away: &[Rank],
     after: Duration,
 ) -> World<L, Sequencer> {
-    // What is lost or late comes to some long after it came to others.
+    // A lost or late message comes to some processes long after it came to others.
     let (lost, jitter_us) = match kind {
         Kind::Datagrams | Kind::Multicast => (250, 300),
         Kind::Streams | Kind::Bus => (0, 3000),
@@ -63,15 +64,19 @@ fn membership(history: &History, rank: Rank) -> &Membership {
     &life.expect("it was started").memberships[0]
 }
 
-/// Whether those who are not away are a majority of the last view; if so, they must all have gone on, in one view.
+/// Whether those who are not away are a majority of the last view; if so, they must all have gone
+/// on, in one view.
 fn went_on(history: &History, size: u32, away: &[Rank]) -> Result<bool, String> {
     let views = (0..size).filter(|rank| !away.contains(rank));
     let views = views.flat_map(|rank| &membership(history, rank).places);
     let views = views.filter_map(|place| match place {
-        Place::View { number, members } => Some((*number, members)),
-        Place::Message { .. } => None,
+        Place::View {
+            number, members, ..
+        } => Some((*number, members)),
+        Place::Snapshot { .. } | Place::Message { .. } => None,
     });
-    // Of those views that had members on both sides the last one decides; what this side saw later it decided itself.
+    // Of those views that had members on both sides the last one decides; what this side saw later
+    // it decided itself.
     let split = views.filter(|(_, members)| members.iter().any(|rank| away.contains(rank)));
     let Some((_, members)) = split.max_by_key(|(number, _)| *number) else {
         return Ok(false);

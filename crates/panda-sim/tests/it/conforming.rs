@@ -3,7 +3,7 @@
 use antiphon_panda_sim::{Kind, Network, Simulation};
 use bytes::Bytes;
 
-use crate::conformance::{self, Encoded, choosing, peers, threads};
+use crate::conformance::{self, Encoded, choosing, peers, places, state, threads};
 
 /// One frame in twenty is lost and one in fifty doubled, and many are overtaken.
 fn rough(kind: Kind) -> Network {
@@ -83,6 +83,16 @@ macro_rules! conform {
                 a_late_follower_is_told_who_has_left
                 what_was_sent_is_handed_over_before_its_sender_has_left
                 an_upcall_that_panics_is_called_again
+            );
+            conform!(places =>
+                sends_return_their_places
+                a_place_named_by_another_is_waited_for
+                waits_for_a_place_end
+            );
+            conform!(state =>
+                a_joiner_gets_the_copy_at_a_place
+                a_joiner_without_a_giver_is_told_so
+                a_copy_that_cannot_be_installed_is_told_so
             );
             conform!(threads =>
                 many_fibers_of_a_process_are_in_a_call_at_once

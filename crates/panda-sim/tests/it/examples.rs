@@ -15,7 +15,8 @@ use antiphon_panda_sim::seeds;
 
 use crate::conforming::{bus, lossy, multicast, streams};
 
-/// Runs a program over the rough networks, with some seeds on each. Its processes join by themselves.
+/// Runs a program over the rough networks, with some seeds on each. Its processes join by
+/// themselves.
 fn runs<E: std::fmt::Display>(
     size: u32,
     program: impl Fn() -> Result<(), E> + Copy + Send + Sync + 'static,

@@ -17,3 +17,4 @@ mod restarts;
 mod scale;
 mod seeds;
 mod spawning;
+mod state;

@@ -90,7 +90,7 @@ fn those_that_wait_for_each_other_are_named() {
     });
     let run = run.unwrap();
     assert_eq!(run.halt, Halt::Deadlock);
-    let told = run.failure().expect("all wait").to_string();
+    let reported = run.failure().expect("all wait").to_string();
     for words in [
         "rank 0 waits for a message from rank 1 at port \"silence\", with tag 7",
         "rank 1 waits for a collective operation of ranks [0, 1, 2, 3, 4]",
@@ -99,7 +99,7 @@ fn those_that_wait_for_each_other_are_named() {
         "rank 4 waits for what upcalls bring about",
         "PANDA_SEED=0",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(reported.contains(words), "{words}: {reported}");
     }
     // It is known some silences after the last thing that came to a program.
     assert!(run.time < SECOND, "{:?}", run.time);
@@ -117,12 +117,12 @@ fn who_waits_for_a_message_that_nobody_sends_is_named() {
     });
     let run = run.unwrap();
     assert_eq!(run.halt, Halt::Deadlock);
-    let told = run.failure().expect("all wait").to_string();
+    let reported = run.failure().expect("all wait").to_string();
     for words in [
         "rank 0 waits for a message at port \"chosen\" that its predicate accepts",
         "rank 1 waits for a message from rank 0 at port \"chosen\", with tag 5",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(reported.contains(words), "{words}: {reported}");
     }
 }
 
@@ -287,7 +287,7 @@ fn the_majority_goes_on_without_who_is_cut_off() {
                     None => group,
                 };
                 session.wait_until(|| again.members().len() == 5, None)?;
-                // Who has seen all is not to leave before the others have.
+                // A process that has seen all must not leave before the others have.
                 thread::sleep(SECOND * 10);
                 Ok::<_, Error>(took)
             })
@@ -300,7 +300,8 @@ fn the_majority_goes_on_without_who_is_cut_off() {
                 [0, 3].contains(&rank),
                 "seed {seed}, rank {rank}"
             );
-            // Cut off after five seconds at the latest; a silence later that is known, and six silences after that it gives up.
+            // Cut off after five seconds at the latest; a silence later that is known, and six
+            // silences after that it gives up.
             assert!(
                 expelled.is_none_or(|took| took < SECOND * 5 + 8 * SILENCE),
                 "{expelled:?}"
@@ -342,7 +343,8 @@ fn who_stops_for_long_is_lost_and_who_does_not_is_not() {
     );
 }
 
-/// Where the platform orders, groups are what it says: one whom a call has given up, since it was silent, is a member all the same, to all alike.
+/// Where the platform orders, groups are what it says: one whom a call has given up, since it was
+/// silent, is a member all the same, to all alike.
 #[test]
 fn who_stops_on_a_bus_is_lost_to_who_calls_it_and_stays_a_member() {
     let run = Simulation::of(3)
@@ -376,7 +378,8 @@ fn who_stops_on_a_bus_is_lost_to_who_calls_it_and_stays_a_member() {
         let mut seen = seen.unwrap();
         assert!(!seen.iter().any(|event| event.ends_with("left: [2] }")));
         seen.retain(|event| event.contains(" of "));
-        assert_eq!(seen, ["1 of 1", "2 of 0", "3 of 2"]);
+        // Three views are before them.
+        assert_eq!(seen, ["4 of 1", "5 of 0", "6 of 2"]);
     }
 }
 
@@ -392,8 +395,8 @@ fn one_that_stays_stopped_is_told() {
         &run.ends[0],
         End::Returned(Err(Error::Lost { rank: 1, .. }))
     ));
-    let told = run.failure().expect("it never goes on").to_string();
-    assert!(told.contains("rank 1 waits for to go on"), "{told}");
+    let reported = run.failure().expect("it never goes on").to_string();
+    assert!(reported.contains("rank 1 waits for to go on"), "{reported}");
 }
 
 /// Counts those that were dropped.
@@ -444,8 +447,11 @@ fn who_panics_is_told_and_lost_to_others() {
         End::Returned(Err(Error::Lost { rank: 1, .. }))
     ));
     assert!(matches!(&run.ends[1], End::Panicked(words) if words == "not the second"));
-    let told = run.failure().expect("one panicked").to_string();
-    assert!(told.contains("rank 1 panicked: not the second"), "{told}");
+    let reported = run.failure().expect("one panicked").to_string();
+    assert!(
+        reported.contains("rank 1 panicked: not the second"),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -534,7 +540,8 @@ fn a_thousand_processes_reduce() {
     assert!(sums.into_iter().all(|sum| sum.unwrap() == 499_500));
 }
 
-/// Counts together in whatever network the seed draws, while one may crash. Those that are left agree, and nobody waits for ever.
+/// Counts together in whatever network the seed draws, while one may crash. Those that are left
+/// agree, and nobody waits for ever.
 fn counts_together(seed: u64) -> Result<u64, String> {
     let mut chance = Chance::new(seed);
     let size = chance.between(2, 5) as u32;
@@ -617,7 +624,8 @@ fn members_agree_whatever_the_seed() {
     assert_eq!(digests.len() as u64, count, "no two histories are the same");
 }
 
-/// How long a message of so many bytes takes to come to each of the others, one after the other, from when it is sent.
+/// How long a message of so many bytes takes to come to each of the others, one after the other,
+/// from when it is sent.
 fn takes(kind: Kind, bytes: usize, bandwidth: Option<u64>) -> Vec<Duration> {
     let mut network = Network::new(kind, 0, 0, 50, 0);
     if let Some(bandwidth) = bandwidth {
@@ -659,7 +667,8 @@ fn what_is_long_takes_longer_where_there_is_a_bandwidth() {
                 assert!((0.99..1.01).contains(&first), "{first}");
                 assert!((1.99..2.01).contains(&other), "{other}");
             }
-            // Each is cut into frames, which take turns; they carry headers, and some are sent again.
+            // Each is cut into frames, which take turns; they carry headers, and some are sent
+            // again.
             _ => assert!((1.9..3.0).contains(&first.max(other)), "{first}, {other}"),
         }
     }

@@ -176,9 +176,9 @@ fn a_process_that_crashes_is_written_off() {
                     (members.collect::<Vec<_>>(), verdict.lost.clone())
                 });
             let others: Vec<u32> = (0..4).filter(|rank| *rank != crashed).collect();
-            let told = run.unwrap().values().unwrap();
+            let reported = run.unwrap().values().unwrap();
             let expected = vec![(others, vec![crashed]); 3];
-            assert_eq!(told, expected, "{kind:?}, {crashed}");
+            assert_eq!(reported, expected, "{kind:?}, {crashed}");
         }
     }
 }
@@ -228,8 +228,8 @@ fn a_process_that_is_started_again_takes_no_part() {
 fn upcalls_are_told_of_verdicts() {
     let run = Simulation::of(3).run(|session| {
         let quiescence = session.quiescence().unwrap();
-        let told = Arc::new(AtomicU64::new(0));
-        let count = told.clone();
+        let reported = Arc::new(AtomicU64::new(0));
+        let count = reported.clone();
         quiescence
             .on_event(move |event| match event {
                 QuiescenceEvent::Quiescent(verdict) => count.store(verdict.number, Relaxed),
@@ -238,7 +238,7 @@ fn upcalls_are_told_of_verdicts() {
             .unwrap();
         quiescence.passive();
         session
-            .wait_until(|| told.load(Relaxed) == 1, None)
+            .wait_until(|| reported.load(Relaxed) == 1, None)
             .unwrap()
     });
     assert_eq!(run.unwrap().values().unwrap(), [true; 3]);

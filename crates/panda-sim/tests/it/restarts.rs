@@ -21,7 +21,8 @@ fn counts(size: u32) -> Arc<[AtomicU32]> {
     (0..size).map(|_| AtomicU32::new(0)).collect()
 }
 
-/// A process that crashes after five seconds and comes back after so long; what the first asks of it before, meanwhile and after that.
+/// A process that crashes after five seconds and comes back after so long; what the first asks of
+/// it before, meanwhile and after that.
 fn comes_back(kind: Kind, after: Duration, seed: u64) -> Vec<Result<u32, Error>> {
     let incarnations = counts(3);
     let network = Network::new(kind, 50, 20, 50, 1000);
@@ -96,24 +97,24 @@ fn follows(kind: Kind, seed: u64) -> [Vec<PeerEvent>; 2] {
     };
     let run = simulation
         .run(move |session| {
-            let told = Arc::new(Mutex::<Vec<(Rank, PeerEvent)>>::new(Vec::new()));
+            let reported = Arc::new(Mutex::<Vec<(Rank, PeerEvent)>>::new(Vec::new()));
             if session.rank() > 0 {
                 // The one that comes back leaves first.
                 thread::sleep(SECOND * if session.rank() == 1 { 60 } else { 90 });
                 return Vec::new();
             }
-            let upcall = told.clone();
+            let upcall = reported.clone();
             let follow = move |rank, event| upcall.lock().push((rank, event));
             session.on_peer(follow).expect("the session goes on");
             thread::sleep(SECOND * 120);
-            let told = told.lock();
-            told.clone()
+            let reported = reported.lock();
+            reported.clone()
         })
         .unwrap();
     assert_eq!(run.halt, Halt::Ended, "{kind:?}");
-    let told = run.values().unwrap().remove(0);
+    let reported = run.values().unwrap().remove(0);
     [1, 2].map(|rank| {
-        let of = told.iter().filter(|(of, _)| *of == rank);
+        let of = reported.iter().filter(|(of, _)| *of == rank);
         of.map(|(_, event)| event.clone()).collect()
     })
 }
@@ -124,12 +125,15 @@ fn a_follower_is_told_of_crashes_silence_and_returns() {
         for seed in seeds(20) {
             use PeerEvent::{Joined, Left, Lost};
             for (rank, events) in (1..).zip(follows(kind, seed)) {
-                let is_told = match events[..] {
+                let is_reported = match events[..] {
                     [Joined, Left] => rank == 2 && kind == Kind::Bus,
                     [Joined, Lost { .. }, Joined, Left] => true,
                     _ => false,
                 };
-                assert!(is_told, "{kind:?}, seed {seed}, rank {rank}: {events:?}");
+                assert!(
+                    is_reported,
+                    "{kind:?}, seed {seed}, rank {rank}: {events:?}"
+                );
             }
         }
     }
@@ -263,8 +267,8 @@ fn join_counter(session: &Session, copy: &Arc<Mutex<Copy>>) -> Result<Group, Err
                 }
                 for to in joined.into_iter().filter(|to| *to != rank) {
                     if let Some(all) = &copy.all {
-                        let told = Message::of(&(number, all)).expect("numbers");
-                        state.send(to, 0, told).expect("a member");
+                        let reported = Message::of(&(number, all)).expect("numbers");
+                        state.send(to, 0, reported).expect("a member");
                     }
                 }
             }
@@ -274,12 +278,13 @@ fn join_counter(session: &Session, copy: &Arc<Mutex<Copy>>) -> Result<Group, Err
     })
 }
 
-/// Adds twenty numbers to the counter, a second apart, and gives what it has when ninety seconds are over with those that it added itself.
+/// Adds twenty numbers to the counter, a second apart, and gives what it has when ninety seconds
+/// are over with those that it added itself.
 fn count(session: &Session, began: Instant, incarnation: u32) -> Result<Counted, Error> {
     let copy = Arc::new(Mutex::<Copy>::new(Default::default()));
     let own = copy.clone();
-    session.port("state").on_message(move |told| {
-        let (view, before) = told.payload.value().expect("what was added");
+    session.port("state").on_message(move |reported| {
+        let (view, before) = reported.payload.value().expect("what was added");
         own.lock().learn(view, before);
     })?;
     let mut group = None;
@@ -305,7 +310,8 @@ fn count(session: &Session, began: Instant, incarnation: u32) -> Result<Counted,
 
 type Counted = (Option<Vec<u32>>, Vec<u32>);
 
-/// A counter of three to five members over whatever network the seed draws, of whom one after the other crashes and comes back.
+/// A counter of three to five members over whatever network the seed draws, of whom one after the
+/// other crashes and comes back.
 fn counts_on(seed: u64) -> Result<(), String> {
     let mut chance = Chance::new(seed);
     let size = chance.between(3, 5) as u32;

@@ -1,4 +1,5 @@
-//! What the protocols cost grows as it should with the members: counted in the simulator, so these are numbers, not times.
+//! What the protocols cost grows as it should with the members: counted in the simulator, so these
+//! are numbers, not times.
 
 use std::sync::Arc;
 
@@ -88,7 +89,8 @@ fn collect(
     )
 }
 
-/// Collectives over everybody, and over a subset in an order of its own: right, and no process sends more than three messages for each level of the tree, and one up it.
+/// Collectives over everybody, and over a subset in an order of its own: right, and no process
+/// sends more than three messages for each level of the tree, and one up it.
 #[test]
 fn collectives_among_many_cost_the_logarithm() {
     for size in [64, 257, 1000_u32] {

@@ -1,7 +1,8 @@
 //! The protocols over a simulated network, one history a seed.
 //!
-//! `PANDA_SEEDS` says how many seeds of each kind of network, `PANDA_SEED` which one alone, `PANDA_KIND` on which kind, `PANDA_MEMBERS` among how many processes; each has
-//! its own number of seeds where nothing is said.
+//! `PANDA_SEEDS` says how many seeds of each kind of network, `PANDA_SEED` which one alone,
+//! `PANDA_KIND` on which kind, `PANDA_MEMBERS` among how many processes; each has its own number of
+//! seeds where nothing is said.
 
 use antiphon_panda_sim::{Kind, Scenario, run};
 
@@ -88,10 +89,13 @@ fn crowds() {
     }
 }
 
-/// Found faults once. The first member, cut off with messages that only it had delivered, came back and decided on the view that went on without it. One who had lost touch
-/// with the others, heard of them again as they were started anew, and took itself for all that was left, though they had gone on without it before. Coordinators waited in vain for the answers of members
-/// that had been started anew, and ended each other's attempts. What was for all waited in one queue, and so for whoever was slowest.
-/// A receipt for a message of a process that had crashed was taken for one of its successor's. An attempt to change the view began again whenever it found someone lost that
+/// Found faults once. The first member, cut off with messages that only it had delivered, came back
+/// and decided on the view that went on without it. One who had lost touch with the others, heard
+/// of them again as they were started anew, and took itself for all that was left, though they had
+/// gone on without it before. Coordinators waited in vain for the answers of members that had been
+/// started anew, and ended each other's attempts. What was for all waited in one queue, and so for
+/// whoever was slowest. A receipt for a message of a process that had crashed was taken for one of
+/// its successor's. An attempt to change the view began again whenever it found someone lost that
 /// it did not wait for, and found them lost by asking them.
 #[test]
 fn seeds_that_found_something() {

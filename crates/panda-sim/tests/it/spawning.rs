@@ -1,4 +1,5 @@
-//! Processes that others start while a simulation runs: what `spawning/local.rs` of panda's tests does, over the simulated network.
+//! Processes that others start while a simulation runs: what `spawning/local.rs` of panda's tests
+//! does, over the simulated network.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -69,16 +70,17 @@ fn who_is_spawned_is_told_of_and_tells() {
     for kind in KINDS {
         let run = Simulation::of(1).over(rough(kind));
         let follow = |session: &Session| {
-            let told = Arc::new(Mutex::<Vec<(u32, PeerEvent)>>::new(Default::default()));
-            let upcall = told.clone();
+            let reported = Arc::new(Mutex::<Vec<(u32, PeerEvent)>>::new(Default::default()));
+            let upcall = reported.clone();
             let keep = move |rank, event| upcall.lock().push((rank, event));
             session.on_peer(keep).expect("the session goes on");
-            told
+            reported
         };
         let run = run.program("child", move |session, _| {
-            let told = follow(&session);
+            let reported = follow(&session);
             let ranks = || {
-                told.lock()
+                reported
+                    .lock()
                     .iter()
                     .map(|(rank, _)| *rank)
                     .collect::<BTreeSet<u32>>()
@@ -89,14 +91,14 @@ fn who_is_spawned_is_told_of_and_tells() {
             (session.rank(), ranks().into_iter().collect())
         });
         let run = run.run(move |session| {
-            let told = follow(&session);
+            let reported = follow(&session);
             session.spawn("child", [""; 0], 2).expect("it is known");
             session
-                .wait_until(|| told.lock().len() == 4, None)
+                .wait_until(|| reported.lock().len() == 4, None)
                 .expect("no upcall");
             for rank in [1, 2] {
-                let told = told.lock();
-                let mut events = told.iter().filter(|(of, _)| *of == rank);
+                let reported = reported.lock();
+                let mut events = reported.iter().filter(|(of, _)| *of == rank);
                 assert_eq!(events.next(), Some(&(rank, PeerEvent::Joined)));
                 assert!(matches!(events.next(), Some((_, PeerEvent::Left))));
             }
@@ -147,8 +149,10 @@ fn a_spawned_process_is_known_to_all_and_has_its_arguments() {
                         session.port("thanks").receive(Some(spawned), None)?;
                     } else if session.rank() == 1 {
                         // It knows the rank that it is told.
-                        let told = session.port("told").receive(Some(0), None)?;
-                        session.port("greeting").send(told.tag, 7, Message::new())?;
+                        let reported = session.port("told").receive(Some(0), None)?;
+                        session
+                            .port("greeting")
+                            .send(reported.tag, 7, Message::new())?;
                     }
                     // And so does who was neither asked nor told.
                     session.wait_until(|| session.population() == 4, None)?;
@@ -163,7 +167,8 @@ fn a_spawned_process_is_known_to_all_and_has_its_arguments() {
     }
 }
 
-/// Over a bus only those that have followed a group know who is in it. While all of them are stopped nobody else is let in, and hears why.
+/// Over a bus only those that have followed a group know who is in it. While all of them are
+/// stopped nobody else is let in, and hears why.
 #[test]
 fn who_wants_into_a_group_that_stopped_processes_know_is_told_so() {
     let joins = |session: &Session| session.join_group("all", |_| ());
@@ -211,7 +216,8 @@ fn a_program_that_there_is_not_is_an_error_as_elsewhere() {
     assert!(why.contains("Simulation::program"), "{why}");
 }
 
-/// Processes that have ended, well or badly, are not waited for by those that come later. Time is virtual.
+/// Processes that have ended, well or badly, are not waited for by those that come later. Time is
+/// virtual.
 #[test]
 fn a_second_spawn_waits_for_nobody_that_has_ended() {
     for kind in KINDS {

@@ -8,9 +8,9 @@ use std::process::Command;
 
 const BRIDGE: &str = "pandab";
 
-/// Where members are.
+/// The hosts of the members.
 pub struct Hosts {
-    /// Namespaces; none: this host.
+    /// Namespaces; 0 stands for this host.
     count: usize,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What cards sent.
+/// Traffic that network cards sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sent {
     bytes: u64,
@@ -38,7 +38,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// For each of so many: bytes, and frames.
+    /// Returns bytes and frames for each of `messages`.
     pub fn per(self, messages: f64) -> (f64, f64) {
         (self.bytes as f64 / messages, self.frames as f64 / messages)
     }
@@ -62,12 +62,12 @@ impl AddAssign for Sent {
 }
 
 impl Hosts {
-    /// This host, over its loopback.
+    /// Returns this host, over its loopback.
     pub fn this() -> Self {
         Self { count: 0 }
     }
 
-    /// So many namespaces, each with a card on one bridge.
+    /// Makes `count` namespaces, each with a card on one bridge.
     pub fn new(count: usize) -> Result<Self, String> {
         remove(count);
         let hosts = Self { count };
@@ -88,7 +88,8 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// The versions of IP over which there is multicast: on the loopback Linux passes none over the later one.
+    /// Returns the versions of IP over which there is multicast: the loopback of Linux passes none
+    /// over IPv6.
     pub fn versions(&self) -> &'static [Version] {
         match self.count {
             0 => &[Version::V4],
@@ -96,7 +97,7 @@ impl Hosts {
         }
     }
 
-    /// Where processes meet.
+    /// Returns where the processes of a session meet.
     pub fn bootstrap_at(&self, version: Version) -> SocketAddr {
         let address = match self.count {
             0 => Ipv4Addr::LOCALHOST.into(),
@@ -105,7 +106,7 @@ impl Hosts {
         SocketAddr::new(address, 0)
     }
 
-    /// This program on one of the hosts.
+    /// Returns the command that runs this program on one of the hosts.
     pub fn command(&self, at: usize) -> Command {
         let own = std::env::current_exe().expect("this program has a path");
         if self.count == 0 {
@@ -116,10 +117,10 @@ impl Hosts {
         command
     }
 
-    /// What all cards have sent.
+    /// Returns all that the cards have sent.
     pub fn sent(&self) -> Sent {
         let mut sent = Sent::default();
-        // What a host's card sends, the other end of its cable gets.
+        // The other end of a host's cable receives all that the host's card sends.
         let of_hosts = (0..self.count).map(|at| (name(at), "rx"));
         let of_this = (self.count == 0).then(|| ("lo".to_owned(), "tx"));
         for (card, way) in of_hosts.chain(of_this) {
@@ -145,11 +146,11 @@ impl Drop for Hosts {
     }
 }
 
-/// Removes what an earlier run left, too.
+/// Removes all namespaces and cards, also those of an earlier run.
 fn remove(count: usize) {
     for at in 0..count {
         let _ = ip(&format!("netns del {}", name(at)));
-        // By itself it would go with its namespace, some time later.
+        // The card would go with its namespace, but some time later.
         let _ = ip(&format!("link del {}", name(at)));
     }
     let _ = ip(&format!("link del {BRIDGE}"));
@@ -166,7 +167,8 @@ fn address(version: Version, last: u8) -> IpAddr {
     }
 }
 
-/// Addresses of a card, in a namespace that `ip` is told to go to first. Nobody else has them, so nobody is asked, which would take a second.
+/// Gives a card its addresses, in the namespace that `within` makes `ip` enter first. No other host
+/// has these addresses. So duplicate detection, which would take a second, is off.
 fn give_addresses(within: &str, last: u8, card: &str) -> Result<(), String> {
     let (v4, v6) = (address(Version::V4, last), address(Version::V6, last));
     ip(&format!("{within}addr add {v4}/24 dev {card}"))?;

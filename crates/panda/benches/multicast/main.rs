@@ -1,11 +1,19 @@
-//! Totally ordered broadcast over `udp` with IP multicast beside the same without, in one run: `sudo -E cargo bench -p antiphon-panda --bench multicast`.
+//! Compares totally ordered broadcast over `udp` with and without IP multicast, in one run:
+//! `sudo -E cargo bench -p antiphon-panda --bench multicast`.
 //!
-//! Members are processes in network namespaces of their own, connected by a bridge of the kernel (it takes root and `ip`), or with `WHERE=host` processes of this host over
-//! the loopback. All members send as fast as they can, until each has delivered all: messages a second, median of rounds, in which the two take turns; and what the
-//! members' cards sent for each message, bytes with all headers, and frames. Over both versions of IP, on the same cards and in turns, too, and what multicast over IPv6 is
-//! of that over IPv4: messages a second, median of the ratios within rounds with the least and the most, and bytes. On the loopback over IPv4 alone.
+//! Members are processes in network namespaces of their own, connected by a bridge of the kernel.
+//! This takes root and `ip`. With `WHERE=host` they are processes of this host over the loopback,
+//! and over IPv4 alone.
 //!
-//! `MEMBERS=3,4,8`, `BYTES=100,8192,65536`, `ROUNDS=5` and `MIB=8` (in a round, at most 4000 messages) choose.
+//! All members send as fast as they can, until each has delivered all. The two ways take turns. The
+//! table shows messages a second (median of rounds), and the bytes and frames that the members'
+//! cards sent for each message. Bytes include all headers.
+//!
+//! Both versions of IP take turns on the same cards, too. For them the table shows multicast over
+//! IPv6 relative to IPv4: messages a second (median ratio within rounds, least and most) and bytes.
+//!
+//! `MEMBERS=3,4,8`, `BYTES=100,8192,65536`, `ROUNDS=5` and `MIB=8` (in a round, at most 4000
+//! messages) choose.
 
 mod hosts;
 mod member;
@@ -55,7 +63,7 @@ fn main() {
     }
 }
 
-/// All with so many members, at all lengths.
+/// Compares both ways with `members` members, at all lengths.
 fn compare(hosts: &Hosts, members: usize, lengths: &[usize], rounds: usize, bytes: usize) {
     let versions = hosts.versions().iter();
     let mut contests: Vec<_> = versions
@@ -92,14 +100,14 @@ fn compare(hosts: &Hosts, members: usize, lengths: &[usize], rounds: usize, byte
     }
 }
 
-/// Multicast beside the same without, over one version of IP.
+/// The same broadcast with and without multicast, over one version of IP.
 struct Contest {
     version: Version,
     ways: [Way; 2],
     rows: [Row; 2],
 }
 
-/// What the rounds of a way gave: messages a second in each, and what was sent in all.
+/// The results of one way: messages a second of each round, and the traffic of all rounds.
 #[derive(Default)]
 struct Row {
     rates: Vec<f64>,
@@ -116,7 +124,7 @@ impl Contest {
         }
     }
 
-    /// A round of each of the two.
+    /// Runs a round of each of the two ways.
     fn take_turn(
         &mut self,
         hosts: &Hosts,
@@ -149,7 +157,7 @@ impl Contest {
         );
     }
 
-    /// What multicast is of that over another version.
+    /// Prints multicast over this version relative to another version.
     fn print_beside(&self, other: &Self, messages: f64) {
         let versions = format!("{} ÷ over {}", self.version, other.version);
         let (own, other) = (&self.rows[1], &other.rows[1]);
@@ -217,14 +225,14 @@ impl Way {
         members.map(|(_, output)| answer(output)).collect()
     }
 
-    /// How long a round took, in seconds.
+    /// Runs a round, and returns how long it took, in seconds.
     fn round(&mut self, each: usize, length: usize) -> f64 {
         let times = self.ask(&format!("rate {each} {length}"));
         let times = times.iter().filter_map(|time| time.parse::<f64>().ok());
         times.fold(1.0, f64::max) / 1e9
     }
 
-    /// Who hears whom.
+    /// Returns which processes hear which.
     fn report(&mut self) -> String {
         self.ask("report").join("; ")
     }

@@ -1,4 +1,4 @@
-//! A member: a process that does the rounds that its standard input asks for.
+//! A member: a process that runs the rounds that its standard input asks for.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::Command;
@@ -10,20 +10,20 @@ use antiphon_panda::{Group, GroupEvent, LaunchInfo, Session};
 use bytes::Bytes;
 
 const ONE: &str = "BENCH_MULTICAST_MEMBER";
-/// How long to find out who hears whom, before rounds begin.
+/// How long members may take to learn which of them hear each other, before rounds begin.
 const PROBED: Duration = Duration::from_millis(500);
 
-/// Has a command be the process of a member.
+/// Makes a command the process of a member.
 pub fn mark(command: &mut Command, info: &LaunchInfo) {
     command.env(ONE, "1").envs(info.to_environment());
 }
 
-/// Whether this process is one.
+/// Returns whether this process is a member.
 pub fn is_one() -> bool {
     std::env::var_os(ONE).is_some()
 }
 
-/// Does the rounds.
+/// Runs the rounds.
 pub fn run() {
     let session = Session::join().expect("launch info");
     let delivered = Arc::<AtomicU64>::default();
@@ -51,7 +51,7 @@ pub fn run() {
     }
 }
 
-/// One after another, so that rank 0 is the oldest member, which orders.
+/// Joins one after another, so that rank 0 is the oldest member, which is the sequencer.
 fn join(session: &Session, delivered: &Arc<AtomicU64>) -> Group {
     let everyone = session.everyone().expect("a founder");
     let mut group = None;

@@ -1,10 +1,12 @@
-//! The processes of one contestant. They are told rounds on their standard input, a line each, and answer on their standard output, a line for each member:
+//! The processes of one implementation under comparison. They read rounds from their standard
+//! input, a line each. They answer on their standard output, a line for each member:
 //!
 //! ```text
 //!   ready                             (from each, when it is in the group)
-//!   rate COUNT            -> NS       send COUNT messages, wait until those of all members are delivered here
-//!   alone RANK COUNT      -> NS …     RANK: as many times send one and wait until it is delivered here; the others answer at once, with nothing
-//!   together COUNT        -> NS …     everybody does that at once
+//!   rate COUNT            -> NS       send COUNT messages, wait until all members' are delivered
+//!   alone RANK COUNT      -> NS …     RANK: COUNT times send one and wait for its delivery here;
+//!                                     the others answer at once, with nothing
+//!   together COUNT        -> NS …     all members do that at once
 //! ```
 
 use std::any::Any;
@@ -16,19 +18,20 @@ use antiphon_panda::platform::{Bootstrap, LaunchInfo, Secret, shm, udp};
 
 use crate::{member, rivals};
 
-/// What the members of a contestant are.
+/// The processes of one implementation's members.
 pub struct Cast {
-    /// A process each.
+    /// The command of each process.
     pub commands: Vec<Command>,
-    /// Whether a process begins when the one before is in the group; the processes of a session must be there together instead.
+    /// Whether a process begins only when the one before has joined the group. The processes of a
+    /// session must begin together instead.
     pub is_one_by_one: bool,
-    /// Members that each process is.
+    /// Members in each process.
     pub members_each: u32,
-    /// What must live as long as they do: a bootstrap, a server.
+    /// A value that must live as long as they do: a bootstrap, a server.
     pub keeps: Box<dyn Any>,
 }
 
-/// A group of members, all of whom have joined.
+/// A group of members of one implementation. All of them have joined.
 pub struct Contestant {
     processes: Vec<Process>,
     members_each: u32,
@@ -43,7 +46,7 @@ struct Process {
 
 impl Contestant {
     /// # Errors
-    /// Why it cannot take part, with what mends it.
+    /// It cannot take part; the error says why and how to fix it.
     pub fn start(name: &str, members: u32) -> Result<Self, String> {
         let cast = match name {
             "local" => Cast {
@@ -77,10 +80,10 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// A round; each member's answer.
+    /// Runs a round, and returns each member's answer.
     ///
     /// # Errors
-    /// A member has ended, or says what is no answer.
+    /// A member has ended, or its answer is malformed.
     pub fn round(&mut self, line: &str) -> Result<Vec<Vec<u64>>, String> {
         for process in &mut self.processes {
             writeln!(process.input, "{line}").map_err(|e| format!("a member has ended: {e}"))?;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings the rivals of `cargo bench -p antiphon-panda --bench ordered` into target/rivals (or $RIVALS): install.sh [jgroups] [nats]
+# Installs the other implementations for `cargo bench -p antiphon-panda --bench ordered` into target/rivals (or $RIVALS): install.sh [jgroups] [nats]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 place=${RIVALS:-$here/../../../../target/rivals}

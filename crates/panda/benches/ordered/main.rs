@@ -1,10 +1,16 @@
-//! Totally ordered broadcast beside rivals, in one run: `cargo bench -p antiphon-panda --bench ordered`.
+//! Compares totally ordered broadcast with other implementations, in one run:
+//! `cargo bench -p antiphon-panda --bench ordered`.
 //!
-//! Members are processes of this host (threads for `local`), free to run on all processors. All contestants of a size are there at once and take turns, a short round each, so
-//! that a noisy machine hits all alike. Messages have 100 bytes. *Rate*: all members send as fast as they can; messages a second until each member has delivered
-//! all of them, median of rounds. *Own delivery*: a member sends a message and waits until it is delivered to itself, and so on; quantiles over all rounds.
+//! Members are processes of this host (threads for `local`), free to run on all processors. All
+//! groups of a size exist at once and take turns, a short round each, so that a noisy machine hits
+//! all alike. Messages have 100 bytes.
 //!
-//! `MEMBERS=3,4`, `ROUNDS=5` and `ONLY=shm,nats` choose. Rivals that are not there are named with what installs them.
+//! *Rate*: all members send as fast as they can. It is the messages a second until each member has
+//! delivered all of them, as a median of rounds. *Own delivery*: a member sends a message, waits
+//! until it has delivered it itself, and repeats. Quantiles are over all rounds.
+//!
+//! `MEMBERS=3,4`, `ROUNDS=5` and `ONLY=shm,nats` choose. A missing implementation is named with the
+//! command that installs it.
 
 mod contestant;
 mod member;
@@ -17,7 +23,7 @@ use table::Row;
 /// Messages that each member sends in a round of the rate, and in a round of latencies.
 const SENT: u32 = 10_000;
 const TRIPS: u32 = 1_000;
-/// In this order; ratios are to the last that is there.
+/// The order of the table. Ratios are to the last one that is there.
 const CONTESTANTS: [&str; 6] = ["shm", "tcp", "udp", "local", "nats", "jgroups"];
 
 fn main() {
@@ -48,7 +54,7 @@ fn main() {
                     println!("{}: round {round}: {why}", row.name);
                 }
                 if round == 0 {
-                    // Compilers and caches are warm after it.
+                    // The first round only warms compilers and caches.
                     row.forget();
                 }
             }

@@ -1,4 +1,4 @@
-//! Panda's members: a process each, or for `local` all as threads of one.
+//! Panda's members: a process each, or for `local` all as threads of one process.
 
 use std::env;
 use std::io::{BufRead, Write, stdin, stdout};
@@ -17,14 +17,14 @@ const ONE: &str = "BENCH_ORDERED_MEMBER";
 const ALL: &str = "BENCH_ORDERED_THREADS";
 const BYTES: usize = 100;
 
-/// The process of one member.
+/// Returns the command of one member's process.
 pub fn one(info: &LaunchInfo) -> Command {
     let mut command = own();
     command.env(ONE, "1").envs(info.to_environment());
     command
 }
 
-/// The process of all members.
+/// Returns the command of the process that holds all members.
 pub fn all(members: u32) -> Command {
     let mut command = own();
     command.env(ALL, members.to_string());
@@ -35,12 +35,12 @@ fn own() -> Command {
     Command::new(env::current_exe().expect("this program has a path"))
 }
 
-/// Whether this process is one of those.
+/// Returns whether this process is one of those.
 pub fn is_one() -> bool {
     [ONE, ALL].iter().any(|name| env::var_os(name).is_some())
 }
 
-/// Does the rounds that standard input asks for.
+/// Runs the rounds that standard input asks for.
 pub fn run() {
     let mut members = Vec::new();
     let (answers, answered) = mpsc::channel();
@@ -55,12 +55,12 @@ pub fn run() {
     };
     let count = sessions.len();
     for session in sessions {
-        let (lines, told) = mpsc::channel::<String>();
+        let (lines, reported) = mpsc::channel::<String>();
         let answers = answers.clone();
         let member = move || {
             let mut member = Member::join(session);
             let _ = answers.send("ready".into());
-            for line in told {
+            for line in reported {
                 let _ = answers.send(member.play(&line));
             }
         };
@@ -88,7 +88,7 @@ struct Member {
     group: Group,
     delivered: Arc<AtomicU64>,
     own: Arc<AtomicU64>,
-    /// What will have been delivered when all rounds so far are over.
+    /// Messages that will have been delivered when all rounds so far are over.
     expected: u64,
     sent: u64,
 }
@@ -108,7 +108,8 @@ impl Member {
                 }
             }
         });
-        // One after another, so that rank 0 is the oldest member, which orders.
+        // The members join one after another, so that rank 0 is the oldest member, which is the
+        // sequencer.
         for turn in 0..session.size() {
             if let Some(upcall) = upcall.take_if(|_| turn == rank) {
                 group = Some(session.join_group("bench", upcall).expect("let in"));

@@ -1,4 +1,5 @@
-//! The rivals' members: JGroups' SEQUENCER over TCP (`jgroups/Member.java`), and NATS JetStream with one replica in memory (`nats/`). `install.sh` brings what they need.
+//! Members of other implementations: JGroups' SEQUENCER over TCP (`jgroups/Member.java`), and NATS
+//! JetStream with one replica in memory (`nats/`). `install.sh` installs their dependencies.
 
 use std::any::Any;
 use std::fs;
@@ -19,7 +20,7 @@ fn sources() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/ordered"))
 }
 
-/// Where `install.sh` puts things, and where they are built.
+/// Returns the folder where `install.sh` puts its files, and where they are built.
 fn place() -> PathBuf {
     match std::env::var_os("RIVALS") {
         Some(place) => PathBuf::from(place),
@@ -44,7 +45,7 @@ fn build(command: &mut Command) -> Result<(), String> {
     ))
 }
 
-/// JGroups in one Java process a member.
+/// Returns JGroups, with one Java process a member.
 pub fn jgroups(members: u32) -> Result<Cast, String> {
     let jar = place().join(JGROUPS);
     if !jar.exists() {
@@ -80,7 +81,7 @@ pub fn jgroups(members: u32) -> Result<Cast, String> {
     })
 }
 
-/// Addresses of loopback that nobody listens at.
+/// Returns free addresses on the loopback.
 fn free_ports(count: u32) -> Result<Vec<SocketAddr>, String> {
     let listeners: Result<Vec<_>, _> = (0..count)
         .map(|_| TcpListener::bind("127.0.0.1:0"))
@@ -92,7 +93,7 @@ fn free_ports(count: u32) -> Result<Vec<SocketAddr>, String> {
         .map_err(|e| format!("no free ports: {e}"))
 }
 
-/// One server, one client process a member.
+/// Returns NATS, with one server, and one client process a member.
 pub fn nats(members: u32) -> Result<Cast, String> {
     let server = place().join("nats-server");
     if !server.exists() {

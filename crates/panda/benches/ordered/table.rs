@@ -1,11 +1,11 @@
-//! What was measured, and how it is shown.
+//! Results, and their table.
 
-/// One contestant's results; latencies in nanoseconds.
+/// The results of one implementation. Latencies are in nanoseconds.
 pub struct Row {
     pub name: &'static str,
     /// Messages a second.
     pub rates: Vec<f64>,
-    /// Own delivery at the member that orders (rank 0) while nobody else sends.
+    /// Own delivery at the sequencer (rank 0) while no other member sends.
     pub first: Vec<u64>,
     /// The same at another member.
     pub other: Vec<u64>,
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// "median / 99 % / 99.9 %", in microseconds.
+/// Returns "median / 99 % / 99.9 %", in microseconds.
 fn quantiles(times_ns: &[u64]) -> String {
     let mut times = times_ns.to_vec();
     times.sort_unstable();

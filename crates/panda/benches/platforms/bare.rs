@@ -1,4 +1,4 @@
-//! What the platforms are made of, with nothing around it.
+//! The operations that the platforms are built on, without the platforms.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -11,7 +11,8 @@ use rustix::thread::futex::{Flags, wait, wake};
 use crate::contest::Case;
 use crate::pair::trips;
 
-/// Words that both processes see, a line each: at the end of a session's memory, which nothing else uses here.
+/// Words that both processes see, a cache line each. They lie at the end of a session's memory,
+/// which nothing else uses here.
 struct Words {
     map: memmap2::MmapRaw,
 }
@@ -79,12 +80,14 @@ pub fn ring(case: &Case) {
     trips(case, give, take);
 }
 
-/// The one copy of long messages and nothing else: each reads what the other has where it lies, into memory that it uses again, after a hand-off by a futex or, where
-/// each has its processor, a counter.
+/// Measures only the single copy of long messages. Each process reads the other's bytes where they
+/// lie, into memory that it reuses. Before that comes a hand-off by a futex, or by a counter if
+/// each process has its own processor.
 pub fn read(case: &Case) {
     let words = Words::new(case);
     let (payload, mut space) = (vec![7_u8; case.bytes], vec![0_u8; case.bytes]);
-    // SAFETY: numbers only. It lets the other read this process's memory where Yama would not.
+    // SAFETY: numbers only. It lets the other process read this one's memory where the Yama module
+    // would forbid it.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
     let at = payload.as_ptr() as u64;
     let facts = [std::process::id(), at as u32, (at >> 32) as u32];
@@ -118,13 +121,14 @@ pub fn read(case: &Case) {
                 _ => std::hint::spin_loop(),
             }
         }
-        // SAFETY: the kernel writes to `ours` only, which is `space`, and checks the other's addresses itself.
+        // SAFETY: the kernel writes to `ours` only, which is `space`, and checks the other's
+        // addresses itself.
         let read =
             unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
         assert_eq!(usize::try_from(read), Ok(case.bytes), "the other's memory");
     };
     trips(case, give, take);
-    // The last to be read is the second's, which stays until that is done.
+    // The second process is read last, so it stays until that is done.
     if case.rank == 0 {
         give();
     }
@@ -133,7 +137,7 @@ pub fn read(case: &Case) {
     }
 }
 
-/// Two sockets that block.
+/// Two blocking sockets.
 pub fn udp(case: &Case) {
     let words = Words::new(case);
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -156,7 +160,7 @@ pub fn udp(case: &Case) {
     trips(case, give, take);
 }
 
-/// Two ends of a connection that block, without delay.
+/// Two blocking ends of a connection without delay (`TCP_NODELAY`).
 pub fn tcp(case: &Case) {
     let words = Words::new(case);
     let word = words.word(0);

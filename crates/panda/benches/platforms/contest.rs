@@ -1,4 +1,4 @@
-//! Contestants, and the table of what they took.
+//! The implementations, and the table of their times.
 
 use std::env;
 use std::net::Ipv4Addr;
@@ -6,22 +6,22 @@ use std::process::{Child, Command, Stdio};
 
 use antiphon_panda::platform::{Bootstrap, LaunchInfo, Secret, shm, udp};
 
-/// One round of one contestant: what a process of its pair is told.
+/// One round of one implementation, as a process of its pair gets it.
 pub struct Case {
     pub contestant: String,
     pub placement: String,
     pub bytes: usize,
     pub trips: u32,
-    /// Messages one way of which the last is confirmed; 0 for round trips.
+    /// Messages in one direction, of which the last is confirmed; 0 for round trips.
     pub burst: u32,
-    /// 0 or 1; `mpirun` gives it.
+    /// 0 or 1; under `mpirun` it sets the rank.
     pub rank: u32,
-    /// A file that both map, for those that are bare.
+    /// A file that both processes map, for those without a platform.
     pub shared: String,
 }
 
 impl Case {
-    /// What this process was told, if it is one of a pair.
+    /// Returns the round of this process, if it is one of a pair.
     pub fn of_this_process() -> Option<Self> {
         let text = |name: &str| env::var(format!("BENCH_{name}")).ok();
         let rank = env::var("OMPI_COMM_WORLD_RANK").ok();
@@ -50,7 +50,7 @@ impl Case {
     }
 }
 
-/// Contestants side by side.
+/// A table of several implementations.
 pub struct Table {
     title: String,
     placement: &'static str,
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// Messages one way, so many to a confirmation.
+    /// Measures messages in one direction, `burst` of them to a confirmation.
     pub fn one_way(mut self, burst: u32) -> Self {
         self.burst = burst;
         self
@@ -84,7 +84,8 @@ impl Table {
         self
     }
 
-    /// Lets them take turns and prints medians: of the times, and of the ratios to the first of the table in the same turn, with the least and the most of these.
+    /// Runs the rounds in turns, and prints medians of the times. It also prints the ratios to the
+    /// first row within the same turn: their median, least and most.
     pub fn print(&self, rounds: usize) {
         if self.contestants.is_empty() || !self.is_wanted() {
             return;
@@ -127,14 +128,15 @@ impl Table {
         }
     }
 
-    /// Whether the environment asks for this table: `PLACES` for where, `BYTES` for how long messages are, `BURST` for how many go one way.
+    /// Returns whether the environment asks for this table: `PLACES` for placements, `BYTES` for
+    /// lengths, `BURST` for messages in one direction.
     fn is_wanted(&self) -> bool {
         is_listed("BURST", &self.burst.to_string())
             && is_listed("PLACES", self.placement)
             && is_listed("BYTES", &self.bytes.to_string())
     }
 
-    /// Nanoseconds a round trip, if the contestant is there.
+    /// Returns nanoseconds a round trip, or `None` if the implementation is missing.
     fn round(&self, contestant: &str) -> Option<f64> {
         let case = |rank| Case {
             contestant: contestant.to_owned(),
@@ -164,7 +166,7 @@ impl Table {
                 mpirun.env("OMPI_MCA_btl_tcp_if_include", "lo");
             }
             if self.placement == "one" {
-                // A process that polls without giving way would keep the other from running.
+                // A process that polls without yielding would keep the other from running.
                 mpirun.env("OMPI_MCA_mpi_yield_when_idle", "1");
             }
             let output = case(0).command(mpirun).output().ok()?;
@@ -199,7 +201,7 @@ impl Table {
     }
 }
 
-/// Whether a variable of the environment is not set, or lists a word.
+/// Returns whether an environment variable is unset, or lists a word.
 fn is_listed(variable: &str, word: &str) -> bool {
     let listed = env::var(variable).ok();
     listed.is_none_or(|listed| listed.split(',').any(|other| other == word))

@@ -1,10 +1,14 @@
-//! Round trips of the platforms beside what they are made of and beside rivals, in one run: `cargo bench -p antiphon-panda --bench platforms`.
+//! Compares round trips of the platforms with the operations below them and with other libraries,
+//! in one run: `cargo bench -p antiphon-panda --bench platforms`.
 //!
-//! Each contestant is a pair of processes, pinned to one processor or to two. They take turns, a short round each, so that a noisy machine hits all alike; medians over
-//! rounds are shown, and ratios to the first of each table, taken within rounds. `mpi` under `mpirun --bind-to none`, pinned by us like the others.
+//! Each row is a pair of processes, pinned to one processor or to two. They take turns, a short
+//! round each, so that a noisy machine hits all alike. The table shows medians over rounds, and
+//! ratios to its first row, taken within rounds. `mpi` runs under `mpirun --bind-to none`, and is
+//! pinned like the others.
 //!
-//! `ONLY="open mpi,shm"` chooses contestants, `PLACES="one,across"` placements, `BYTES="65536,1048576"` lengths, `BURST="0"` round trips and `BURST="1,16"` messages one way, of which so
-//! many come to a confirmation, `ROUNDS=n` how often each has its turn.
+//! Variables choose: `ONLY="open mpi,shm"` rows, `PLACES="one,across"` placements,
+//! `BYTES="65536,1048576"` lengths, and `ROUNDS=n` the rounds of each row. `BURST="0"` chooses
+//! round trips, and `BURST="1,16"` messages in one direction, with so many to a confirmation.
 
 mod bare;
 mod contest;
@@ -13,7 +17,7 @@ mod pair;
 
 use contest::{Case, Table};
 
-/// Rounds of each contestant.
+/// Rounds of each row.
 const ROUNDS: usize = 7;
 
 fn main() {
@@ -54,7 +58,8 @@ fn main() {
     one_way(rounds);
 }
 
-/// Bandwidth: messages one way, each confirmed, as slices of the suite `layer` have them, and several on their way.
+/// Measures bandwidth: messages in one direction. Either each is confirmed, as the suite `layer`
+/// does with its slices, or several are in flight.
 fn one_way(rounds: usize) {
     let lengths = [
         ("64 KiB", 64 << 10, 4_000),

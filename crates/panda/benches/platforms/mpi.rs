@@ -14,9 +14,9 @@ type End = unsafe extern "C" fn() -> c_int;
 type Send = unsafe extern "C" fn(*const u8, c_int, Handle, c_int, c_int, Handle) -> c_int;
 type Receive = unsafe extern "C" fn(*mut u8, c_int, Handle, c_int, c_int, Handle, Handle) -> c_int;
 
-/// Messages there and back, or one way.
+/// Sends messages there and back, or in one direction.
 pub fn run(case: &Case) {
-    // SAFETY: the standard's types, with Open MPI's handles; the buffers are as long as is said.
+    // SAFETY: the standard's types, with Open MPI's handles. The buffers have the stated lengths.
     unsafe {
         let library =
             Library::open(Some("libmpi.so.40"), RTLD_NOW | RTLD_GLOBAL).expect("Open MPI");
@@ -41,7 +41,7 @@ pub fn run(case: &Case) {
     }
 }
 
-/// What `MPI_Send` and `MPI_Recv` need.
+/// The functions and handles for `MPI_Send` and `MPI_Recv`.
 struct Messages {
     send: Send,
     receive: Receive,
@@ -55,14 +55,14 @@ struct Messages {
 impl Exchange for Messages {
     fn give(&mut self, bytes: usize) {
         let (from, length) = (self.payload[..bytes].as_ptr(), bytes as c_int);
-        // SAFETY: between `MPI_Init` and `MPI_Finalize`; there are as many bytes as is said.
+        // SAFETY: between `MPI_Init` and `MPI_Finalize`. The buffer has `length` bytes.
         unsafe { (self.send)(from, length, self.byte, self.other, 0, self.world) };
     }
 
     fn take(&mut self) {
         let (into, room) = (self.space.as_mut_ptr(), self.space.len() as c_int);
         let (byte, world) = (self.byte, self.world);
-        // SAFETY: as above.
+        // SAFETY: between `MPI_Init` and `MPI_Finalize`; `space` has `room` bytes.
         unsafe { (self.receive)(into, room, byte, self.other, 0, world, null_mut()) };
     }
 }

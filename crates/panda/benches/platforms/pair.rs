@@ -17,7 +17,7 @@ use crate::mpi;
 /// Longer than any trip.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Does the round; the first of the two prints nanoseconds a round trip.
+/// Runs the round. The first of the two processes prints nanoseconds a round trip.
 pub fn run(case: &Case) {
     pin(if case.placement == "one" {
         0
@@ -40,7 +40,7 @@ pub fn run(case: &Case) {
     }
 }
 
-/// Times so many trips after a tenth of them, and prints.
+/// Times the trips after a tenth of them, and prints the result.
 fn time(case: &Case, mut trip: impl FnMut()) {
     (0..case.trips / 10).for_each(|_| trip());
     let began = Instant::now();
@@ -50,7 +50,7 @@ fn time(case: &Case, mut trip: impl FnMut()) {
     println!("{took}");
 }
 
-/// The trips that the second of the two answers.
+/// Answers the trips, as the second of the two processes.
 fn answer(case: &Case, trip: impl FnMut()) {
     std::iter::repeat_with(trip)
         .take((case.trips + case.trips / 10) as usize)
@@ -71,7 +71,7 @@ fn platform<P: Platform>(case: &Case) {
     let send = || {
         let _ = platform.send(1 - case.rank, Message::from(payload.clone()));
     };
-    // Whether a frame came; nothing if the other has left.
+    // Returns whether a frame came, or `None` if the other process has left.
     let mut receive = |patience: Duration| -> Option<bool> {
         inbox.receive(Some(Instant::now() + patience), &mut events);
         let is_over = events
@@ -85,7 +85,7 @@ fn platform<P: Platform>(case: &Case) {
         (!is_over).then_some(frames > 0)
     };
     if case.rank == 0 {
-        // The first frame may come before the other listens, and be lost where that may happen.
+        // The first frame may come before the other process listens, and may then be lost.
         while receive(Duration::from_millis(20)) != Some(true) {
             send();
         }
@@ -103,13 +103,13 @@ fn platform<P: Platform>(case: &Case) {
     }
 }
 
-/// Messages between two, as many bytes as are said or whatever comes.
+/// Sends and receives messages between two processes.
 pub trait Exchange {
     fn give(&mut self, bytes: usize);
     fn take(&mut self);
 }
 
-/// Those through a session, received explicitly.
+/// Messages through a session, received explicitly.
 struct Ports {
     port: Port,
     other: u32,
@@ -141,7 +141,8 @@ fn session(case: &Case) {
     everyone.barrier().expect("both are here");
 }
 
-/// One of the two times round trips, or messages one way of which the last of a burst is confirmed; the other answers.
+/// The first process times round trips, or messages in one direction of which the last of a burst
+/// is confirmed. The second answers.
 pub fn exchange(case: &Case, mut with: impl Exchange) {
     let (bytes, burst) = (case.bytes, case.burst.max(1));
     if case.rank == 0 {
@@ -158,7 +159,7 @@ pub fn exchange(case: &Case, mut with: impl Exchange) {
     });
 }
 
-/// One of the two times round trips, the other answers.
+/// The first process times round trips. The second answers.
 pub fn trips(case: &Case, mut give: impl FnMut(), mut take: impl FnMut()) {
     if case.rank == 0 {
         time(case, || {

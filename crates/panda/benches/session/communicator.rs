@@ -1,4 +1,4 @@
-//! What members do together, through a session.
+//! Collective operations and groups through a session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -38,7 +38,7 @@ fn size(session: &Session) -> u64 {
     session.size().into()
 }
 
-/// A member of the group, and what was delivered to it.
+/// A member of the group, and the messages that it delivered.
 struct Member<'a> {
     session: &'a Session,
     group: Group,
@@ -47,7 +47,8 @@ struct Member<'a> {
     sent: u64,
 }
 
-/// One sends, or all do; who has sent waits until it has its message back.
+/// Measures ordered messages of one sender or of all. A sender waits until it has delivered its own
+/// message.
 fn ordered(case: &Case, all_send: bool, session: &Session) {
     let mut member = Member::join(session);
     let trips = u64::from(case.trips + case.trips / 10);
@@ -76,7 +77,7 @@ impl<'a> Member<'a> {
             }
         };
         let barrier = || everyone.barrier().expect("all are here");
-        // The first process is the oldest member, which orders.
+        // The first process is the oldest member, which is the sequencer.
         if rank != 0 {
             barrier();
         }

@@ -1,11 +1,15 @@
-//! What the interface costs: round trips by explicit receive, by upcall, by remote procedure call, over each platform, beside raw sockets that block and the bare
-//! platform, in one run: `cargo bench -p antiphon-panda --bench session`.
+//! The cost of the interface, in one run: `cargo bench -p antiphon-panda --bench session`. It
+//! compares round trips by explicit receive, by upcall and by remote procedure call, over each
+//! platform, with blocking raw sockets and the bare platform.
 //!
-//! Contestants take turns, a short round each, as in the benchmark `platforms`. Shown are medians over rounds, ratios to the first of each table, and context switches
-//! a round trip, those of all processes together. `ONLY="tcp,udp rpc"` chooses contestants, `PLACES="one,across,pairs,four"` placements, `ROUNDS=n` how often they have their turn.
+//! The rows take turns, a short round each, as in the benchmark `platforms`. The table shows
+//! medians over rounds, ratios to its first row, and context switches a round trip of all processes
+//! together. `ONLY="tcp,udp rpc"` chooses rows, `PLACES="one,across,pairs,four"` placements, and
+//! `ROUNDS=n` the rounds of each.
 //!
-//! `pairs` and `four` are four processes on two processors, first two on each and then wherever the system puts them: beside what never looks for frames but sleeps at once,
-//! sockets that block and the same session without spins (`sleeping`).
+//! `pairs` and `four` are four processes on two processors: first two on each, and then wherever
+//! the system puts them. They are compared with two that sleep at once instead of polling: blocking
+//! sockets, and the same session without spins (`sleeping`).
 
 mod communicator;
 mod process;
@@ -80,12 +84,13 @@ fn pairs(spread: &'static str) {
     crowd("two pairs, udp").print(&["raw udp", "udp sleeping", "udp", "udp rpc"]);
 }
 
-/// What four members do together; a bare star of streams has its centre do the work.
+/// Measures collective work of four members. In a bare star of streams, its centre does the work.
 fn four(spread: &'static str) {
     for (platform, raw) in [("shm", "unix"), ("tcp", "tcp"), ("udp", "tcp")] {
         for way in ["barrier", "allreduce", "ordered", "all-ordered"] {
             let raw = match way {
-                // Who has more than one to hear would have to wait for all of them at once.
+                // A process with more than one peer would have to wait for all of them at once,
+                // which bare streams cannot.
                 "all-ordered" => None,
                 _ => Some(format!("raw {raw} {way}")),
             };

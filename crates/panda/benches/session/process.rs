@@ -1,4 +1,4 @@
-//! One process of a round. Even ranks send, the odd ones after them answer.
+//! One process of a round. Even ranks send, and the odd ranks after them answer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ const PAYLOAD: [u8; 8] = [7; 8];
 /// The tag of the last message.
 const LAST: u32 = 1;
 
-/// Does the round; every process prints the nanoseconds a round trip, 0 if it answers, and its context switches a round trip.
+/// Runs the round. Every process prints its nanoseconds a round trip (0 if it answers) and its
+/// context switches a round trip.
 pub fn run(case: &Case) {
     let words = case.words();
     if words[0] != "local" {
@@ -44,7 +45,7 @@ pub fn run(case: &Case) {
     }
 }
 
-/// Context switches of this process so far.
+/// Returns the context switches of this process so far.
 fn switches() -> f64 {
     // SAFETY: the record is written by the system before it is read.
     let usage = unsafe {
@@ -55,7 +56,7 @@ fn switches() -> f64 {
     (usage.ru_nvcsw + usage.ru_nivcsw) as f64
 }
 
-/// Times so many trips after a tenth of them, and prints.
+/// Times the trips after a tenth of them, and prints the result.
 pub fn time(case: &Case, mut trip: impl FnMut()) {
     (0..case.trips / 10).for_each(|_| trip());
     let (before, began) = (switches(), Instant::now());
@@ -68,7 +69,7 @@ pub fn time(case: &Case, mut trip: impl FnMut()) {
     );
 }
 
-/// The trips that the other times.
+/// Answers the trips that the other process times.
 pub fn answer(case: &Case, trip: impl FnMut()) {
     let trips = case.trips + case.trips / 10;
     let before = switches();
@@ -103,7 +104,7 @@ impl Case {
     }
 }
 
-/// Two threads of one process, or two runs of fibers.
+/// Measures two threads of one process, OS threads or fibers.
 fn local(case: &Case, kind: Threads, way: &str) {
     let ends = Local::session(2);
     let processes = ends.into_iter().map(|(info, local, inbox)| {
@@ -123,17 +124,17 @@ fn local(case: &Case, kind: Threads, way: &str) {
     }
 }
 
-/// A process whose threads are fibers.
+/// Measures a process whose threads are fibers.
 fn fibers(case: &Case, way: &str) {
     let (case, way) = (case.with_rank(case.rank), way.to_owned());
     let main = move || session(&case, &way, &Session::join().expect("joined"));
     thread::run(Threads::Fibers, main).expect("fibers");
 }
 
-/// Calls that wait to be accepted.
+/// Calls that wait for a thread to accept them.
 type Entry = (Mutex<VecDeque<Call>>, Condition);
 
-/// Accepts the first call that waits, or waits for one, and answers it.
+/// Waits for a call, and answers it.
 fn accept((waiting, has_come): &Entry) {
     let mut waiting = waiting.lock();
     let call = loop {
@@ -146,7 +147,7 @@ fn accept((waiting, has_come): &Entry) {
     call.reply.send(call.payload);
 }
 
-/// Round trips through a session, in one of four ways.
+/// Measures round trips through a session, in one of four ways.
 fn session(case: &Case, way: &str, session: &Session) {
     let (port, other) = (session.port("ball"), case.rank ^ 1);
     let everyone = session.everyone().expect("all take part");
@@ -201,7 +202,7 @@ fn session(case: &Case, way: &str, session: &Session) {
         }),
         (false, "entry") => {
             answer(case, || accept(&entry));
-            // The one that says that it was the last.
+            // Answers the call that is marked as the last.
             accept(&entry);
         }
         (false, _) => {
@@ -214,7 +215,7 @@ fn session(case: &Case, way: &str, session: &Session) {
     everyone.barrier().expect("all are here");
 }
 
-/// Round trips of frames below the protocols.
+/// Measures round trips of frames, below the protocols.
 fn bare<P: Platform>(case: &Case) {
     let info = LaunchInfo::from_environment().expect("launch info");
     let (platform, mut inbox) = P::join(&info).expect("joined");
@@ -222,7 +223,7 @@ fn bare<P: Platform>(case: &Case) {
     let give = || {
         let _ = platform.send(case.rank ^ 1, Message::from(PAYLOAD.as_slice()));
     };
-    // The other one leaves when it has done its part.
+    // The other process leaves once it has done its part.
     let mut take = || {
         let mut is_taken = false;
         while !is_taken {
@@ -232,7 +233,7 @@ fn bare<P: Platform>(case: &Case) {
         }
     };
     if case.rank.is_multiple_of(2) {
-        // A first frame may come before the other listens, and would be lost over datagrams.
+        // A first frame may come before the other process listens. Over datagrams it would be lost.
         std::thread::sleep(Duration::from_millis(50));
         time(case, || {
             give();

@@ -1,4 +1,4 @@
-//! Sockets that block, with nothing around them.
+//! Blocking sockets without a platform.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use crate::table::Case;
 
 const BYTES: usize = 8;
 
-/// Both ways over a stream.
+/// Measures round trips over a stream.
 fn stream(case: &Case, mut stream: impl Read + Write) {
     let (payload, mut space) = ([7; BYTES], [0; BYTES]);
     let give = |stream: &mut dyn Write| stream.write_all(&payload).expect("sent");
@@ -28,13 +28,13 @@ fn stream(case: &Case, mut stream: impl Read + Write) {
     }
 }
 
-/// A file of the pair that tells where its first one listens.
+/// Returns the file in which the pair's first process writes its listening address.
 fn place(case: &Case) -> PathBuf {
     PathBuf::from(&case.bootstrap).join(format!("pair-{}", case.rank / 2))
 }
 
-/// What was written there, once it is whole.
-pub fn told_at(place: &Path) -> String {
+/// Waits until the file is complete, and returns its text.
+pub fn reported_at(place: &Path) -> String {
     loop {
         match std::fs::read_to_string(place) {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
@@ -43,9 +43,9 @@ pub fn told_at(place: &Path) -> String {
     }
 }
 
-/// What the pair's first one wrote.
-fn told(case: &Case) -> String {
-    told_at(&place(case))
+/// Returns the text that the pair's first process wrote.
+fn reported(case: &Case) -> String {
+    reported_at(&place(case))
 }
 
 fn tell(case: &Case, text: impl std::fmt::Display) {
@@ -62,7 +62,7 @@ pub fn tcp(case: &Case) {
         tell(case, listener.local_addr().expect("bound"));
         listener.accept().expect("accepted").0
     } else {
-        TcpStream::connect(told(case)).expect("connected")
+        TcpStream::connect(reported(case)).expect("connected")
     };
     connected.set_nodelay(true).expect("set");
     stream(case, connected);
@@ -75,11 +75,14 @@ pub fn unix(case: &Case) {
         tell(case, path.display());
         stream(case, listener.accept().expect("accepted").0);
     } else {
-        stream(case, UnixStream::connect(told(case)).expect("connected"));
+        stream(
+            case,
+            UnixStream::connect(reported(case)).expect("connected"),
+        );
     }
 }
 
-/// A socket that is connected is a stream, as far as this goes.
+/// A connected datagram socket, used as a stream.
 struct Datagrams(UdpSocket);
 
 impl Read for Datagrams {
@@ -105,7 +108,7 @@ pub fn udp(case: &Case) {
         let (_, other) = socket.recv_from(&mut [0; 1]).expect("a first word");
         socket.connect(other).expect("connected");
     } else {
-        socket.connect(told(case)).expect("connected");
+        socket.connect(reported(case)).expect("connected");
         socket.send(&[0]).expect("sent");
     }
     stream(case, Datagrams(socket));

@@ -1,4 +1,4 @@
-//! What members do together, by hand: streams that block, between the first process and each other one.
+//! Collective work by hand: blocking streams between the first process and each of the others.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,12 +6,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use crate::process::{answer, time};
-use crate::raw::{tell_at, told_at};
+use crate::raw::{reported_at, tell_at};
 use crate::table::Case;
 
 /// Processes of a star.
 const SIZE: u32 = 4;
-/// Who sends what is ordered; the first process orders.
+/// Rank of the sender of ordered messages. The first process orders them.
 pub const SENDER: u32 = 1;
 
 /// A stream over either kind of socket.
@@ -20,7 +20,7 @@ impl<T: Read + Write> Both for T {}
 
 type Stream = Box<dyn Both>;
 
-/// A number, there and back through the centre.
+/// Sends a number to the centre and back.
 pub fn run(case: &Case, over: &str, way: &str) {
     let mut streams = connect(case, over);
     match (way, case.rank) {
@@ -32,7 +32,7 @@ pub fn run(case: &Case, over: &str, way: &str) {
         ("ordered", _) => answer(case, || {
             receive(&mut streams[0]);
         }),
-        // All numbers to the centre, and their sum back: of a barrier nobody looks at it.
+        // All numbers go to the centre, and their sum comes back. A barrier ignores the sum.
         (_, 0) => time(case, || {
             let sum = streams.iter_mut().map(receive).sum();
             spread(&mut streams, sum);
@@ -41,7 +41,7 @@ pub fn run(case: &Case, over: &str, way: &str) {
     }
 }
 
-/// The centre's streams to all others by rank, or another's to the centre.
+/// Returns the centre's streams to all others by rank, or another process's stream to the centre.
 fn connect(case: &Case, over: &str) -> Vec<Stream> {
     let place = Path::new(&case.bootstrap).join("star");
     match (over, case.rank) {
@@ -51,7 +51,7 @@ fn connect(case: &Case, over: &str) -> Vec<Stream> {
             in_order(|| Box::new(without_delay(listener.accept().expect("accepted").0)))
         }
         ("tcp", _) => {
-            let stream = TcpStream::connect(told_at(&place)).expect("connected");
+            let stream = TcpStream::connect(reported_at(&place)).expect("connected");
             introduce(case, Box::new(without_delay(stream)))
         }
         (_, 0) => {
@@ -61,7 +61,7 @@ fn connect(case: &Case, over: &str) -> Vec<Stream> {
             in_order(|| Box::new(listener.accept().expect("accepted").0))
         }
         _ => {
-            let stream = UnixStream::connect(told_at(&place)).expect("connected");
+            let stream = UnixStream::connect(reported_at(&place)).expect("connected");
             introduce(case, Box::new(stream))
         }
     }
@@ -72,7 +72,7 @@ fn without_delay(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// Takes all others, who say their ranks.
+/// Accepts all other processes, which send their ranks.
 fn in_order(mut accept: impl FnMut() -> Stream) -> Vec<Stream> {
     let mut streams: Vec<(u64, Stream)> = (1..SIZE)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! Contestants side by side.
+//! A table of several rows.
 
 use std::env;
 use std::net::SocketAddr;
@@ -6,28 +6,28 @@ use std::process::{Child, Command, Stdio};
 
 use antiphon_panda::platform::{Bootstrap, LaunchInfo, Rank, Secret, shm, udp};
 
-/// Round trips of a round, after a tenth of them that are not timed.
+/// Round trips of a round. Another tenth before them is not timed.
 const TRIPS: u32 = 10_000;
-/// Rounds of each contestant, unless told otherwise.
+/// Rounds of each row, unless the environment sets them.
 const ROUNDS: usize = 5;
 
-/// The last word of a contestant whose waits sleep at once.
+/// The last word of a row whose waits sleep at once.
 const SLEEPING: &str = "sleeping";
 
-/// What a process is told.
+/// The round that a process runs.
 pub struct Case {
-    /// A platform, and how it is used: `tcp rpc`, `raw tcp`, or `tcp barrier sleeping`.
+    /// A platform and a way to use it: `tcp rpc`, `raw tcp`, or `tcp barrier sleeping`.
     pub contestant: String,
-    /// The processor that all processes are on, or each second one.
+    /// The processor of all processes, or that of each second one.
     pub placement: String,
     pub rank: Rank,
     pub trips: u32,
-    /// Where processes that are in no session meet.
+    /// Where processes without a session meet.
     pub bootstrap: String,
 }
 
 impl Case {
-    /// What this process was told, if it is one of a round.
+    /// Returns the round of this process, if it is one of a round.
     pub fn of_this_process() -> Option<Self> {
         let text = |name: &str| env::var(format!("BENCH_{name}")).ok();
         Some(Self {
@@ -39,7 +39,7 @@ impl Case {
         })
     }
 
-    /// Its words but for `sleeping`, which its environment says.
+    /// Returns the row's words without `sleeping`, which an environment variable sets.
     pub fn words(&self) -> Vec<&str> {
         let words = self.contestant.split(' ');
         words.filter(|word| *word != SLEEPING).collect()
@@ -61,7 +61,7 @@ impl Case {
     }
 }
 
-/// Contestants side by side.
+/// A table of several rows.
 pub struct Table {
     title: String,
     placement: &'static str,
@@ -70,14 +70,14 @@ pub struct Table {
     trips_at_once: u32,
 }
 
-/// What a round found: nanoseconds and context switches a round trip.
+/// The results of a round: nanoseconds and context switches a round trip.
 struct Found {
     took_ns: f64,
     switches: f64,
 }
 
 impl Table {
-    /// Of pairs.
+    /// Makes a table of pairs.
     pub fn new(title: &str, placement: &'static str, processes: u32) -> Self {
         Self {
             title: title.to_owned(),
@@ -87,7 +87,7 @@ impl Table {
         }
     }
 
-    /// Of what four processes do together.
+    /// Makes a table of collective work of four processes.
     pub fn together(title: &str, placement: &'static str) -> Self {
         Self {
             trips_at_once: 1,
@@ -95,7 +95,7 @@ impl Table {
         }
     }
 
-    /// Lets contestants take turns, and prints medians.
+    /// Runs the rows in turns, and prints medians.
     pub fn print(&self, contestants: &[&str]) {
         let only = env::var("ONLY").ok();
         let is_wanted = |name: &str| {
@@ -186,7 +186,7 @@ impl Table {
                     .map(|word| word.parse().unwrap_or(f64::NAN));
                 found.took_ns = found.took_ns.max(numbers.next().unwrap_or(f64::NAN));
                 let switches = numbers.next().unwrap_or(f64::NAN);
-                // The threads of one process count together.
+                // The threads of one process are counted together.
                 found.switches = match processes {
                     1 => found.switches.max(switches),
                     _ => found.switches + switches,
@@ -194,7 +194,7 @@ impl Table {
             }
         }
         let _ = std::fs::remove_dir_all(&folder);
-        // Switches are counted by each process for the trips that it takes part in.
+        // Each process counts its switches for the trips that it takes part in.
         found.switches /= f64::from(self.trips_at_once);
         found
     }

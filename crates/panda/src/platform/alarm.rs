@@ -1,7 +1,9 @@
-//! Ends long sleeps, so that they need no timer each: setting one and taking it back is a tenth of a hand-off between two processes.
+//! Alarms, which end long sleeps without a timer each. To set a timer and take it back costs a
+//! tenth of a hand-off between two processes.
 //!
-//! Whoever sleeps writes down until when. Another thread, such as one that waits anyway for peers' ends, is told only if it would wake later than that; when it wakes it
-//! looks again. Deadlines mostly move away from us, so it is told once in a while and not at each sleep.
+//! A sleeper writes down the end of its sleep. Another thread, such as one that waits anyway for
+//! peers' ends, is told only if it would wake later than that. When it wakes it looks again. Most
+//! deadlines move away, so the thread is told once in a while and not at each sleep.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -14,7 +16,7 @@ const NEVER: u64 = u64::MAX;
 pub struct Alarm {
     base: Instant,
     wanted: AtomicU64,
-    /// When the thread wakes by itself.
+    /// Time at which the thread wakes by itself.
     armed: AtomicU64,
 }
 
@@ -29,32 +31,35 @@ impl Default for Alarm {
 }
 
 impl Alarm {
-    /// Asks to be rung. True if the thread must be told, since it would wake too late.
+    /// Sets the time of the alarm. Returns true if the thread must be told, since it would wake too
+    /// late.
     pub fn set(&self, until: Instant) -> bool {
         let wanted = until.saturating_duration_since(self.base).as_nanos() as u64;
         self.wanted.store(wanted, SeqCst);
         self.armed.load(SeqCst) > wanted
     }
 
-    /// The sleep is over.
+    /// Ends the sleep: no alarm is wanted.
     pub fn clear(&self) {
         self.wanted.store(NEVER, Relaxed);
     }
 
-    /// Rings if it is time; how long to wait before the next turn.
+    /// Rings if it is time. Returns how long to wait before the next turn.
     pub fn turn(&self, ring: impl Fn()) -> Option<Duration> {
         loop {
             self.armed.store(NEVER, SeqCst);
             let wanted = self.wanted.load(SeqCst);
             let now = self.base.elapsed().as_nanos() as u64;
             if wanted <= now {
-                // Not again for the same sleep; if it has just begun another one, that is awake for once.
+                // The same sleep is not rung again. A new sleep that has just begun loses its alarm
+                // once, but is woken by this ring.
                 let _ = self.wanted.compare_exchange(wanted, NEVER, SeqCst, Relaxed);
                 ring();
                 continue;
             }
             self.armed.store(wanted, SeqCst);
-            // Either we see a sooner one here, or who sets it sees when we wake.
+            // This thread sees a sooner alarm here, or the thread that sets it sees when this one
+            // wakes.
             if self.wanted.load(SeqCst) >= wanted {
                 return (wanted != NEVER).then(|| Duration::from_nanos(wanted - now));
             }

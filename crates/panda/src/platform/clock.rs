@@ -1,4 +1,4 @@
-//! A thread that ends sleeps when their time has come, for those that sleep where no timer is.
+//! A thread that ends sleeps at their time, for sleepers that have no timer.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts the thread. `ring` is called on it when the time of [`wake_at`](Self::wake_at) has come.
+    /// Starts the thread. `ring` is called on it when the time of [`wake_at`](Self::wake_at) has
+    /// come.
     pub fn new(name: &str, ring: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (alarm, is_over) = (Arc::<Alarm>::default(), Arc::<AtomicBool>::default());
         let (set, ends) = (Arc::clone(&alarm), Arc::clone(&is_over));
@@ -39,7 +40,8 @@ impl Clock {
         })
     }
 
-    /// Rings at that time, unless [`is_awake`](Self::is_awake) is called before; once more may do no harm.
+    /// Rings at that time, unless [`is_awake`](Self::is_awake) is called before. A second ring must
+    /// do no harm.
     pub fn wake_at(&self, until: Instant) {
         if self.alarm.set(until)
             && let Some(thread) = &self.thread
@@ -48,7 +50,7 @@ impl Clock {
         }
     }
 
-    /// Nobody is to be woken.
+    /// Cancels the ring: the sleeper is awake.
     pub fn is_awake(&self) {
         self.alarm.clear();
     }

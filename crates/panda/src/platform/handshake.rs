@@ -1,14 +1,18 @@
-//! How the two ends of a connection prove to each other that they know the session's secret, which neither says.
+//! The handshake of a connection: both ends prove to each other that they know the session's
+//! secret, which neither sends.
 //!
 //! ```text
-//!   who connects:  nonce 16 | own rank 4 | rank that is meant 4 | length of the name 1 | name
-//!   who accepts:   nonce 16 | proof 32
-//!   who connects:  proof 32, and at once what it has to say
+//!   connecting:  nonce 16 | own rank 4 | rank that is meant 4 | length of the name 1 | name
+//!   accepting:   nonce 16 | proof 32
+//!   connecting:  proof 32, and at once its first bytes
 //! ```
 //!
-//! Numbers are little-endian. A proof is BLAKE3 (O'Connor et al., 2020), keyed by what is derived from the secret, of the purpose, of who proves, and of all that was said before.
-//! Both nonces are in it, so what was overheard is of no use again; the side is, so a proof that is sent back proves nothing; the purpose and the ranks are, so it serves nowhere
-//! else. Who connects sees the other's proof before it says anything of its own. What follows is as TCP carries it, neither sealed nor encrypted.
+//! Numbers are little-endian. A proof is BLAKE3 (O'Connor et al., 2020), with a key derived from
+//! the secret. It covers the purpose, the proving side, and all that was sent before. Both nonces
+//! are in it, so a recording is useless later. The side is in it, so a proof that is sent back
+//! proves nothing. The purpose and the ranks are in it, so it serves nowhere else. The connecting
+//! end sees the other's proof before it sends its own. TCP carries what follows, neither sealed nor
+//! encrypted.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -19,40 +23,44 @@ use super::launch_info::Secret;
 
 const NONCE: usize = 16;
 const PROOF: usize = blake3::OUT_LEN;
-/// Bytes that who accepts says.
+/// Bytes of a challenge, which the accepting end sends.
 pub const CHALLENGE: usize = NONCE + PROOF;
-/// An opening without its name.
+/// Bytes of an opening without its name.
 const FIXED: usize = NONCE + 4 + 4 + 1;
-/// The longest name that is sent, in characters, which are up to four bytes each.
+/// Longest name that is sent, in characters of up to four bytes each.
 const NAME_MAX: usize = 60;
-/// What is meant by who connects where no process is: at a bootstrap or a starter.
+/// Longest name that is sent, in bytes.
+pub const NAME_BYTES: usize = 4 * NAME_MAX;
+/// Rank that a connecting process means where there is no process: at a bootstrap or a starter.
 pub const NO_RANK: Rank = Rank::MAX;
-/// Who has been hung up on before anything was proven, because strangers throng, tries again so often, after pauses that grow.
-const TRIES: u32 = 8;
+/// Time for which a caller tries again after a flood of strangers had it cut off. The pauses grow.
+pub const AGAIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
-/// Who asked the link for a host's card and got no answer asks so often in all: on a network that loses packets the questions, or the answers, may have been lost. The system
-/// asks three times itself, in as many seconds.
+const PAUSE_MAX: Duration = Duration::from_millis(100);
+/// Number of tries of a caller that got no answer to its query for a host's card (ARP). A lossy
+/// network may drop the queries or the answers. The system itself sends three queries a try, in as
+/// many seconds.
 const UNREACHED_TRIES: u32 = 3;
 
-/// What a connection is for. Proofs for one purpose do not serve for another.
+/// The purpose of a connection. A proof for one purpose does not serve for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Frames between two processes.
     Frames = 1,
     /// A question to the bootstrap.
     Bootstrap = 2,
-    /// An order to the starter.
+    /// A request to the starter.
     Starter = 3,
 }
 
-/// Who proves.
+/// The end that proves.
 #[derive(Debug, Clone, Copy)]
 enum Side {
     Connects = 1,
     Accepts = 2,
 }
 
-/// What both ends must agree on.
+/// The facts on which both ends must agree.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     secret: Secret,
@@ -60,15 +68,21 @@ struct Shared {
 }
 
 impl Shared {
-    /// The time that comparing two of these takes does not depend on where they differ.
+    /// Returns the proof of one side. Comparing two such hashes takes a time that does not depend
+    /// on where they differ.
     fn proof(self, side: Side, opening: &[u8], nonce: &[u8]) -> blake3::Hash {
-        let key = blake3::derive_key("antiphon panda: begin of a connection", &self.secret.0);
+        let key = self.secret.derive("antiphon panda: begin of a connection");
         let mut hasher = blake3::Hasher::new_keyed(&key);
         hasher.update(&[self.purpose as u8, side as u8]);
-        // The opening says its own length, so nothing can be moved from one part to the other.
+        // The opening holds its own length, so no byte can move from one part to the other.
         hasher.update(opening).update(nonce);
         hasher.finalize()
     }
+}
+
+/// Cuts a process's name to the length that is sent.
+pub fn short(name: &str) -> String {
+    name.chars().take(NAME_MAX).collect()
 }
 
 /// The end that connects.
@@ -79,9 +93,10 @@ pub struct Connecting {
 }
 
 impl Connecting {
-    /// `name` is for messages to people, and cut to 60 characters.
+    /// Makes an opening. `name` is for messages to people, and is cut to 60 characters.
     ///
     /// # Errors
+    ///
     /// The system gives no random numbers.
     pub fn new(
         secret: Secret,
@@ -89,7 +104,7 @@ impl Connecting {
         (own, meant): (Rank, Rank),
         name: &str,
     ) -> io::Result<Self> {
-        let name: String = name.chars().take(NAME_MAX).collect();
+        let name = short(name);
         let mut opening = nonce()?.to_vec();
         opening.extend(own.to_le_bytes());
         opening.extend(meant.to_le_bytes());
@@ -99,12 +114,13 @@ impl Connecting {
         Ok(Self { shared, opening })
     }
 
-    /// What is said first.
+    /// Returns the first bytes to send.
     pub fn opening(&self) -> &[u8] {
         &self.opening
     }
 
-    /// The proof to a challenge; nothing if the challenge does not prove that the other end knows the secret.
+    /// Returns the proof for a challenge; `None` if the challenge does not prove that the other end
+    /// knows the secret.
     pub fn answer(&self, challenge: &[u8; CHALLENGE]) -> Option<[u8; PROOF]> {
         let (nonce, theirs) = challenge.split_at(NONCE);
         let theirs = blake3::Hash::from_slice(theirs).ok()?;
@@ -113,9 +129,10 @@ impl Connecting {
         (theirs == right).then(|| *own().as_bytes())
     }
 
-    /// Reads the challenge and says the proof.
+    /// Reads the challenge and sends the proof.
     ///
     /// # Errors
+    ///
     /// The other end hangs up, is silent too long, or does not know the secret.
     fn finish(&self, stream: &TcpStream, until: Instant) -> io::Result<()> {
         let mut challenge = [0; CHALLENGE];
@@ -123,9 +140,10 @@ impl Connecting {
         self.prove(&challenge, stream)
     }
 
-    /// Says the proof to a challenge.
+    /// Sends the proof for a challenge.
     ///
     /// # Errors
+    ///
     /// The other end hangs up, or does not know the secret.
     pub fn prove(&self, challenge: &[u8; CHALLENGE], mut stream: &TcpStream) -> io::Result<()> {
         let proof = self.answer(challenge).ok_or_else(|| {
@@ -136,14 +154,15 @@ impl Connecting {
     }
 }
 
-/// Waits for what the other end has to say.
+/// Reads bytes of the other end.
 ///
 /// # Errors
-/// It hangs up, or is silent too long.
+///
+/// The other end hangs up, or is silent too long.
 fn hear(mut stream: &TcpStream, said: &mut [u8], until: Instant) -> io::Result<()> {
     let mut have = 0;
     while have < said.len() {
-        // What has come already is read even when the time is over.
+        // Bytes that have come already are read even after the time.
         let left = until.saturating_duration_since(Instant::now());
         stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
         match stream.read(&mut said[have..]) {
@@ -156,16 +175,18 @@ fn hear(mut stream: &TcpStream, said: &mut [u8], until: Instant) -> io::Result<(
     stream.set_read_timeout(None)
 }
 
-/// The other end closed the connection before it was to.
+/// Makes the error of a connection that the other end closed too early.
 pub fn hung_up() -> io::Error {
     let why = "who listens there hung up: it has ended, or is not of this session";
     io::Error::new(io::ErrorKind::UnexpectedEof, why)
 }
 
-/// Connects to who must know the secret, and proves to know it.
+/// Connects to a process that must know the secret, and proves to know it.
 ///
 /// # Errors
-/// Nobody listens there, or who does hangs up, is silent for longer than `patience`, or does not know the secret.
+///
+/// No process listens there. Or the other end hangs up, is silent for longer than `patience`, or
+/// does not know the secret.
 pub fn connect(
     address: impl ToSocketAddrs,
     secret: Secret,
@@ -173,25 +194,39 @@ pub fn connect(
     own: Rank,
     patience: Duration,
 ) -> io::Result<TcpStream> {
+    try_again(|| {
+        let connecting = Connecting::new(secret, purpose, (own, NO_RANK), "")?;
+        let mut stream = connect_within(&address, patience)?;
+        // The proof and the bytes behind it are two small writes. The system would hold the second
+        // one back until the first is acknowledged, which takes up to 40 ms.
+        stream.set_nodelay(true)?;
+        stream.write_all(connecting.opening())?;
+        connecting.finish(&stream, Instant::now() + patience)?;
+        Ok(stream)
+    })
+}
+
+/// Runs an attempt, and runs it again as long as another try may succeed.
+///
+/// # Errors
+///
+/// The last attempt's.
+pub fn try_again<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let until = Instant::now() + AGAIN;
     let mut tries = 1;
     loop {
-        let connecting = Connecting::new(secret, purpose, (own, NO_RANK), "")?;
-        let attempt = connect_within(&address, patience).and_then(|mut stream| {
-            // The proof and what follows it are two small writes. The system would hold the second
-            // one back until the first is acknowledged, which takes the other end up to 40 ms.
-            stream.set_nodelay(true)?;
-            stream.write_all(connecting.opening())?;
-            connecting.finish(&stream, Instant::now() + patience)?;
-            Ok(stream)
-        });
-        match attempt {
-            Err(error) if may_try_again(&error, tries) => tries += 1,
-            ended => return ended,
+        let ended = attempt();
+        let pause = (ended.as_ref().err()).and_then(|e| pause_before_again(e, tries, until));
+        match pause {
+            Some(pause) => std::thread::sleep(pause),
+            None => return ended,
         }
+        tries += 1;
     }
 }
 
-/// Connects to the first of its addresses that can be; the system would wait for minutes where nobody answers.
+/// Connects to the first address that accepts. Without a limit, the system would wait for minutes
+/// for a silent host.
 fn connect_within(address: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
     let mut tried = Err(io::ErrorKind::AddrNotAvailable.into());
     for address in address.to_socket_addrs()? {
@@ -203,40 +238,34 @@ fn connect_within(address: impl ToSocketAddrs, patience: Duration) -> io::Result
     tried
 }
 
-/// Whether another try may do better; pauses before it.
-fn may_try_again(error: &io::Error, tries: u32) -> bool {
-    let pause = pause_before_again(error, tries);
-    pause.into_iter().for_each(std::thread::sleep);
-    pause.is_some()
-}
-
-/// The pause before another try, if one may do better.
-pub fn pause_before_again(error: &io::Error, tries: u32) -> Option<Duration> {
-    let most = match error.kind() {
-        io::ErrorKind::HostUnreachable => UNREACHED_TRIES,
-        _ if is_hung_up(error) => TRIES,
-        _ => 1,
+/// Returns the pause before another try, if one may succeed before a time.
+pub fn pause_before_again(error: &io::Error, tries: u32, until: Instant) -> Option<Duration> {
+    let pause = (PAUSE * tries).min(PAUSE_MAX);
+    let is_early = Instant::now() + pause < until;
+    let is_worth_it = match error.kind() {
+        io::ErrorKind::HostUnreachable => tries < UNREACHED_TRIES,
+        _ => is_early && is_hung_up(error),
     };
-    (tries < most).then(|| PAUSE * tries)
+    is_worth_it.then_some(pause)
 }
 
-/// Whether the other end closed the connection.
+/// Returns whether the other end closed the connection.
 pub fn is_hung_up(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     [BrokenPipe, ConnectionReset, UnexpectedEof].contains(&error.kind())
 }
 
-/// The end that accepts. What it keeps is bounded, whoever talks.
+/// The end that accepts. Its memory is bounded, whatever the other end sends.
 #[derive(Debug)]
 pub struct Accepting {
     shared: Shared,
     own: Rank,
     bytes: Vec<u8>,
-    /// What was challenged with, once the opening is there.
+    /// Nonce of the challenge, once the opening is there.
     nonce: Option<[u8; NONCE]>,
 }
 
-/// How far the end that accepts is.
+/// Progress of the end that accepts.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     /// More must come.
@@ -255,10 +284,12 @@ impl Accepting {
         }
     }
 
-    /// Reads once, no more than the beginning: what follows is left in the stream.
+    /// Reads once, and never beyond the handshake: later bytes stay in the stream.
     ///
     /// # Errors
-    /// A stranger, somebody who ended, or the stream's own, among them that nothing is there.
+    ///
+    /// The other end is a stranger, or has ended. Or the stream fails, also because nothing is
+    /// there.
     pub fn read(&mut self, mut stream: impl Read + Write) -> io::Result<Progress> {
         let mut part = [0; FIXED + u8::MAX as usize];
         let count = stream.read(&mut part[..self.lacks()])?;
@@ -271,7 +302,7 @@ impl Accepting {
         }
         match self.nonce {
             None => {
-                // A new connection has room for these few bytes, or is none of ours.
+                // A new connection of ours has room for these few bytes.
                 stream.write_all(&self.challenge()?)?;
                 Ok(Progress::More)
             }
@@ -279,7 +310,7 @@ impl Accepting {
         }
     }
 
-    /// Bytes that must come before anything can be decided; at least one is lacking until then.
+    /// Returns how many bytes must still come before a decision; at least one until then.
     fn lacks(&self) -> usize {
         let length = match self.bytes.get(FIXED - 1) {
             None => FIXED,
@@ -289,7 +320,7 @@ impl Accepting {
         length + proof - self.bytes.len()
     }
 
-    /// The opening is there.
+    /// Makes the challenge, once the opening is there.
     fn challenge(&mut self) -> io::Result<Vec<u8>> {
         if self.meant() != self.own {
             return Err(stranger());

@@ -1,4 +1,5 @@
-//! What a process is told to join a session; `antiphon launch` gives it in the environment.
+//! The launch info: the data with which a process joins a session. `antiphon launch` passes it in
+//! the environment.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -6,28 +7,32 @@ use std::time::Duration;
 
 use super::Rank;
 
-/// What a process is told to join a session. [`LaunchInfo::to_environment`] and [`LaunchInfo::from_environment`] are each other's inverse.
+/// The data with which a process joins a session. [`LaunchInfo::to_environment`] and
+/// [`LaunchInfo::from_environment`] are each other's inverse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchInfo {
     /// The platform's name.
     pub platform: String,
     /// The process's rank.
     pub rank: Rank,
-    /// How many processes the session began with.
+    /// Number of processes that the session began with.
     pub size: u32,
     /// The process's name, for messages to people; `rank 3` or `node7:3`.
     pub name: String,
-    /// Where the processes meet, as the platform reads it: the address of a bootstrap, a folder.
+    /// Meeting place of the processes, as the platform reads it: the address of a bootstrap, a
+    /// folder.
     pub bootstrap: String,
-    /// This host's address, as the other processes reach it: sockets are bound to it and to no other. By default that by which the bootstrap is reached.
+    /// This host's address, as the other processes reach it. Sockets are bound to it and to no
+    /// other. By default it is the address by which the bootstrap is reached.
     pub address: Option<IpAddr>,
-    /// How long a peer may be silent before it is taken for lost, if whoever starts the session says so. The same for all of its processes.
+    /// Time for which a peer may be silent before it is taken for lost, if the launcher sets it.
+    /// The same for all processes of a session.
     pub silence: Option<Duration>,
-    /// The process that had this one started, where one did.
+    /// Process that had this one started, if one did.
     pub parent: Option<Rank>,
-    /// Where whoever started the session [starts more processes](crate::starter::Starter), if it does.
+    /// Address at which the launcher [starts more processes](crate::starter::Starter), if it does.
     pub starter: Option<String>,
-    /// What all processes of the session know and strangers do not.
+    /// Secret that all processes of the session share.
     pub secret: Secret,
 }
 
@@ -35,7 +40,7 @@ pub struct LaunchInfo {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret(pub [u8; 16]);
 
-/// Why the environment holds no launch info.
+/// Reason why the environment holds no launch info.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchInfoError {
     /// The process was not started in a session.
@@ -43,14 +48,14 @@ pub enum LaunchInfoError {
         "{0} is not set: start the program with `antiphon launch -n N --over PLATFORM PROGRAM`"
     )]
     Absent(&'static str),
-    /// A variable that does not say what it should.
+    /// A variable has another form than it should.
     #[error("{variable}={value}: expected {expected}; `antiphon launch` sets it")]
     Malformed {
         /// The variable.
         variable: &'static str,
         /// Its value.
         value: String,
-        /// What it should be.
+        /// Its expected form.
         expected: &'static str,
     },
 }
@@ -69,8 +74,10 @@ const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
 impl LaunchInfo {
-    /// The variables that hold the launch info. All are set, and empty where it says nothing: a process that another session started has that one's in
-    /// its environment, and hands them on to those that it starts.
+    /// Returns the variables that hold the launch info.
+    ///
+    /// All are set, and empty if there is no value. A process that another session started has that
+    /// session's variables, and would hand them on to the processes that it starts.
     #[must_use]
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
         let seconds = |silence: Duration| silence.as_secs_f64().to_string();
@@ -88,7 +95,7 @@ impl LaunchInfo {
         ]
     }
 
-    /// The same for all processes that an `mpirun` starts, which tells each its rank.
+    /// Returns the variables for all processes of an `mpirun`, which gives each its rank.
     #[must_use]
     pub fn to_mpirun_environment(&self) -> Vec<(&'static str, String)> {
         let mut variables = self.to_environment();
@@ -98,17 +105,19 @@ impl LaunchInfo {
         variables
     }
 
-    /// This process's launch info.
+    /// Returns this process's launch info.
     ///
     /// # Errors
+    ///
     /// The variable that is absent or malformed.
     pub fn from_environment() -> Result<Self, LaunchInfoError> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The launch info in these variables. Those of `mpirun` do, if there are no others.
+    /// Returns the launch info in these variables. Those of `mpirun` serve if there are no others.
     ///
     /// # Errors
+    ///
     /// The variable that is absent or malformed.
     pub fn from_variables(
         lookup: impl Fn(&str) -> Option<String>,
@@ -124,7 +133,8 @@ impl LaunchInfo {
                     expected,
                 })
         };
-        // A process that was added to a session over Open MPI is none of `mpirun`'s, though what that has told another may be in its environment.
+        // A process that was added to a session over Open MPI is none of `mpirun`'s. But it may
+        // have inherited another process's `mpirun` variables.
         let is_mpiruns = lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
             && lookup(RANK).is_none_or(|rank| rank.is_empty());
         if is_mpiruns && let Some(info) = Self::from_mpirun(&lookup) {
@@ -172,16 +182,17 @@ impl LaunchInfo {
 }
 
 impl LaunchInfo {
-    /// The launch info of Open MPI's `mpirun`, if it started this process.
+    /// Returns the launch info of Open MPI's `mpirun`, if it started this process.
     pub(super) fn of_mpirun() -> Option<Self> {
         Self::from_mpirun(|name| std::env::var(name).ok())
     }
 
-    /// The launch info of Open MPI's `mpirun`. MPI knows who belongs to it; a bootstrap and a secret are for processes that come later, if `antiphon launch` says so.
+    /// Reads the launch info of Open MPI's `mpirun`. MPI knows its own processes. A bootstrap and a
+    /// secret are for later processes, if `antiphon launch` gives them.
     fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |variable| lookup(variable)?.parse().ok();
         let (rank, size): (Rank, u32) = (number(MPI_RANK)?, number(MPI_SIZE)?);
-        // Else they are of another session, a process of which has started `mpirun`.
+        // Otherwise they are of another session, a process of which has started `mpirun`.
         let is_ours = number(SIZE) == Some(size);
         let given = |variable| lookup(variable).filter(|_| is_ours);
         let secret = given(SECRET).and_then(|text| Secret::from_hex(&text));
@@ -230,10 +241,11 @@ fn parent_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Rank>,
     given.map(rank).transpose()
 }
 
-/// A silence, in seconds, as `ANTIPHON_SILENCE` and `antiphon launch --silence` give it.
+/// Parses a silence in seconds, as `ANTIPHON_SILENCE` and `antiphon launch --silence` give it.
 ///
 /// # Errors
-/// What was expected.
+///
+/// The expected form.
 pub fn parse_silence(seconds: &str) -> Result<Duration, &'static str> {
     let seconds: Option<f64> = seconds.parse().ok();
     // Less than a timer's resolution or more than a year is a mistake.
@@ -242,9 +254,10 @@ pub fn parse_silence(seconds: &str) -> Result<Duration, &'static str> {
 }
 
 impl Secret {
-    /// A secret from the system's random numbers.
+    /// Makes a secret from the system's random numbers.
     ///
     /// # Errors
+    ///
     /// The system gives none.
     pub fn fresh() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
@@ -252,7 +265,12 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// 32 hexadecimal digits.
+    /// Derives the key for one purpose. Keys of different purposes tell nothing of each other.
+    pub(crate) fn derive(self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(purpose, &self.0)
+    }
+
+    /// Formats the secret as 32 hexadecimal digits.
     #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().fold(String::new(), |mut text, byte| {
@@ -275,7 +293,7 @@ impl Secret {
             .flatten()
     }
 
-    /// Whether both are the same, in a time that does not depend on where they differ.
+    /// Returns whether both are the same, in a time that does not depend on where they differ.
     #[must_use]
     pub fn is_same(self, other: Self) -> bool {
         self.0

@@ -1,11 +1,11 @@
-//! How long a process that leaves waits for its peers to take what they were sent.
+//! The linger: how long a leaving process waits for its peers to take what they were sent.
 
 use std::time::{Duration, Instant};
 
-/// The patience of who leaves without having a session's.
+/// Patience of a process that leaves without a session's patience.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Waits as long as something is taken, and for some time after nothing is any more.
+/// A wait that goes on while peers take bytes, and for some time after they take none any more.
 #[derive(Debug)]
 pub struct Linger {
     patience: Duration,
@@ -13,18 +13,18 @@ pub struct Linger {
     since: Instant,
 }
 
-/// A session that ends waits for peers that take nothing of what they were sent at least so long …
+/// Least time for which an ending session waits for peers that take nothing.
 const LEAST: Duration = Duration::from_secs(1);
-/// … and at most so long. Between these, as long as they may be silent.
+/// Longest such time. In between, the time is that for which peers may be silent.
 const MOST: Duration = Duration::from_secs(10);
 
 impl Linger {
-    /// The patience of a session whose peers may be silent for so long.
+    /// Returns the patience of a session whose peers may be silent for so long.
     pub fn patience_of(silence: Duration) -> Duration {
         silence.clamp(LEAST, MOST)
     }
 
-    /// Of a process that waits so long, from now on, for peers that take nothing.
+    /// Begins the wait of a process that waits so long, from now on, for peers that take nothing.
     pub fn new(patience: Duration, now: Instant) -> Self {
         Self {
             patience,
@@ -33,7 +33,7 @@ impl Linger {
         }
     }
 
-    /// Whether to go on waiting, with so much left now that peers have not taken.
+    /// Returns whether to go on waiting, when peers have not taken `left` bytes by now.
     pub fn waits(&mut self, left: usize, now: Instant) -> bool {
         if left != self.left {
             (self.left, self.since) = (left, now);

@@ -1,4 +1,4 @@
-//! `local`: threads of one process. A frame is passed by its pointers; a broadcast is ordered by a lock.
+//! `local`: threads of one process. A frame is passed by its pointers; a lock orders broadcasts.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::patience::{self, Patience, Waits};
+use super::spin_policy::{self, SpinPolicy, Waits};
 use super::{
     Event, Flow, Inbox, JoinError, LaunchInfo, Platform, Rank, launch_info::Secret, linger,
 };
@@ -24,7 +24,7 @@ pub use programs::Programs;
 
 const BATCH: usize = 256;
 
-/// One thread's end.
+/// A thread's sending end.
 #[derive(Debug)]
 pub struct Local {
     rank: Rank,
@@ -32,20 +32,24 @@ pub struct Local {
     queue: Arc<Queue>,
 }
 
-/// Its receiving end.
+/// A thread's receiving end.
 #[derive(Debug)]
 pub struct LocalInbox {
     rank: Rank,
     hub: Arc<Hub>,
     queue: Arc<Queue>,
-    patience: Patience,
+    spin_policy: SpinPolicy,
 }
 
 impl Local {
-    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread. More can come later: those that join with the launch infos of [`Session::allot`], by
-    /// [`join`](super::join), and those that run [`Programs`].
+    /// Returns the sessions of `size` parts of this process, rank by rank, for instance one for
+    /// each thread.
+    ///
+    /// More can come later: threads that join with the launch infos of [`Session::allot`] by
+    /// [`join`](super::join), and threads that run [`Programs`].
     ///
     /// # Errors
+    ///
     /// The system starts no more threads.
     pub fn sessions(size: u32) -> Result<Vec<Session>, Error> {
         Self::begin(size, Programs::default())
@@ -57,7 +61,8 @@ impl Local {
             .collect()
     }
 
-    /// The launch infos and ends of a session of `size` threads, which may be more than one of the system's.
+    /// Returns the launch infos and ends of a session of `size` members, several of which may share
+    /// an OS thread.
     #[must_use]
     pub fn session(size: u32) -> Vec<(LaunchInfo, Self, LocalInbox)> {
         Self::session_with(size, Programs::default())
@@ -87,7 +92,7 @@ impl Local {
             rank,
             hub: hub.clone(),
             queue,
-            patience: Patience::default(),
+            spin_policy: SpinPolicy::default(),
         };
         (local, inbox)
     }
@@ -108,7 +113,7 @@ fn launch_info(rank: Rank, hub: &Hub) -> LaunchInfo {
     }
 }
 
-/// Where a launch info is of another process's session.
+/// Makes the error of a launch info that is of another process's session.
 fn elsewhere(info: &LaunchInfo) -> JoinError {
     JoinError::refused::<Local>(format!(
         "{:?} is no session that goes on in this process: its threads join with what Session::allot gives, and begin it by Local::sessions; launch programs over shm or tcp",
@@ -116,14 +121,14 @@ fn elsewhere(info: &LaunchInfo) -> JoinError {
     ))
 }
 
-/// Where somebody has sat.
+/// Makes the error of a rank that was used.
 fn taken(rank: Rank) -> JoinError {
     JoinError::refused::<Local>(format!(
         "rank {rank} has been in this session already, or was allotted to nobody: ask for another rank by Session::allot"
     ))
 }
 
-/// Where there are no more ranks.
+/// Makes the error of too many ranks.
 fn too_many(given: usize, count: u32) -> JoinError {
     JoinError::refused::<Local>(format!(
         "{given} ranks have been given, so {count} more processes cannot join: ask for fewer, or begin a new session"
@@ -212,7 +217,7 @@ impl Drop for Local {
 }
 
 impl LocalInbox {
-    /// Takes what is there. True if there was anything, or it was woken.
+    /// Takes what is there. Returns true if there was anything, or it was woken.
     fn take(&self, events: &mut Vec<Event>) -> bool {
         let queue = &self.queue;
         let mut state = queue.state.lock();
@@ -221,18 +226,18 @@ impl LocalInbox {
         events.extend(state.events.drain(..count));
         queue.is_ready.store(!state.events.is_empty(), Relaxed);
         if count > 0 {
-            // Whoever takes holds the lock.
+            // The lock protects this load and store, since every taker holds it.
             let taken = queue.taken.load(Relaxed);
             queue.taken.store(taken.wrapping_add(1), Relaxed);
         }
         let has_room = state.events.len() < FULL / 2;
-        let told = if has_room {
-            std::mem::take(&mut state.told_full)
+        let reported = if has_room {
+            std::mem::take(&mut state.reported_full)
         } else {
             BTreeSet::new()
         };
         drop(state);
-        for to in told {
+        for to in reported {
             self.hub.put(to, Event::Room { to: self.rank }, to);
         }
         count > 0 || was_woken
@@ -242,12 +247,12 @@ impl LocalInbox {
 impl Waits for LocalInbox {
     const LOOKS: u32 = 32;
 
-    fn patience(&mut self) -> &mut Patience {
-        &mut self.patience
+    fn spin_policy(&mut self) -> &mut SpinPolicy {
+        &mut self.spin_policy
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
-        // Without the lock, which senders need.
+        // The look takes no lock, which senders need.
         self.queue.is_ready.load(Relaxed) && self.take(events)
     }
 
@@ -275,7 +280,7 @@ impl Inbox for LocalInbox {
             return Some(now);
         }
         let before = events.len();
-        let seen = patience::wait(self, now, Duration::ZERO, until, events);
+        let seen = spin_policy::wait(self, now, Duration::ZERO, until, events);
         if events.len() == before {
             self.take(events);
         }

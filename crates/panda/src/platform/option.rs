@@ -1,4 +1,4 @@
-//! Options of sockets that the libraries do not name, and what else they do not ask of them.
+//! Socket options that the libraries do not name, and other requests that they do not make.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -29,10 +29,11 @@ pub fn set(
     }
 }
 
-/// The beginning of an option's value; how many bytes of it the system has given.
+/// Returns the beginning of an option's value, and how many of its bytes the system has given.
 ///
 /// # Errors
-/// The system does not know it.
+///
+/// The system does not know the option.
 pub fn get<const N: usize>(
     socket: &impl AsRawFd,
     level: libc::c_int,
@@ -40,7 +41,7 @@ pub fn get<const N: usize>(
 ) -> io::Result<([u8; N], usize)> {
     let mut value = [0; N];
     let mut length = N as libc::socklen_t;
-    // SAFETY: both live during the call, which writes no more bytes than the length says.
+    // SAFETY: `value` and `length` live during the call, which writes at most `length` bytes.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -56,10 +57,11 @@ pub fn get<const N: usize>(
     }
 }
 
-/// Bytes that were written to a connection and that its other end has not acknowledged.
+/// Returns how many bytes of a connection its other end has not acknowledged.
 ///
 /// # Errors
-/// It is no connection.
+///
+/// The socket is no connection.
 pub fn unacknowledged(socket: &impl AsRawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: this request writes an `int`, which lives during the call.

@@ -1,7 +1,9 @@
-//! Space of long frames, used again: fresh memory costs a fault a page, which is more than the copy.
+//! A pool of space for long frames. Fresh memory costs a fault a page, which is more than the copy.
 //!
-//! What came back last goes out first, since it lies in the caches. A frame gets space of at most twice its length, so that one that stays unread holds no more memory than
-//! that, whatever the space held before. What nobody has used for a while goes back to the system: who is about to sleep asks for that ([`Pool::tidy`]).
+//! The space that came back last goes out first, since it lies in the caches. A frame gets space of
+//! at most twice its length. So an unread frame holds no more memory than that. Space that is
+//! unused for a while goes back to the system: a thread that is about to sleep calls
+//! [`Pool::tidy`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,17 +15,18 @@ use parking_lot::Mutex;
 
 use crate::message::Message;
 
-/// Shorter frames are given memory of their own, which costs as little.
+/// Length of a frame below which it gets memory of its own, which costs as little.
 const SHORTEST: usize = 4 << 10;
-/// Spaces that are kept, and bytes in them: one of 32 MiB or two of 16 MiB, with headers. Of frames of 16 KiB so many are a MiB.
+/// Limits on kept spaces and their bytes: one space of 32 MiB or two of 16 MiB, with headers. With
+/// frames of 16 KiB, that many spaces are a MiB.
 const KEPT: usize = 64;
 const MOST: usize = 33 << 20;
-/// Bytes that are kept however long nobody uses them.
+/// Bytes that are kept however long they are unused.
 const LITTLE: usize = 256 << 10;
-/// So long more than those are kept when nobody uses them.
+/// Time for which more bytes are kept unused.
 const WHILE: Duration = Duration::from_secs(1);
 
-/// Spaces of frames that the program is done with.
+/// A pool of spaces of frames that the program no longer uses.
 #[derive(Debug, Clone)]
 pub struct Pool(Arc<Inner>);
 
@@ -36,29 +39,29 @@ impl Default for Pool {
 #[derive(Debug)]
 struct Inner {
     free: Mutex<Free>,
-    /// The longest space that is kept, in bytes.
+    /// Longest space that is kept, in bytes.
     longest: usize,
-    /// More than a little is kept: looked at before each sleep, without the lock.
+    /// Whether more than `LITTLE` is kept; read before each sleep, without the lock.
     is_much: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Free {
-    /// Those that came back last stand last.
+    /// Kept spaces; the last one came back last.
     spaces: Vec<Vec<u8>>,
     bytes: usize,
-    /// When it was first seen that nobody uses them, if nobody has since.
+    /// Time at which they were first seen unused, if they are since.
     unused: Option<Instant>,
 }
 
-/// A frame's bytes, whose space goes back.
+/// A frame's bytes, whose space goes back to the pool.
 struct Lent {
     bytes: Vec<u8>,
     pool: Pool,
 }
 
 impl Pool {
-    /// One that keeps no longer space than this.
+    /// Makes a pool that keeps no space longer than `longest`.
     pub fn up_to(longest: usize) -> Self {
         Self(Arc::new(Inner {
             free: Mutex::default(),
@@ -67,7 +70,8 @@ impl Pool {
         }))
     }
 
-    /// Empty space for a frame of so many bytes: with room for them, if such space is kept, else perhaps with none.
+    /// Returns empty space for a frame of so many bytes. It has room for them if such space is
+    /// kept, otherwise perhaps none.
     pub fn space(&self, length: usize) -> Vec<u8> {
         if length < SHORTEST {
             return Vec::new();
@@ -84,7 +88,7 @@ impl Pool {
         space
     }
 
-    /// A frame in such space.
+    /// Makes a frame in such space.
     pub fn frame(&self, bytes: Vec<u8>) -> Message {
         if bytes.capacity() < SHORTEST {
             return Message::from(bytes);
@@ -95,7 +99,7 @@ impl Pool {
         }))
     }
 
-    /// A frame with a copy of these bytes.
+    /// Makes a frame with a copy of these bytes.
     pub fn copy_of(&self, bytes: &[u8]) -> Message {
         if bytes.len() < SHORTEST {
             return Message::copy_of(bytes);
@@ -106,8 +110,11 @@ impl Pool {
         self.frame(space)
     }
 
-    /// Gives back to the system what nobody has used for a while. For who is about to sleep, perhaps `until` a time: until when at most, so that it asks again.
-    /// The clock is read if the time `now` is not said and matters.
+    /// Gives space back to the system that was unused for a while.
+    ///
+    /// A thread that is about to sleep, perhaps `until` a time, calls this. Returns until when it
+    /// may sleep at most, so that it calls again. The clock is read if `now` is not given and
+    /// matters.
     pub fn tidy(&self, now: Option<Instant>, until: Option<Instant>) -> Option<Instant> {
         if !self.0.is_much.load(Relaxed) {
             return until;
@@ -120,13 +127,13 @@ impl Pool {
         }
         let gone = std::mem::take(&mut *free);
         self.note(&mut free);
-        // Unmapping takes long: not with the lock held.
+        // Unmapping takes long, so the lock is not held.
         drop(free);
         drop(gone);
         until
     }
 
-    /// Keeps space, in the place of what has lain there longest.
+    /// Keeps space, in place of the space that has been there longest.
     fn keep(&self, mut space: Vec<u8>) {
         if space.capacity() > self.0.longest {
             return;
@@ -146,7 +153,7 @@ impl Pool {
         drop(gone);
     }
 
-    /// What is kept was used, and has changed.
+    /// Notes that the kept space was used and has changed.
     fn note(&self, free: &mut Free) {
         free.unused = None;
         self.0.is_much.store(free.bytes > LITTLE, Relaxed);
@@ -199,7 +206,8 @@ mod tests {
         assert_eq!(at(&frame(&pool, 9000)), first);
     }
 
-    /// Else a few bytes that are left unread, each after a long frame that is read, would hold a long frame's space each.
+    /// Checks that a few unread bytes do not hold a long frame's space, each after a long frame
+    /// that was read.
     #[test]
     fn who_stays_unread_holds_at_most_twice_its_length() {
         let pool = Pool::default();
@@ -219,7 +227,7 @@ mod tests {
             kept(&pool)
         };
         assert_eq!(hold(10_000, 100), (KEPT, KEPT * 10_000));
-        // The newest stay.
+        // The newest spaces stay.
         assert_eq!(hold(16 << 20, 3), (2, 32 << 20));
         assert_eq!(hold(MOST + 1, 1), (2, 32 << 20));
         assert_eq!(hold(SHORTEST - 1, 1), (2, 32 << 20));

@@ -1,13 +1,18 @@
-//! Files by which a process that somebody starts by hand finds a running session of the same user.
+//! The registry of running sessions: files by which a process that a user starts by hand finds a
+//! session of the same user.
 //!
 //! ```text
 //!   $XDG_RUNTIME_DIR/antiphon    directory, 0700, this user's
 //!     NAME                       file, 0600, this user's: a launch info, one variable a line
 //! ```
 //!
+//! Without that variable, as in containers, the directory is below `/tmp/antiphon-UID`, 0700 as
+//! well.
+//!
 //! A file holds the session's secret, so nothing is read from, or put into, a place that others may
-//! read or change. The process that makes a file holds a lock on it while the session can be joined. A file
-//! without a lock is of a session that is over: the next process that looks at it removes it.
+//! read or change. The process that makes a file holds a lock on it while the session can be
+//! joined. A file without a lock is of a session that is over: the next process that looks at it
+//! removes it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,25 +37,25 @@ const FOLDER: &str = "antiphon";
 const NAME_MAX: usize = 64;
 const FILE_MAX: u64 = 64 << 10;
 
-/// Why a running session was not found, or cannot be made to be found.
+/// Reason why a running session was not found, or cannot be announced.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// There is no directory of the user's.
+    /// The user has no directory.
     #[error(
         "XDG_RUNTIME_DIR does not name a directory, where running sessions are found: log in by a session manager, or set it to a directory of yours of mode 0700 (export XDG_RUNTIME_DIR=/run/user/$(id -u))"
     )]
     NoFolder,
     /// A file or directory that others could read or change.
-    #[error("{} {what}: {mend}", path.display())]
+    #[error("{} {what}: {help}", path.display())]
     Unsafe {
         /// Where.
         path: PathBuf,
         /// What is wrong with it.
         what: String,
         /// What to do.
-        mend: &'static str,
+        help: &'static str,
     },
-    /// A name that is none.
+    /// The name is no valid name.
     #[error(
         "`{0}` is no name for a session: take at most 64 letters, digits, `-`, `_` and `.`, and no `.` at the beginning"
     )]
@@ -66,10 +71,10 @@ pub enum RegistryError {
     Unknown {
         /// The name.
         name: String,
-        /// The names of those that can.
+        /// Names of the sessions that can be joined.
         running: Vec<String>,
     },
-    /// There is none at all.
+    /// There is no session at all.
     #[error(
         "no session of this user can be joined: start one with `antiphon launch --joinable NAME`"
     )]
@@ -77,7 +82,7 @@ pub enum RegistryError {
     /// There are several.
     #[error("several sessions of this user can be joined, {}: say which by its name", .0.join(", "))]
     Ambiguous(Vec<String>),
-    /// A file that holds no launch info.
+    /// A file holds no launch info.
     #[error("{} describes no session: {why}", path.display())]
     Malformed {
         /// The file.
@@ -109,7 +114,7 @@ fn others(running: &[String]) -> String {
 pub struct RunningSession {
     /// Its name.
     pub name: String,
-    /// What its processes have in common. The rank is nobody's.
+    /// The launch info that its processes have in common; its rank is of no process.
     pub info: LaunchInfo,
 }
 
@@ -119,37 +124,60 @@ pub struct Registry {
     base: PathBuf,
 }
 
-/// Lets a session be found, until it is dropped.
+/// An announced session, which can be found until this is dropped.
 #[derive(Debug)]
 pub struct Joinable {
     folder: OwnedFd,
     name: String,
-    /// Locked.
+    /// The locked file.
     file: File,
 }
 
 impl Registry {
-    /// That of this user.
+    /// Returns this user's registry.
     ///
     /// # Errors
-    /// `XDG_RUNTIME_DIR` names no directory.
+    ///
+    /// `XDG_RUNTIME_DIR` names no directory. Or it is not set, and the directory in its place is
+    /// another user's, or others may look into it.
     pub fn of_user() -> Result<Self, RegistryError> {
-        let base = std::env::var_os(BASE).map(PathBuf::from);
-        let base = base.filter(|base| base.is_absolute() && base.is_dir());
-        base.map(|base| Self { base })
-            .ok_or(RegistryError::NoFolder)
+        let Some(base) = std::env::var_os(BASE).filter(|base| !base.is_empty()) else {
+            return Self::own_below(&std::env::temp_dir());
+        };
+        let base = PathBuf::from(base);
+        match base.is_absolute() && base.is_dir() {
+            true => Ok(Self { base }),
+            false => Err(RegistryError::NoFolder),
+        }
     }
 
-    /// One in another directory than the user's.
+    /// Returns a registry in this user's directory, below a directory that all users may write to.
+    fn own_below(shared: &Path) -> Result<Self, RegistryError> {
+        let base = shared.join(format!("antiphon-{}", geteuid().as_raw()));
+        // Another process may have made it meanwhile.
+        let _ = mkdirat(CWD, &base, Mode::RWXU);
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(CWD, &base, flags, Mode::empty());
+        let folder = opened.map_err(|errno| RegistryError::System {
+            what: "make",
+            path: base.clone(),
+            source: errno.into(),
+        })?;
+        check_private(&folder, &base, FileType::Directory)?;
+        Ok(Self { base })
+    }
+
+    /// Returns a registry in a given directory.
     #[must_use]
     pub fn below(base: impl Into<PathBuf>) -> Self {
         Self { base: base.into() }
     }
 
-    /// Lets a session be found by a name. `info` is the launch info of any of its processes.
+    /// Announces a session under a name. `info` is the launch info of any of its processes.
     ///
     /// # Errors
-    /// The name is none or taken; the directory is not private.
+    ///
+    /// The name is invalid or taken, or the directory is not private.
     pub fn announce(&self, name: &str, info: &LaunchInfo) -> Result<Joinable, RegistryError> {
         check_name(name)?;
         let folder = self.open(true)?.ok_or(RegistryError::NoFolder)?;
@@ -191,12 +219,12 @@ impl Registry {
         })
     }
 
-    /// Gives a draft its name, which a session that is over may still have.
+    /// Gives a draft its final name, which an ended session may still have.
     fn put(&self, folder: &OwnedFd, draft: &str, name: &str) -> Result<(), RegistryError> {
         loop {
             match renameat_with(folder, draft, folder, name, RenameFlags::NOREPLACE) {
                 Ok(()) => return Ok(()),
-                // Looking at a file of a session that is over removes it.
+                // A look at an ended session's file removes the file.
                 Err(Errno::EXIST) => {
                     if self.look(folder, name)?.is_some() {
                         return Err(RegistryError::Taken(name.into()));
@@ -213,9 +241,10 @@ impl Registry {
         }
     }
 
-    /// All sessions that can be joined, by their names.
+    /// Returns all sessions that can be joined, by their names.
     ///
     /// # Errors
+    ///
     /// The directory or a file in it is not private, or describes no session.
     pub fn running(&self) -> Result<Vec<RunningSession>, RegistryError> {
         let Some(folder) = self.open(false)? else {
@@ -241,10 +270,11 @@ impl Registry {
         Ok(running.into_iter().map(session).collect())
     }
 
-    /// The session of a name, or the only one.
+    /// Returns the session of a name, or the only one.
     ///
     /// # Errors
-    /// There is no such session, or there are several, which are named.
+    ///
+    /// There is no such session, or there are several, which the error names.
     pub fn find(&self, name: Option<&str>) -> Result<RunningSession, RegistryError> {
         name.map_or(Ok(()), check_name)?;
         let mut running = self.running()?;
@@ -272,7 +302,7 @@ impl Registry {
         self.base.join(FOLDER).join(name)
     }
 
-    /// The directory, if it is there or is to be made.
+    /// Opens the directory, if it is there or `makes` says to make it.
     fn open(&self, makes: bool) -> Result<Option<OwnedFd>, RegistryError> {
         let path = self.base.join(FOLDER);
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -291,7 +321,7 @@ impl Registry {
             Err(Errno::LOOP | Errno::NOTDIR) => Err(RegistryError::Unsafe {
                 path,
                 what: "is a link or no directory".into(),
-                mend: "remove it",
+                help: "remove it",
             }),
             Err(errno) => Err(RegistryError::System {
                 what: "open",
@@ -301,10 +331,10 @@ impl Registry {
         }
     }
 
-    /// What a file says; nothing if its session is over. Then the file is removed.
+    /// Returns a file's launch info; `None` if its session is over. Then the file is removed.
     fn look(&self, folder: &OwnedFd, name: &str) -> Result<Option<LaunchInfo>, RegistryError> {
         let path = self.path(name);
-        // Not to wait where somebody has put a pipe there.
+        // `NONBLOCK`: the open must not wait if another user has put a pipe there.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(folder, name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -313,7 +343,7 @@ impl Registry {
                 return Err(RegistryError::Unsafe {
                     path,
                     what: "is a link".into(),
-                    mend: "remove it",
+                    help: "remove it",
                 });
             }
             Err(errno) => {
@@ -326,7 +356,8 @@ impl Registry {
         };
         check_private(&file, &path, FileType::RegularFile)?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-            // Nobody holds it. While we do, nobody else takes it for a session that runs.
+            // No process holds the lock, so the session is over. While this process holds it, no
+            // other takes the session for a running one.
             if is_at(folder, name, &file) {
                 let _ = unlinkat(folder, name, AtFlags::empty());
             }
@@ -352,7 +383,7 @@ impl Registry {
 }
 
 impl Joinable {
-    /// The session's name.
+    /// Returns the session's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -367,7 +398,7 @@ impl Drop for Joinable {
     }
 }
 
-/// A launch info for one more process, without what is one process's own.
+/// Formats a launch info for one more process, without the values of a single process.
 fn text(info: &LaunchInfo) -> String {
     let common = LaunchInfo {
         rank: 0,
@@ -391,21 +422,21 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
     }
 }
 
-/// Checks that a file is what it should be, this user's, and nobody else's to read or change.
+/// Checks that a file is of a kind, is this user's, and that no other user may read or change it.
 fn check_private(file: &OwnedFd, path: &Path, kind: FileType) -> Result<(), RegistryError> {
     let found = fstat(file).map_err(|errno| RegistryError::System {
         what: "look at",
         path: path.to_owned(),
         source: errno.into(),
     })?;
-    let refused = |what: String, mend| {
+    let refused = |what: String, help| {
         Err(RegistryError::Unsafe {
             path: path.to_owned(),
             what,
-            mend,
+            help,
         })
     };
-    let (wanted, mend) = match kind {
+    let (wanted, help) = match kind {
         FileType::Directory => (0o700, "run chmod 0700 on it"),
         _ => (
             0o600,
@@ -424,11 +455,11 @@ fn check_private(file: &OwnedFd, path: &Path, kind: FileType) -> Result<(), Regi
     }
     match mode == wanted {
         true => Ok(()),
-        false => refused(format!("has mode {mode:04o}, not {wanted:04o}"), mend),
+        false => refused(format!("has mode {mode:04o}, not {wanted:04o}"), help),
     }
 }
 
-/// Whether a name still is that of an open file.
+/// Returns whether a name still is that of an open file.
 fn is_at(folder: &OwnedFd, name: &str, file: impl std::os::fd::AsFd) -> bool {
     let named = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     named.is_ok_and(|named| {
@@ -437,18 +468,21 @@ fn is_at(folder: &OwnedFd, name: &str, file: impl std::os::fd::AsFd) -> bool {
 }
 
 impl LaunchInfo {
-    /// Gets a rank in a running session of this user: the one of a name, or the only one that can be joined.
+    /// Gets a rank in a running session of this user: the one of a name, or the only one that can
+    /// be joined.
     ///
     /// # Errors
-    /// There is no such session, or there are several; the session takes no more processes.
+    ///
+    /// There is no such session, or there are several, or the session takes no more processes.
     pub fn of_running_session(name: Option<&str>) -> Result<Self, JoinError> {
         Self::of_session_in(&Registry::of_user()?, name)
     }
 
-    /// The same, of the sessions of a registry.
+    /// Gets a rank in a running session of a registry.
     ///
     /// # Errors
-    /// As there.
+    ///
+    /// As for [`of_running_session`](Self::of_running_session).
     pub fn of_session_in(registry: &Registry, name: Option<&str>) -> Result<Self, JoinError> {
         let RunningSession { info, .. } = registry.find(name)?;
         let rank = match info.platform.as_str() {
@@ -479,6 +513,23 @@ mod tests {
 
     use super::*;
     use crate::platform::Secret;
+
+    #[test]
+    fn a_user_without_a_runtime_directory_has_a_private_one() {
+        let shared = tempfile::tempdir().unwrap();
+        let registry = Registry::own_below(shared.path()).unwrap();
+        let mode = fs::metadata(&registry.base).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o700);
+        let again = Registry::own_below(shared.path()).unwrap();
+        assert_eq!(again.base, registry.base);
+        fs::set_permissions(&registry.base, fs::Permissions::from_mode(0o755)).unwrap();
+        let open = Registry::own_below(shared.path());
+        assert!(matches!(open, Err(RegistryError::Unsafe { .. })));
+        let other = shared.path().join("other");
+        fs::rename(&registry.base, &other).unwrap();
+        symlink(&other, &registry.base).unwrap();
+        assert!(Registry::own_below(shared.path()).is_err());
+    }
 
     fn info(platform: &str) -> LaunchInfo {
         LaunchInfo {
@@ -542,7 +593,8 @@ mod tests {
         let registry = Registry::below(base.path());
         let gone = registry.announce("gone", &info("tcp")).expect("free");
         let path = registry.path("gone");
-        // As if its process had been killed: the lock is let go of, and the file stays.
+        // This is as if the session's process had been killed: the lock is released, and the file
+        // stays.
         let copy = fs::read(&path).expect("readable");
         drop(gone);
         let put_back = || {

@@ -1,7 +1,9 @@
 //! Waiting for sockets, a bell and a time at once.
 //!
-//! An epoll set rather than a poll: what it watches is told to the kernel once and not at each wait. The time is a timer in the set that stays armed when it is not needed
-//! any more: deadlines mostly move away from us, so it is set once in a while, where a wait with a time-out would set and take back a timer each time.
+//! An epoll set is used and not poll: the kernel learns once what to watch, and not at each wait.
+//! The time is a timer in the set, which stays armed when it is not needed any more. Most deadlines
+//! move away, so it is set once in a while. A wait with a time-out would set and take back a timer
+//! each time.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -17,13 +19,13 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-/// Ready descriptors that are told of at a time.
+/// Number of ready descriptors that one call reports.
 const READY: usize = 32;
 
 const BELL: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 
-/// Wakes whoever waits; costs a system call only if somebody sleeps.
+/// A bell that wakes a waiter. It costs a system call only if a thread sleeps.
 #[derive(Debug)]
 pub struct Bell {
     counter: Arc<OwnedFd>,
@@ -47,7 +49,7 @@ impl Bell {
         });
     }
 
-    /// The same, where who sleeps is woken in another way.
+    /// Does the same as [`ring`](Self::ring), with another way to wake the sleeper.
     pub fn ring_by(&self, wake: impl FnOnce()) {
         self.is_rung.store(true, SeqCst);
         if self.is_asleep.swap(false, SeqCst) {
@@ -55,36 +57,37 @@ impl Bell {
         }
     }
 
-    /// Begins a sleep: who rings from now on wakes. False if it was rung already.
+    /// Begins a sleep: a ring from now on wakes the caller. Returns false if the bell was rung
+    /// already.
     pub fn lie_down(&self) -> bool {
         self.is_asleep.store(true, SeqCst);
         !self.is_rung()
     }
 
-    /// Ends a sleep. True if somebody has woken its sleeper, or is about to.
+    /// Ends a sleep. Returns true if another thread has woken the sleeper, or is about to.
     pub fn get_up(&self) -> bool {
         !self.is_asleep.swap(false, SeqCst)
     }
 
-    /// Whether it was rung since it was last heard.
+    /// Returns whether the bell was rung since it was last heard.
     pub fn is_rung(&self) -> bool {
         self.is_rung.load(SeqCst)
     }
 
-    /// It was heard.
+    /// Notes that the bell was heard.
     pub fn hear(&self) {
         self.is_rung.store(false, SeqCst);
     }
 }
 
-/// What is waited for, by tokens.
+/// Watched descriptors, by tokens.
 #[derive(Debug)]
 pub struct Waiting {
     set: OwnedFd,
-    /// The bell's.
+    /// The bell's counter.
     counter: Arc<OwnedFd>,
     timer: OwnedFd,
-    /// When the timer goes off.
+    /// Time at which the timer goes off.
     armed: Option<Instant>,
 }
 
@@ -92,24 +95,25 @@ pub struct Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub token: u64,
-    /// There is something to read, or an end or an error to be found by reading.
+    /// Whether there is something to read, or an end or an error that a read finds.
     pub reads: bool,
     pub writes: bool,
-    /// There is an end or an error, behind what there is to read. Told only of those that were added by their [changes](Waiting::add_changes).
+    /// Whether there is an end or an error behind what there is to read. Reported only for
+    /// descriptors added by [`add_changes`](Waiting::add_changes).
     pub ends: bool,
 }
 
-/// There is nothing more to come.
+/// Flags that say that nothing more comes.
 const ENDS: EventFlags = EventFlags::RDHUP
     .union(EventFlags::HUP)
     .union(EventFlags::ERR);
-/// What is told of descriptors whose changes alone are.
+/// Flags of a descriptor whose changes alone are reported (edge-triggered).
 const CHANGES: EventFlags = EventFlags::IN
     .union(EventFlags::RDHUP)
     .union(EventFlags::ET);
 
 impl Waiting {
-    /// Waits for the bell only, at first.
+    /// Makes a set that waits for the bell only, at first.
     pub fn new(bell: &Bell) -> io::Result<Self> {
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -126,7 +130,7 @@ impl Waiting {
         Ok(waiting)
     }
 
-    /// Waits for something to read, too.
+    /// Waits for a descriptor to be readable, too.
     pub fn add(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(
             &self.set,
@@ -136,37 +140,39 @@ impl Waiting {
         )?)
     }
 
-    /// Waits for more to read than there was: who is told must read until nothing is left. The system then need not look again at what was read, which is a tenth of a
+    /// Waits for new data of a descriptor (edge-triggered). The caller must read until nothing is
+    /// left. The system then need not look again at what was read, which saves a tenth of a
     /// hand-over.
     pub fn add_changes(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
         let token = EventData::new_u64(token);
         Ok(epoll::add(&self.set, fd, token, CHANGES)?)
     }
 
-    /// Waits for room to write as well, or no longer, where changes are waited for.
+    /// Sets whether to wait for room to write as well, on a descriptor added by
+    /// [`add_changes`](Self::add_changes).
     pub fn wants_to_write(&self, fd: impl AsFd, token: u64, wants: bool) {
         let writes = if wants {
             EventFlags::OUT
         } else {
             EventFlags::empty()
         };
-        // What is in the set can be changed, and what is ready is then told again.
+        // A modification makes the set report again what is ready.
         let flags = CHANGES | writes;
         let _ = epoll::modify(&self.set, fd, EventData::new_u64(token), flags);
     }
 
-    /// Waits for it no longer.
+    /// Stops waiting for a descriptor.
     pub fn remove(&self, fd: impl AsFd) {
         let _ = epoll::delete(&self.set, fd);
     }
 
-    /// What is ready now.
+    /// Reports the descriptors that are ready now.
     pub fn look(&mut self, mut ready: impl FnMut(Ready)) {
         self.wait(Some(&Timespec::default()), &mut ready);
     }
 
-    /// Sleeps until something is ready, the bell is rung, or the time has come. It is `now`, or was a moment ago; the clock is read if that is not said and matters.
-    /// May return early.
+    /// Sleeps until a descriptor is ready, the bell is rung, or the time has come. May return
+    /// early. `now` is a recent reading of the clock; without one the clock is read if it matters.
     pub fn sleep(
         &mut self,
         bell: &Bell,
@@ -183,15 +189,16 @@ impl Waiting {
         }
     }
 
-    /// Has the bell not be ready any more. Who rings says so before it makes it ready, and may be held up between the two: then it is found ready, and silenced, later.
+    /// Silences the bell. A ringing thread sets `is_rung` before it makes the bell ready, and may
+    /// be held up in between. Then the bell is found ready, and silenced, later.
     fn silence(&self) {
         let _ = rustix::io::read(&self.counter, &mut [0; 8]);
     }
 
-    /// Has the timer go off by then. False if that is over.
+    /// Arms the timer for `until` at the latest. Returns false if that is over.
     fn arm(&mut self, now: Option<Instant>, until: Instant) -> bool {
         if self.armed.is_some_and(|armed| armed <= until) {
-            // If it is over, so is the timer's time.
+            // If `until` is over, so is the timer's time.
             return true;
         }
         let left = until.saturating_duration_since(now.unwrap_or_else(Instant::now));
@@ -211,7 +218,7 @@ impl Waiting {
         true
     }
 
-    /// Whether the bell was ready, which it is no longer.
+    /// Waits once. Returns whether the bell was ready, which it no longer is.
     fn wait(&mut self, timeout: Option<&Timespec>, ready: &mut impl FnMut(Ready)) -> bool {
         let mut is_heard = false;
         let mut space = [MaybeUninit::<Event>::uninit(); READY];
@@ -255,12 +262,12 @@ mod tests {
         let sleep_until = |waiting: &mut Waiting, until| {
             waiting.sleep(&bell, None, Some(until), |_| panic!("nothing is ready"));
         };
-        // It is silenced in vain here …
+        // The silence is vain here …
         assert!(bell.lie_down());
         bell.ring_by(|| {});
         sleep_until(&mut waiting, Instant::now());
         bell.hear();
-        // … and made ready only now.
+        // … because the bell is made ready only now.
         let _ = rustix::io::write(&bell.counter, &1_u64.to_ne_bytes());
         let until = Instant::now() + Duration::from_millis(20);
         let sleeps = std::iter::repeat_with(|| sleep_until(&mut waiting, until))

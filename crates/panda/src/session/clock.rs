@@ -1,4 +1,4 @@
-//! This process's clock, and how far others' are ahead of it.
+//! This process's clock, and its offsets from other processes' clocks.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::clock::{ClockOffset, Exchange, Measurement};
 
-/// The service by which each process tells its clock, without the program.
+/// Name of the service by which each process tells its clock, without the program.
 const CLOCK: &str = "antiphon: the clock of a session";
 
-/// Exchanges of a measurement. The first ones of a new connection take longer than others.
+/// Exchanges of a measurement. The first exchanges of a new connection take longer than later ones.
 const EXCHANGES: u32 = 16;
 
 /// Returns the number of the service.
@@ -21,21 +21,22 @@ pub fn service() -> u64 {
     number_of(CLOCK)
 }
 
-/// Returns what a process answers.
+/// Returns the answer of the clock service: nanoseconds, little-endian.
 pub fn answer(clock: Duration) -> Message {
     Message::copy_of(&(clock.as_nanos() as u64).to_le_bytes())
 }
 
 impl Session {
-    /// Returns the time by this process's clock for timelines. Each process counts from a moment of
-    /// its own: [`clock_offset`](Self::clock_offset) tells how they differ. It runs as
-    /// [`thread::now`](crate::thread::now) does.
+    /// Returns the time by this process's clock for timelines.
+    ///
+    /// Each process counts from a moment of its own; [`clock_offset`](Self::clock_offset) tells how
+    /// they differ. The clock runs as [`thread::now`](crate::thread::now) does.
     #[must_use]
     pub fn clock(&self) -> Duration {
         self.core().engine.clock()
     }
 
-    /// Returns what that clock showed, or shows, at a moment.
+    /// Returns the reading of that clock at a moment in the past or future.
     #[must_use]
     pub fn clock_at(&self, moment: Instant) -> Duration {
         let engine = &self.core().engine;
@@ -47,10 +48,11 @@ impl Session {
     }
 
     /// Measures how far another process's clock is ahead of this one's, by 16 exchanges with it.
+    ///
     /// The true offset lies within the uncertainty while the measurement lasts. Clocks drift:
     /// measure again later, and interpolate between the two by their
-    /// [`measured_at`](ClockOffset::measured_at). The peer answers while its session is driven, so
-    /// an upcall that runs long there makes the answer late, and the uncertainty larger.
+    /// [`measured_at`](ClockOffset::measured_at). The peer answers while its session is driven. So
+    /// an upcall that runs long there delays the answer and enlarges the uncertainty.
     ///
     /// # Errors
     /// [`Error::Lost`], [`Error::NoSuchRank`], [`Error::Over`]; this is an upcall.

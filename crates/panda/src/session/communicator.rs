@@ -18,10 +18,13 @@ use crate::platform::Rank;
 use crate::protocol::GroupId;
 use crate::protocol::collective::{Combine, Operation, Part, Refused};
 
-/// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
-/// operation fails with [`Error::Mismatch`] at those that can know.
+/// Some processes of a session, in a fixed order.
 ///
-/// Values of a root that only gives, and of leaves that only give to it, may be under way for up to 256 operations; then they wait until all have begun as many.
+/// All of them must call the same operations in the same order, each from one thread at a time.
+/// Otherwise the operation fails with [`Error::Mismatch`] at the processes that can detect it.
+///
+/// Values may be under way for up to 256 operations, if their root only gives or their leaves only
+/// give to it. Then these processes wait until all have begun as many.
 #[derive(Clone)]
 pub struct Communicator {
     core: Arc<Core>,
@@ -30,32 +33,40 @@ pub struct Communicator {
     family: u64,
     order: u64,
     at: usize,
-    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
+    /// Rank at which values turn from going up to going down. It is the same at processes that list
+    /// the ranks in different orders, so that they detect the mismatch.
     turn: Rank,
 }
 
 impl Session {
-    /// The processes that the session began with.
+    /// Returns the communicator of the processes that the session began with.
     ///
     /// # Errors
+    ///
     /// This process is not one of them.
     pub fn everyone(&self) -> Result<Communicator, Error> {
         let ranks: Vec<Rank> = (0..self.size()).collect();
         self.communicator(&ranks)
     }
 
-    /// Some processes, each once; the same list, in the same order, at all of them. All communicators of the same processes are one: two threads that use one each at the
-    /// same time [name](Self::communicator_named) them.
+    /// Returns the communicator of some processes, each listed once. All of them give the same list
+    /// in the same order.
+    ///
+    /// All communicators of the same processes are one. Two threads that use one each at the same
+    /// time [name](Self::communicator_named) them.
     ///
     /// # Errors
-    /// This process is not one of them, one does not exist, or one is there twice.
+    ///
+    /// This process is not in the list, a rank does not exist, or a rank is there twice.
     pub fn communicator(&self, ranks: &[Rank]) -> Result<Communicator, Error> {
         self.communicator_named("", ranks)
     }
 
-    /// The same, apart from communicators of other names, which the same processes may use at the same time.
+    /// Does the same as [`communicator`](Self::communicator), apart from communicators of other
+    /// names. The same processes may use several names at the same time.
     ///
     /// # Errors
+    ///
     /// See [`communicator`](Self::communicator).
     pub fn communicator_named(&self, name: &str, ranks: &[Rank]) -> Result<Communicator, Error> {
         Communicator::named(&self.keeper.core, name, ranks)
@@ -87,7 +98,8 @@ impl Communicator {
         })
     }
 
-    /// The same of some members of a view: it ends with the communicator of all of them.
+    /// Makes the communicator of some members of a view: it ends with the communicator of all of
+    /// them.
     pub(super) fn of_view(
         core: &Arc<Core>,
         (group, number, members): (GroupId, u64, &[Rank]),
@@ -100,26 +112,29 @@ impl Communicator {
         })
     }
 
-    /// Who takes part, in order.
+    /// Returns the ranks of the processes that take part, in order.
     #[must_use]
     pub fn ranks(&self) -> &[Rank] {
         &self.ranks
     }
 
-    /// Waits until all are here.
+    /// Waits until all processes have called it.
     ///
     /// # Errors
-    /// As for all operations: a process is lost, by name; or this is an upcall.
+    ///
+    /// As for all operations: a process is lost, and the error names it. Or this is an upcall.
     #[track_caller]
     pub fn barrier(&self) -> Result<(), Error> {
         self.run(self.turn, Operation::Barrier, Message::new())
             .map(drop)
     }
 
-    /// The root's value, at all; others need none.
+    /// Returns the root's value at all processes. Only the root needs a `value`.
     ///
     /// # Errors
-    /// See [`barrier`](Self::barrier). The root gave none, or one of another type: an error at all.
+    ///
+    /// See [`barrier`](Self::barrier). If the root gave no value, or one of another type, all
+    /// processes get an error.
     #[track_caller]
     pub fn broadcast<V: Serialize + DeserializeOwned>(
         &self,
@@ -131,9 +146,11 @@ impl Communicator {
         Ok(self.broadcast_bytes(root, own)?.value()?)
     }
 
-    /// The root's bytes, at all; they are not copied on their way. Nothing is an empty message.
+    /// Returns the root's bytes at all processes, without copying them on their way. `None` is sent
+    /// as an empty message.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn broadcast_bytes(&self, root: Rank, value: Option<Message>) -> Result<Message, Error> {
@@ -141,9 +158,10 @@ impl Communicator {
         Ok(one(self.run(root, Operation::Broadcast, own)?))
     }
 
-    /// Everybody's values, at the root and in the order of the list; none elsewhere.
+    /// Returns all values at the root, in the order of the list; `None` elsewhere.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn gather<V: Serialize + DeserializeOwned>(
@@ -156,9 +174,10 @@ impl Communicator {
         Ok(values.map(decode).transpose()?)
     }
 
-    /// The same of bytes.
+    /// Does the same as [`gather`](Self::gather), with bytes.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn gather_bytes(
@@ -170,13 +189,16 @@ impl Communicator {
         Ok((root == self.core.rank).then_some(values))
     }
 
-    /// To each its own of the root's values, which are as many as there are processes. Only the root's `values` count.
+    /// Returns to each process its own of the root's values, in the order of the list. Only the
+    /// root's `values` count.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     ///
     /// # Panics
-    /// The root has not as many values as there are processes.
+    ///
+    /// The root's `values` are not as many as the processes.
     #[track_caller]
     pub fn scatter<V: Serialize + DeserializeOwned>(
         &self,
@@ -190,13 +212,15 @@ impl Communicator {
         Ok(self.scatter_bytes(root, values)?.value()?)
     }
 
-    /// The same of bytes.
+    /// Does the same as [`scatter`](Self::scatter), with bytes.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     ///
     /// # Panics
-    /// The root has not as many values as there are processes.
+    ///
+    /// The root's `values` are not as many as the processes.
     #[track_caller]
     pub fn scatter_bytes(&self, root: Rank, values: Vec<Message>) -> Result<Message, Error> {
         assert!(
@@ -212,11 +236,15 @@ impl Communicator {
         )?))
     }
 
-    /// Everybody's values combined, at the root; none elsewhere. `combine` must be associative and commutative. It is run as an upcall is: on the thread that drives the
-    /// session, and it must not wait.
+    /// Returns all values combined, at the root; `None` elsewhere.
+    ///
+    /// `combine` must be associative and commutative. It runs as an upcall: on the thread that
+    /// drives the session, and it must not block.
     ///
     /// # Errors
-    /// See [`barrier`](Self::barrier). [`Error::Panicked`]: `combine` panicked, here or at another of them.
+    ///
+    /// See [`barrier`](Self::barrier). [`Error::Panicked`]: `combine` panicked, here or at another
+    /// process.
     #[track_caller]
     pub fn reduce<V: Serialize + DeserializeOwned>(
         &self,
@@ -231,9 +259,10 @@ impl Communicator {
         Ok(is_root.then(|| one(values).value()).transpose()?)
     }
 
-    /// The same of bytes.
+    /// Does the same as [`reduce`](Self::reduce), with bytes.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn reduce_bytes(
@@ -248,9 +277,10 @@ impl Communicator {
         Ok((root == self.core.rank).then(|| one(values)))
     }
 
-    /// Everybody's values combined, at all. `combine` is as for [`reduce`](Self::reduce).
+    /// Returns all values combined, at all processes. `combine` is as for [`reduce`](Self::reduce).
     ///
     /// # Errors
+    ///
     /// See [`reduce`](Self::reduce).
     #[track_caller]
     pub fn all_reduce<V: Serialize + DeserializeOwned>(
@@ -264,9 +294,10 @@ impl Communicator {
         Ok(one(values).value()?)
     }
 
-    /// The same of bytes.
+    /// Does the same as [`all_reduce`](Self::all_reduce), with bytes.
     ///
     /// # Errors
+    ///
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn all_reduce_bytes(
@@ -279,12 +310,13 @@ impl Communicator {
         Ok(one(self.run(self.turn, operation, value.into())?))
     }
 
-    /// Where values turn that go up and come down, whatever the order of the list.
+    /// Returns the rank at which values turn from going up to going down, whatever the order of the
+    /// list.
     pub(super) fn turn(&self) -> Rank {
         self.turn
     }
 
-    /// One's own place, counted from that of a rank, and how many there are.
+    /// Returns this process's place, counted from that of a rank, and the number of processes.
     pub(super) fn place_from(&self, rank: Rank) -> Result<(usize, usize), Error> {
         let (from, count) = (self.place_of(rank)?, self.ranks.len());
         Ok(((self.at + count - from) % count, count))
@@ -313,7 +345,7 @@ impl Communicator {
                 let mut values = values.iter();
                 values.try_for_each(|value| core.check_length(value))?;
             }
-            // Some rounds have all of it, where others have a part.
+            // In some rounds a message is the whole array, where in others it is a part.
             Operation::Numbers(numbers) => core.check_bytes(numbers.bytes())?,
             _ => {}
         }
@@ -341,24 +373,26 @@ impl Communicator {
     }
 }
 
-/// The name of a list, whichever order it is in.
+/// Returns the number of a list, whatever its order.
 fn list_of(name: &str, sorted: &[Rank]) -> u64 {
     number_of(name) ^ hash_of(sorted)
 }
 
-/// What the communicator of a group's view is named; no program thinks of that.
+/// Returns the name of the communicator of a group's view. No program uses such a name, because of
+/// its NUL.
 pub(super) fn name_of_view(group: GroupId, number: u64) -> String {
     format!("\0group {group:x}, view {number}")
 }
 
-/// The list of that communicator, with which the communicators of some of its members end.
+/// Returns the list number of that communicator, with which communicators of some of its members
+/// end.
 pub(super) fn family_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
     list_of(&name_of_view(group, number), &sorted)
 }
 
-/// A name of a list of ranks, the same everywhere.
+/// Returns a hash of a list of ranks, the same at all processes.
 fn hash_of(ranks: &[Rank]) -> u64 {
     ranks.iter().fold(ranks.len() as u64, |hash, rank| {
         (hash ^ u64::from(*rank))
@@ -373,7 +407,10 @@ fn on_values<V: Serialize + DeserializeOwned>(
     move |a, b| Message::of(&combine(a.value()?, b.value()?))
 }
 
-/// Who gives it keeps it until the operation has ended: the protocols, under whose lock none of the program's may run, are never the last to drop it.
+/// Registers a program's closure for one operation.
+///
+/// The caller keeps it until the operation has ended. So the protocols, under whose lock no code of
+/// the program may run, are never the last to drop it.
 #[track_caller]
 fn given<F>(combine: F) -> Arc<Registered<F>> {
     Arc::new(Registered {

@@ -1,4 +1,4 @@
-//! What all parts of a session's interface work on.
+//! The core that all parts of a session's interface share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,23 +14,26 @@ use crate::platform::{JoinError, LaunchInfo, Rank, Secret};
 use crate::protocol::link::{Links, longest_of};
 use crate::protocol::requests::Failure;
 
-/// A session, whether it goes on or has ended. Ports and replies hold it directly: to ask each time whether it is still there, as with a weak handle, would cost a
-/// message two atomic operations between its coming and the answer.
+/// A session, whether it goes on or has ended.
+///
+/// Ports and replies hold it directly. A weak handle would cost two atomic operations between a
+/// message and its answer.
 pub struct Core {
     pub engine: Arc<dyn Engine>,
     pub dispatcher: Arc<Dispatcher>,
     pub rank: Rank,
     pub founders: u32,
-    /// The process that had this one started, where one did.
+    /// Process that had this one started, if one did.
     pub parent: Option<Rank>,
-    /// What the launch infos of those that this process starts have of its own.
+    /// Silence that this process's launch info set. The launch infos of processes that it starts
+    /// take it over.
     silence: Option<Duration>,
     pub starter: Option<String>,
-    /// The session's.
+    /// Secret of the session.
     pub secret: Secret,
-    /// Those that this process has started itself.
+    /// Processes that this process has started itself.
     pub children: Children,
-    /// Bytes of the longest message that a program may send.
+    /// Length in bytes of the longest message that a program may send.
     longest: usize,
     is_over: AtomicBool,
 }
@@ -56,10 +59,10 @@ impl Core {
         }
     }
 
-    /// Takes leave of the peers. What waits in other threads fails.
+    /// Ends the session and takes leave of the peers. Waits in other threads fail.
     pub fn end(&self) {
         if !self.is_over.load(Ordering::Acquire) && self.dispatcher.quiescence.leave() {
-            // Work that it has sent is still waited for.
+            // The others still wait for work that this process has sent.
             self.ask(Ask::StopCounting);
         }
         self.is_over.store(true, Ordering::Release);
@@ -67,9 +70,10 @@ impl Core {
         self.dispatcher.drop_upcalls();
     }
 
-    /// That the session goes on.
+    /// Checks that the session goes on.
     ///
     /// # Errors
+    ///
     /// [`Error::Over`]: it has ended.
     #[inline]
     pub fn check(&self) -> Result<(), Error> {
@@ -79,7 +83,7 @@ impl Core {
         }
     }
 
-    /// Launch infos for more processes of the session.
+    /// Returns launch infos for more processes of the session.
     pub fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
         let mut infos = self.engine.allot(count)?;
         for info in &mut infos {
@@ -88,7 +92,8 @@ impl Core {
         Ok(infos)
     }
 
-    /// Does what there is to do without waiting, unless this is an upcall: then it is being done.
+    /// Does all work at hand without waiting, unless this is an upcall: then the driver does it
+    /// already.
     pub fn poll(&self) {
         if !upcall::is_running() {
             self.engine.poll();
@@ -108,18 +113,20 @@ impl Core {
         }
     }
 
-    /// That a message is no longer than the platform takes.
+    /// Checks that a message is no longer than the platform takes.
     ///
     /// # Errors
+    ///
     /// [`Error::TooLong`].
     #[inline]
     pub fn check_length(&self, message: &Message) -> Result<(), Error> {
         self.check_bytes(message.len())
     }
 
-    /// The same of so many bytes.
+    /// Checks that a message of so many bytes is no longer than the platform takes.
     ///
     /// # Errors
+    ///
     /// [`Error::TooLong`].
     #[inline]
     pub fn check_bytes(&self, bytes: usize) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What a program has registered and what it waits for; nothing here depends on the platform.
+//! The program's registrations and waits. Nothing here depends on the platform.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -19,7 +19,6 @@ use super::upcall::{Changes, Last, Place, Registered};
 use crate::error::Named;
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::group::GroupEvent;
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{
@@ -33,11 +32,11 @@ pub struct Arrived {
     pub from: Rank,
     /// Its sender's tag.
     pub tag: u32,
-    /// What was sent.
+    /// The payload.
     pub payload: Message,
 }
 
-/// What is known of an unread message without taking it.
+/// The facts about an unread message that a look gives without taking it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probed {
     /// Its sender.
@@ -59,32 +58,32 @@ impl Probed {
 }
 
 impl Arrived {
-    /// The memory that it takes while it lies at its port, in bytes: one without a payload takes some, too.
+    /// Returns the memory that the message takes while it lies at its port, in bytes. A message
+    /// without a payload takes some, too.
     pub(super) fn room(&self) -> usize {
         size_of::<Self>() + self.payload.len()
     }
 
-    /// Whether it is from a sender and has a tag, if they are said.
+    /// Returns whether the message is from a wanted sender and has a wanted tag; `None` admits any.
     pub(super) fn fits(&self, from: Option<Rank>, tag: Option<u32>) -> bool {
         fits((self.from, self.tag), (from, tag))
     }
 }
 
-/// Whether what is from a sender and has a tag is of the sender and has the tag that are wanted, if they are said.
+/// Returns whether a sender and a tag are the wanted ones; `None` admits any.
 pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) -> bool {
     from.is_none_or(|from| from == of.0) && tag.is_none_or(|tag| tag == of.1)
 }
 
 pub type ServiceUpcall = Box<dyn FnMut(UnansweredCall) + Send>;
 pub type PeerUpcall = Box<dyn FnMut(Rank, PeerEvent) + Send>;
-pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 
-/// Those that ran last for who drives.
+/// The upcalls that ran last for the driver.
 #[derive(Default)]
 pub struct LastUpcalls {
-    /// That of a port.
+    /// The last upcall of a port.
     pub of_port: Last<PortUpcall>,
-    /// That of a service.
+    /// The last upcall of a service.
     pub of_service: Last<ServiceUpcall>,
 }
 
@@ -95,49 +94,50 @@ pub struct UnansweredCall {
     pub payload: Message,
 }
 
-/// How a peer was lost.
+/// The loss of a peer.
 struct PeerLoss {
     why: String,
-    /// Which loss it was, counted from 1.
+    /// The number of the loss, counted from 1.
     number: u64,
-    /// It has joined again or was heard of since. Who asked it something before is told of the loss all the same.
+    /// Whether the peer has joined again or was heard of since. A request that was sent before
+    /// fails all the same.
     is_back: bool,
 }
 
-/// The upcall that is told of peers.
+/// The upcall for events of peers.
 #[derive(Default)]
 struct Follower {
-    /// Upcalls that were registered so far: this one's number.
+    /// Number of upcalls registered so far, which is this one's number.
     number: u64,
     upcall: Option<Arc<Registered<PeerUpcall>>>,
 }
 
-/// What a program has registered, and what it waits for.
+/// The program's registrations and waits.
 #[derive(Default)]
 pub struct Dispatcher {
-    /// Messages that lie at ports.
+    /// Unread messages of ports.
     pub mailbox: Mailbox,
     services: Mutex<FxHashMap<u64, Arc<Registered<ServiceUpcall>>>>,
     service_changes: Changes,
     follower: Mutex<Follower>,
     pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
-    /// Of ports, services and groups.
+    /// Names of ports, services and groups.
     pub names: Names,
     pub(super) quiescence: Detection,
     processes: Mutex<FxHashMap<Rank, String>>,
     size: AtomicU32,
-    /// How often a peer was found lost.
+    /// Number of times that a peer was found lost.
     losses: AtomicU64,
     /// Peers that are lost, or were once.
     lost: Mutex<FxHashMap<Rank, PeerLoss>>,
-    /// To whom sends wait.
+    /// State of the peers to which sends wait.
     pub flow_control: FlowControl,
     /// Requests that have not ended.
     pub pending: PendingRequests,
 }
 
 impl Dispatcher {
-    /// That of a process of this birth.
+    /// Makes the dispatcher of a process of this birth.
     pub fn of(birth: u64) -> Self {
         Self {
             pending: PendingRequests::of(birth),
@@ -164,7 +164,7 @@ impl Dispatcher {
         self.mailbox.joined(rank);
     }
 
-    /// A peer that was lost, but not for good, was heard of. One that is barred stays lost.
+    /// Notes that a peer was heard of that was lost, but not for good. A barred peer stays lost.
     pub fn is_heard_of(&self, rank: Rank) {
         if !self.mailbox.is_barred(rank)
             && let Some(loss) = self.lost.lock().get_mut(&rank)
@@ -173,17 +173,17 @@ impl Dispatcher {
         }
     }
 
-    /// Whether a process has ever been there.
+    /// Returns whether a process has ever been there.
     pub fn has_joined(&self, rank: Rank) -> bool {
         self.processes.lock().contains_key(&rank)
     }
 
-    /// One more than the highest rank that was heard of.
+    /// Returns one more than the highest rank that was heard of.
     pub fn size(&self) -> u32 {
         self.size.load(Relaxed)
     }
 
-    /// A peer was found lost; the plain requests that ends.
+    /// Notes that a peer was found lost, and returns the plain requests that ends.
     pub fn lost(&self, rank: Rank, why: String) -> Vec<RequestId> {
         let ended = self.pending.lost(rank, &why);
         let mut lost = self.lost.lock();
@@ -203,13 +203,13 @@ impl Dispatcher {
         ended
     }
 
-    /// How often a peer was found lost, whichever.
+    /// Returns how often any peer was found lost.
     #[inline]
     pub fn losses(&self) -> u64 {
         self.losses.load(Acquire)
     }
 
-    /// Why a peer was lost, if that was found after so many losses; it may be back.
+    /// Returns why a peer was lost, if that was found after so many losses; it may be back.
     #[inline]
     pub fn lost_since(&self, rank: Rank, losses: u64) -> Option<String> {
         match self.losses() == losses {
@@ -225,7 +225,7 @@ impl Dispatcher {
         Some(loss.why.clone())
     }
 
-    /// Whether a peer is lost.
+    /// Returns whether a peer is lost.
     #[inline]
     pub fn is_lost(&self, rank: Rank) -> bool {
         self.losses() != 0
@@ -236,29 +236,32 @@ impl Dispatcher {
                 .is_some_and(|loss| !loss.is_back)
     }
 
-    /// Whether no protocol over such links has to know what a peer is asked. Who is lost is theirs to tell: they know whether it is gone for good.
+    /// Returns whether a request to a peer may bypass the protocols over such links. Requests to a
+    /// lost peer may not: only the protocols know whether it is gone for good.
     #[inline]
     pub fn asks_plainly<L: Links>(&self, peer: Rank) -> bool {
         L::ADDS_NOTHING && !self.is_lost(peer)
     }
 
-    /// Why a peer is lost, if it is.
+    /// Returns why a peer is lost, if it is.
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
         let lost = self.lost.lock();
         let loss = lost.get(&rank).filter(|loss| !loss.is_back)?;
         Some(loss.why.clone())
     }
 
-    /// The peer that was lost last, and why; it may be back.
+    /// Returns the peer that was lost last, and why; it may be back.
     pub fn last_lost(&self) -> Option<(Rank, String)> {
         let lost = self.lost.lock();
         let (rank, loss) = lost.iter().max_by_key(|(_, loss)| loss.number)?;
         Some((*rank, loss.why.clone()))
     }
 
-    /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
+    /// Drops all upcalls and what they keep. Ports and groups then behave as without one, and keep
+    /// later messages.
     pub fn drop_upcalls(&self) {
-        // Dropped outside of the locks: what an upcall keeps may come here when it is dropped.
+        // Upcalls drop outside of the locks, because the drop of what they keep may call this
+        // dispatcher.
         let services = {
             let mut services = self.services.lock();
             self.service_changes.one_more();
@@ -285,7 +288,7 @@ impl Dispatcher {
         before.into_iter().for_each(Registered::let_go);
     }
 
-    /// Registers the upcall that is told of peers in place of an earlier one; its number.
+    /// Registers the upcall for events of peers in place of an earlier one, and returns its number.
     pub fn on_peer(&self, place: Place, upcall: PeerUpcall) -> u64 {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Registered { place, call });
@@ -309,7 +312,7 @@ impl Dispatcher {
         }
     }
 
-    /// The upcall of a service.
+    /// Returns the upcall of a service.
     #[inline]
     fn service(
         &self,
@@ -324,7 +327,8 @@ impl Dispatcher {
         })
     }
 
-    /// Hands something to the program: to the caller, if that is what it waits for. Whether somebody else may wait for it.
+    /// Hands something to the program, or to the caller if the caller waits for it. Returns whether
+    /// another thread may wait for it.
     pub fn deliver(
         &self,
         delivery: Delivery,
@@ -347,7 +351,8 @@ impl Dispatcher {
                 let last = &mut last.of_port;
                 let arrived = Arrived { from, tag, payload };
                 let put = (!is_taken).then(|| self.mailbox.put(port, arrived, engine, last));
-                // Only now: its sender may go on when the program has it, or can ask for it.
+                // The receipt goes out only now: its sender may go on when the program has the
+                // message, or can ask for it.
                 if let Some(id) = receipt {
                     let kind = Answer::NoReply;
                     let answer = match put {
@@ -368,12 +373,13 @@ impl Dispatcher {
                 payload,
             } => {
                 match self.service(service, &mut last.of_service) {
-                    // Its reply is dropped as it unwinds: the caller is told.
+                    // If the upcall panics, the unwinding drops its reply, which tells the caller.
                     Some(upcall) => {
                         let call = UnansweredCall { from, id, payload };
                         let _ = upcall.run(|upcall| upcall(call));
                     }
-                    // Read as late as can be: what comes before is part of the way here.
+                    // The clock is read as late as possible: the time before belongs to the
+                    // request's way here.
                     None if service == clock::service() => {
                         let kind = Answer::Value;
                         let clock = clock::answer(engine.clock());
@@ -386,7 +392,10 @@ impl Dispatcher {
                 }
             }
             Delivery::Peer(news) => self.tell_follower(news),
-            Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
+            Delivery::Group(group, event, ticket) => {
+                self.deliver_to_group(group, event, ticket, engine)
+            }
+            Delivery::State(group, request) => self.follow_state(group, request, engine),
             Delivery::Quiescence(event) => self.quiescence.deliver(event),
             Delivery::Combine(work) => {
                 let (key, step) = work.run();
@@ -396,7 +405,8 @@ impl Dispatcher {
         is_for_all
     }
 
-    /// Takes a process for lost that has this one keep too much. The program may not ask for anything of it again, so it is also printed.
+    /// Takes a process for lost that makes this one keep too much. The loss is also printed, since
+    /// the program may never again ask for anything of that process.
     #[cold]
     fn give_up(&self, flood: Flood, engine: &dyn Engine) {
         let port = self.names.of(Named::Port, flood.port);
@@ -411,7 +421,8 @@ impl Dispatcher {
         eprintln!("antiphon: {} is lost: it {why}", self.name_of(flood.from));
         let rank = flood.from;
         engine.ask(Ask::GiveUp { rank, why });
-        // Only now: who is told of it before finds nothing that it could say.
+        // The loss is noted only now: a thread that learned of it earlier would find no reason to
+        // report.
         self.mailbox.is_noted(rank);
     }
 }

@@ -1,7 +1,9 @@
-//! To whom sends wait: peers for which much waits here, and ports over there at which much has come that nobody has asked for.
+//! Flow control: peers and remote ports to which sends wait.
 //!
-//! Upcalls and answers wait for nobody, so a process that takes nothing is bounded by memory alone, as what lies unread at ports is ([`mailbox`](super::mailbox)): of what waits for all peers together a
-//! program may set a bound, and the peer for which most waits then is given up.
+//! A send waits for a peer for which much is kept here, and for a remote port with much unread.
+//! Upcalls and replies never wait. So only memory bounds what is kept for a process that takes
+//! nothing, as it bounds unread messages ([`mailbox`](super::mailbox)). A program may set a bound
+//! for all peers together. Beyond it, the peer for which most waits is given up.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -11,24 +13,25 @@ use parking_lot::Mutex;
 use super::memory;
 use crate::platform::Rank;
 
-/// Bytes that lie unread at a port before those who send more are held, and to which they must fall before they are let go.
+/// Unread bytes of a port at which its senders are held. They are released when the bytes fall to
+/// `UNREAD_LOW`.
 pub const UNREAD_MAX: usize = 4 << 20;
 pub const UNREAD_LOW: usize = UNREAD_MAX / 2;
-/// Ports whose holding is remembered: no program has as many.
+/// Most held ports that are remembered: no program has as many.
 const HELD_MAX: usize = 1 << 16;
 
 /// A peer for which too much waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Untaken {
     pub to: Rank,
-    /// What waits for it, in bytes.
+    /// Bytes that wait for it.
     pub bytes: usize,
-    /// What may wait for all together, in bytes.
+    /// Bound on the bytes that wait for all peers together.
     pub most: usize,
 }
 
 impl Untaken {
-    /// In words, to follow the peer's name.
+    /// Returns the reason, in words that follow the peer's name.
     pub fn why(&self) -> String {
         format!(
             "does not take the {} bytes that wait for it here: more than the {} that may wait for all together (Session::limit_untaken). Nothing more is sent to it",
@@ -37,22 +40,23 @@ impl Untaken {
     }
 }
 
-/// The sender's side.
+/// The sender's side of flow control.
 pub struct FlowControl {
-    /// Of both sets together, so that a send that nothing holds up looks at one word.
+    /// Number of entries in both sets together, so that a send that nothing holds up looks at one
+    /// word.
     count: AtomicUsize,
-    /// How often a peer was found to have room.
+    /// Number of times that a peer was found to have room.
     found: AtomicU64,
     sets: Mutex<Sets>,
-    /// What may wait for all peers together, in bytes.
+    /// Bound on the bytes that wait for all peers together.
     most: AtomicUsize,
-    /// More than that may wait.
+    /// Whether more bytes may wait than the bound.
     is_too_much: AtomicBool,
 }
 
 #[derive(Default)]
 struct Sets {
-    /// With what waited for each before what it was sent last.
+    /// Full peers, each with the bytes that waited before its last message.
     full: HashMap<Rank, usize>,
     held: HashSet<(Rank, u64)>,
 }
@@ -63,7 +67,7 @@ impl Default for FlowControl {
             count: AtomicUsize::new(0),
             found: AtomicU64::new(0),
             sets: Mutex::default(),
-            // As for what others leave unread here.
+            // Half of the memory, as for unread messages.
             most: AtomicUsize::new(memory::usable() / 2),
             is_too_much: AtomicBool::new(false),
         }
@@ -78,7 +82,7 @@ impl FlowControl {
         self.count.store(count, Ordering::Release);
     }
 
-    /// How often a peer was found to have room.
+    /// Returns how often a peer was found to have room.
     #[inline]
     pub fn found(&self) -> u64 {
         self.found.load(Ordering::Acquire)
@@ -89,8 +93,11 @@ impl FlowControl {
         self.most.store(most, Ordering::Relaxed);
     }
 
-    /// Much was found to wait for a peer, unless room was found since [`found`](Self::found) was so many: then that may have been this peer's, and if not it is said again
-    /// after the next send. So many bytes waited before what it was sent last, which may be of any length.
+    /// Notes that `bytes` wait for a peer, not counting its last message, which may have any
+    /// length.
+    ///
+    /// This does nothing if room was found since [`found`](Self::found) returned `found`: it may
+    /// have been this peer's. If it was not, the next send reports the peer again.
     pub fn found_full(&self, rank: Rank, found: u64, bytes: usize) {
         self.change(|sets| {
             if self.found() == found {
@@ -102,13 +109,14 @@ impl FlowControl {
         });
     }
 
-    /// Whether more may wait than is allowed.
+    /// Returns whether more bytes may wait than the bound.
     #[inline]
     pub fn is_too_much(&self) -> bool {
         self.is_too_much.load(Ordering::Acquire)
     }
 
-    /// The peer for which most waits, if too much does for all together; less may wait for each than when it was found full.
+    /// Returns the peer for which most bytes wait, if all together exceed the bound. For each peer,
+    /// fewer bytes may wait than when it was found full.
     pub fn foremost(&self, untaken: impl Fn(Rank) -> usize) -> Option<Untaken> {
         let mut sets = self.sets.lock();
         self.is_too_much.store(false, Ordering::Release);
@@ -123,7 +131,7 @@ impl FlowControl {
         Some(Untaken { to, bytes, most })
     }
 
-    /// A peer was found to have room.
+    /// Notes that a peer has room.
     pub fn found_room(&self, rank: Rank) {
         self.change(|sets| {
             self.found.fetch_add(1, Ordering::AcqRel);
@@ -131,7 +139,7 @@ impl FlowControl {
         });
     }
 
-    /// A peer holds those who send to one of its ports, or lets them go.
+    /// Notes that a peer holds the senders of one of its ports, or releases them.
     pub fn held(&self, rank: Rank, port: u64, is_held: bool) {
         self.change(|sets| {
             match is_held && sets.held.len() < HELD_MAX {
@@ -141,7 +149,7 @@ impl FlowControl {
         });
     }
 
-    /// A peer is lost: nothing waits for its room.
+    /// Notes that a peer is lost: no send waits for its room.
     pub fn lost(&self, rank: Rank) {
         self.change(|sets| {
             self.found.fetch_add(1, Ordering::AcqRel);
@@ -150,13 +158,13 @@ impl FlowControl {
         });
     }
 
-    /// Whether the way to a peer is free.
+    /// Returns whether the way to a peer is free.
     #[inline]
     pub fn is_free(&self, rank: Rank) -> bool {
         self.count.load(Ordering::Acquire) == 0 || !self.sets.lock().full.contains_key(&rank)
     }
 
-    /// Whether a send to a peer's port goes on at once.
+    /// Returns whether a send to a peer's port goes on at once.
     #[inline]
     pub fn takes_more(&self, rank: Rank, port: u64) -> bool {
         self.count.load(Ordering::Acquire) == 0 || {
@@ -167,7 +175,7 @@ impl FlowControl {
 }
 
 impl Sets {
-    /// What waits for all, in bytes.
+    /// Returns the bytes that wait for all peers.
     fn waiting(&self) -> usize {
         self.full
             .values()
@@ -200,7 +208,7 @@ mod tests {
         assert!(!flow_control.is_too_much());
         flow_control.found_full(2, flow_control.found(), 50);
         assert!(flow_control.is_too_much());
-        // The first has taken some since.
+        // The first peer has taken some bytes since.
         let untaken = |rank| if rank == 1 { 40 } else { 70 };
         assert_eq!(flow_control.foremost(untaken), None);
         assert!(!flow_control.is_too_much());

@@ -1,4 +1,4 @@
-//! What the protocols tell of this process's own requests and of its peers.
+//! Reports of the protocols on this process's requests and peers.
 
 use super::dispatcher::Dispatcher;
 use super::engine::Waiting;
@@ -6,9 +6,10 @@ use super::pending_requests::Ended;
 use crate::protocol::Action;
 
 impl Dispatcher {
-    /// Takes what the protocols tell that is neither for the network nor for upcalls, and wakes who waits for it. Whether a request has ended.
-    pub fn learn(&self, told: Action, waiting: &Waiting) -> bool {
-        match told {
+    /// Takes a report that is neither for the network nor for upcalls, and wakes the threads that
+    /// wait for it. Returns whether a request has ended.
+    pub fn learn(&self, reported: Action, waiting: &Waiting) -> bool {
+        match reported {
             Action::Complete(id, outcome) => {
                 self.pending.end(id, Ended::Reply(outcome));
                 waiting.ended(id);
@@ -35,9 +36,9 @@ impl Dispatcher {
         true
     }
 
-    /// Follows to whom sends wait.
-    fn make_room(&self, told: Action) {
-        match told {
+    /// Updates the flow control by a report.
+    fn make_room(&self, reported: Action) {
+        match reported {
             Action::Full(rank, bytes) => {
                 self.flow_control
                     .found_full(rank, self.flow_control.found(), bytes);

@@ -1,4 +1,5 @@
-//! A caller's array, lent to an operation until the caller takes it back. The only place where a borrow is turned into a pointer: the protocols hold what has no lifetime.
+//! A caller's array, lent to an operation until the caller takes it back. Only here a borrow
+//! becomes a pointer: the protocols hold values without a lifetime.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -6,29 +7,31 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The array, for those who work on it.
+/// The array, for the threads that work on it.
 pub struct Lent<T> {
-    /// Points to an array that nobody else reads or writes, for as long as it is there.
+    /// Points to an array that no other code reads or writes while it is `Some`.
     array: Mutex<Option<NonNull<[T]>>>,
 }
 
-// SAFETY: it is used by one thread at a time, with the lock held, as a `&mut [T]` is that was sent there.
+// SAFETY: one thread at a time uses the array, under the lock. That is as if it had been sent a
+// `&mut [T]`, which `T: Send` allows.
 unsafe impl<T: Send> Send for Lent<T> {}
-// SAFETY: as above; a shared reference gives nothing without the lock.
+// SAFETY: a shared reference gives access only under the lock, so one thread at a time uses the
+// array.
 unsafe impl<T: Send> Sync for Lent<T> {}
 
-/// Takes the array back when it is dropped.
+/// A loan, whose drop takes the array back.
 pub struct Loan<'a, T> {
     lent: Arc<Lent<T>>,
     array: PhantomData<&'a mut [T]>,
 }
 
-/// Lends an array while something is done. What is lent is not used any more when that has returned.
+/// Lends an array to `act`. The array is not used any more when `act` has returned.
 pub fn lend<T, R>(array: &mut [T], act: impl FnOnce(&Arc<Lent<T>>) -> R) -> R {
     let lent = Arc::new(Lent {
         array: Mutex::new(Some(NonNull::from(array))),
     });
-    // Never handed out, so that it is dropped whatever `act` does.
+    // The loan is never handed out, so it is dropped whatever `act` does.
     let loan = Loan {
         lent,
         array: PhantomData,
@@ -37,18 +40,20 @@ pub fn lend<T, R>(array: &mut [T], act: impl FnOnce(&Arc<Lent<T>>) -> R) -> R {
 }
 
 impl<T> Lent<T> {
-    /// Works on the array; nothing if it was taken back.
+    /// Runs `act` on the array; returns `None` if it was taken back.
     pub fn with<R>(&self, act: impl FnOnce(&mut [T]) -> R) -> Option<R> {
         let mut array = self.array.lock();
         let pointer = array.as_mut()?;
-        // SAFETY: it is there, so the caller's borrow lasts, and goes on until the lock is let go of, since who takes it back waits for that. The lock gives it to one at a time.
+        // SAFETY: the pointer is there, so the caller's borrow lasts. It lasts until the lock is
+        // released, since the taker waits for the lock. The lock gives the array to one thread at a
+        // time.
         Some(act(unsafe { pointer.as_mut() }))
     }
 }
 
 impl<T> Drop for Loan<'_, T> {
     fn drop(&mut self) {
-        // Waits for who works on it.
+        // The lock waits for a thread that works on the array.
         *self.lent.array.lock() = None;
     }
 }

@@ -1,10 +1,17 @@
-//! What lies at ports: who takes it, who is held while much lies there, and whose mail ends because it sends more all the same.
+//! The mailbox: unread messages at ports, the senders held meanwhile, and the senders barred for
+//! sending on.
 //!
-//! Beyond [`UNREAD_MAX`] at a port those who send to it are asked to wait. No bound follows from that: upcalls never wait, and a process that itself waits holds nobody, so an honest program may
-//! leave as much unread as it likes, and a process that does not keep to the rules cannot be told from it. So memory has a bound of its own, over all ports together, that a program may set: the
-//! process of which most lies unread then is taken for lost, with words that say why. What came before stays to be received, in order, as when a process has crashed.
+//! Beyond [`UNREAD_MAX`] at a port its senders are asked to wait. That is no bound. Upcalls never
+//! wait, and a process that itself waits holds no sender. So an honest program may leave any amount
+//! unread, and looks the same as a process that ignores the rules.
 //!
-//! With the ports locked senders are told to wait and to go on, so that the last word is what holds: the protocols' lock comes after that of the ports, and who has that one must not want this one.
+//! So memory has its own bound over all ports together, which a program may set. At the bound, the
+//! process with the most unread bytes is taken for lost, with a reason in words. Its earlier
+//! messages can still be received in order, as after a crash.
+//!
+//! Senders are told to wait and to go on with the ports locked, so that the last word holds. The
+//! protocols' lock comes after that of the ports: a holder of the protocols' lock must not take
+//! that of the ports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -33,45 +40,48 @@ pub use ports::Flood;
 
 pub type PortUpcall = Box<dyn FnMut(Arrived) + Send>;
 
-/// What became of a message that came.
+/// The fate of a message that came.
 pub enum Put {
-    /// Its port's upcall has had it, or it lies there.
+    /// Its port's upcall has had it, or it is unread.
     Taken,
-    /// It lies there, and its sender has gone too far by that.
+    /// It is unread, and its sender has exceeded the bound by it.
     TooMuch(Flood),
     /// Its sender is barred.
     Refused,
 }
 
-/// Whether the program was told of somebody who is barred.
+/// Whether the program knows that a sender is barred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// It cannot be yet: the loss is still to be noted.
+    /// The program cannot be told yet: the loss is still to be noted.
     Early,
     Untold,
     Reported,
 }
 
-/// Whose mail is not taken any more.
+/// Senders whose messages are refused.
 type Barred = FxHashMap<Rank, News>;
 
 /// The ports of one process.
 pub struct Mailbox {
     ports: Mutex<Ports>,
-    /// With this one locked nothing else is: who has the protocols' lock, and who has that of the ports, may want it.
+    /// Barred senders. No other lock is taken under this one: holders of the protocols' lock and of
+    /// the ports' lock may want it.
     barred: Mutex<Barred>,
-    /// Whether anything may lie at a port: who waits looks twice before it does, mostly in vain. Set and taken back with the ports locked.
+    /// Whether any message may be unread. A waiter looks twice before it sleeps, mostly in vain, so
+    /// this saves a lock. Set and cleared with the ports locked.
     lies: AtomicBool,
-    /// What other processes may leave unread, in bytes.
+    /// Bound on the bytes that other processes may leave unread.
     most: AtomicUsize,
-    /// Whether a port holds those who send to it.
+    /// Whether a port holds its senders.
     holds: AtomicBool,
-    /// Whether what comes is looked up among the ports before anybody who waits gets it: a port has, or had, an upcall, or somebody is barred.
+    /// Whether the ports are consulted before a waiter gets a message: a port has or had an upcall,
+    /// or a sender is barred.
     looks_up_first: AtomicBool,
-    /// Whether somebody is barred, and whether the program is still to be told of one.
+    /// Whether a sender is barred. `has_news`: whether the program is still to learn of one.
     bars: AtomicBool,
     has_news: AtomicBool,
-    /// Of ports' upcalls.
+    /// Changes of ports' upcalls.
     upcall_changes: Changes,
 }
 
@@ -98,7 +108,8 @@ impl Mailbox {
         self.most.store(most, Relaxed);
     }
 
-    /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
+    /// Registers an upcall, and runs it on this thread for the messages already there. Messages
+    /// that come meanwhile wait for that.
     pub fn on_message(&self, port: u64, place: Place, upcall: PortUpcall, own: Rank) {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Registered { place, call });
@@ -115,11 +126,12 @@ impl Mailbox {
             let _ = upcall::run(place, || running(arrived));
         }
         drop(running);
-        // Outside of the locks, as always: what it keeps may come here when it is dropped.
+        // The earlier upcall drops outside of the locks, because what it keeps may come here when
+        // it is dropped.
         before.into_iter().for_each(Registered::let_go);
     }
 
-    /// Takes all upcalls, to be dropped outside of the lock.
+    /// Takes all upcalls, which the caller drops outside of the lock.
     pub fn take_upcalls(&self) -> Vec<Arc<Registered<PortUpcall>>> {
         let mut ports = self.ports.lock();
         self.upcall_changes.one_more();
@@ -196,7 +208,7 @@ impl Mailbox {
 
     /// Returns whether a port has an upcall, which takes all its messages.
     pub fn has_upcall(&self, port: u64) -> bool {
-        // Set before the upcall is.
+        // `looks_up_first` is set before the upcall is.
         self.looks_up_first() && {
             let ports = self.ports.lock();
             (ports.by_number.get(&port)).is_some_and(|state| state.upcall.is_some())
@@ -204,7 +216,8 @@ impl Mailbox {
     }
 
     fn if_any_lies(&self) -> Option<()> {
-        // Who keeps something says so before it wakes those in the waiting room, or lets go of the receiving end.
+        // A thread that stores a message sets `lies` before it wakes the waiting room or lets go of
+        // the receiving end.
         self.lies.load(Acquire).then_some(())
     }
 
@@ -225,8 +238,8 @@ impl Mailbox {
         Some(arrived)
     }
 
-    /// Offers a message to the caller, who waits, unless it is to be looked up first; whether the
-    /// caller takes it.
+    /// Offers a message to the waiting caller, unless the ports must be consulted first. Returns
+    /// whether the caller takes it.
     #[inline]
     pub fn offer(&self, incoming: &mut Incoming<'_>, awaited: &mut dyn Awaited) -> bool {
         !self.looks_up_first() && awaited.take(incoming)
@@ -277,7 +290,7 @@ impl Mailbox {
 
     #[cold]
     fn bar(&self, own: Rank, most: usize) -> Option<Flood> {
-        // What is dropped is dropped outside of the lock.
+        // Values drop outside of the lock.
         let (flood, _gone) = {
             let mut ports = self.ports.lock();
             ports.bar(own, most, &mut self.barred.lock())
@@ -289,7 +302,8 @@ impl Mailbox {
         flood
     }
 
-    /// The loss of somebody who is barred is noted: who receives from anybody is to be told of it.
+    /// Notes that a barred sender's loss is recorded: a thread that receives from any sender is to
+    /// learn of it.
     pub fn is_noted(&self, rank: Rank) {
         let mut barred = self.barred.lock();
         if let Some(news) = barred.get_mut(&rank).filter(|news| **news == News::Early) {
@@ -298,26 +312,26 @@ impl Mailbox {
         }
     }
 
-    /// Whether a sender is barred.
+    /// Returns whether a sender is barred.
     #[inline]
     pub fn is_barred(&self, rank: Rank) -> bool {
         self.bars.load(Acquire) && self.barred.lock().contains_key(&rank)
     }
 
-    /// A process of a rank is another one now.
+    /// Notes that a rank now belongs to another process.
     pub fn joined(&self, rank: Rank) {
         if self.bars.load(Acquire) {
             self.barred.lock().remove(&rank);
         }
     }
 
-    /// Whether who receives from anybody is to be told of somebody who is barred.
+    /// Returns whether a thread that receives from any sender is to learn of a barred one.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.has_news.load(Acquire)
     }
 
-    /// One of whom it is to be told, once.
+    /// Returns a barred sender that the program is to learn of, once each.
     pub fn take_news(&self) -> Option<Rank> {
         if !self.has_news() {
             return None;
@@ -333,10 +347,11 @@ impl Mailbox {
         first
     }
 
-    /// Lets all go who were held: this process waits, perhaps for what they send later, or has looked in vain.
+    /// Releases all held senders. This process waits, perhaps for what they send later, or has
+    /// looked in vain.
     #[inline]
     pub fn let_go(&self, engine: &dyn Engine) {
-        // Pairs with `hold`, which says that it holds before it looks whether anybody waits.
+        // Pairs with `hold`, which sets `holds` before it looks whether a thread waits.
         if self.holds.load(SeqCst) {
             self.let_all_go(engine);
         }
@@ -351,7 +366,7 @@ impl Mailbox {
         }
     }
 
-    /// Has a sender to a port wait, unless this process does.
+    /// Holds a sender to a port, unless this process waits.
     #[cold]
     fn hold(&self, port: u64, from: Rank, engine: &dyn Engine) {
         if engine.is_awaited() {
@@ -368,20 +383,22 @@ impl Mailbox {
             let is_held = true;
             engine.post(from, Envelope::Hold { port, is_held }, Message::new());
         }
-        // Somebody may have begun to wait before we said that we hold.
+        // A thread may have begun to wait before `holds` was set.
         if engine.is_awaited() {
             self.let_go(engine);
         }
     }
 }
 
-/// An upcall takes a message. Its sender does not wait for what that does: that it panicked is printed.
+/// Gives a message to an upcall. Its sender does not wait for the upcall's effects, so a panic is
+/// only printed.
 fn take_by(upcall: Arc<Registered<PortUpcall>>, arrived: Arrived) -> Put {
     let _ = upcall.run(|upcall| upcall(arrived));
     Put::Taken
 }
 
-/// Lets senders to a port go. Both this and that they are held is said with the ports locked, so that the last word is what holds.
+/// Releases senders to a port. They are held and released with the ports locked, so that the last
+/// word holds.
 fn tell(port: u64, held: Vec<Rank>, engine: &dyn Engine) {
     for rank in held {
         let is_held = false;

@@ -1,14 +1,17 @@
-//! How much memory this process may use.
+//! The memory that this process may use.
 
 use std::sync::OnceLock;
 
-/// Bytes of memory that this process may use: the machine's, or fewer where its group of processes (cgroup, of either version) is limited. What cannot be found out limits nothing.
+/// Returns the bytes of memory that this process may use.
+///
+/// That is the machine's memory, or less if a limit applies to its control group (cgroup, either
+/// version). A value that cannot be read limits nothing.
 pub fn usable() -> usize {
     static USABLE: OnceLock<usize> = OnceLock::new();
     *USABLE.get_or_init(|| usable_by(|path| std::fs::read_to_string(path).ok()))
 }
 
-/// The same, where files are read so.
+/// Does the same as [`usable`], with a given way to read files.
 fn usable_by(read: impl Fn(&str) -> Option<String>) -> usize {
     let groups = read("/proc/self/cgroup").unwrap_or_default();
     let limits = groups.lines().flat_map(limits_of);
@@ -18,7 +21,8 @@ fn usable_by(read: impl Fn(&str) -> Option<String>) -> usize {
     limits.chain(machine).min().unwrap_or(usize::MAX)
 }
 
-/// Where the limits stand of a group, given as `/proc/self/cgroup` does, and of those that it is in. In a container its path may be that outside, so each is looked for.
+/// Returns the files with the limits of a control group and of the groups around it. `line` is one
+/// of `/proc/self/cgroup`. In a container the path may be that outside, so all are tried.
 fn limits_of(line: &str) -> Vec<String> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
@@ -36,7 +40,7 @@ fn limits_of(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// The machine's memory, in `/proc/meminfo`.
+/// Returns the machine's memory in bytes, from `/proc/meminfo`.
 fn total(meminfo: &str) -> Option<usize> {
     let line = meminfo
         .lines()

@@ -1,5 +1,7 @@
-//! Names of ports, services and groups. They go between processes as numbers, the same everywhere; two names of one process that have the same number are told apart by nobody,
-//! so the second one is refused.
+//! Names of ports, services and groups.
+//!
+//! Between processes a name is a number, the same everywhere. A process cannot tell apart two names
+//! with the same number, so it refuses the second one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Named, SameNumber};
 
-/// A name as a number, the same at all processes: FNV-1a (Fowler, Noll and Vo).
+/// Returns the number of a name, the same at all processes: FNV-1a (Fowler, Noll and Vo).
 pub fn number_of(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -21,10 +23,11 @@ pub fn number_of(name: &str) -> u64 {
 pub struct Names(Mutex<HashMap<(Named, u64), Arc<str>>>);
 
 impl Names {
-    /// A name's number.
+    /// Returns a name's number.
     ///
     /// # Errors
-    /// Another name that is used for the same has it.
+    ///
+    /// Another name of the same kind has that number.
     pub fn number(&self, what: Named, name: &str) -> Result<u64, SameNumber> {
         let number = number_of(name);
         match self.0.lock().entry((what, number)) {
@@ -41,7 +44,7 @@ impl Names {
         Ok(number)
     }
 
-    /// The name that has a number, if this process uses it.
+    /// Returns the name that has a number, if this process uses it.
     pub fn of(&self, what: Named, number: u64) -> Option<Arc<str>> {
         self.0.lock().get(&(what, number)).cloned()
     }

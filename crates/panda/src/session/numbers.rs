@@ -18,21 +18,37 @@ use antiphon_panda_core::number::{
     FUNCTION, Named, Number, Reduction, combine_wire, from_wire, to_wire,
 };
 
-/// Bytes of an array from which it goes in parts: below, what a round costs is more than what the bytes do. (A guess from what rounds and bytes cost over shared memory: the ways were not measured against each other.)
+/// Length in bytes from which an array goes in parts. Below it a round costs more than its bytes.
+/// The value is an estimate from the costs of rounds and bytes over shared memory.
 const LONG: usize = 16 << 10;
 
 impl Communicator {
-    /// Everybody's arrays combined number by number, into everybody's array: all have arrays of the same length, and get bitwise the same result, whatever the length.
+    /// Combines all arrays number by number, and leaves the result in every array.
     ///
-    /// Places are counted round the list from that of the lowest rank. Of the first 2 (n − 2^⌊log₂ n⌋) places each second one is combined with the one before it; then neighbours are combined, then neighbouring pairs, and
-    /// so on: ((0 ∘ 1) ∘ (2 ∘ 3)) of four, (((0 ∘ 1) ∘ 2) ∘ (3 ∘ 4)) of five. What is done with floating-point numbers depends on that order by the last bits, and on nothing else.
+    /// All arrays have the same length. All processes get bitwise the same result, whatever the
+    /// length.
     ///
-    /// Short arrays go by recursive doubling, long ones by recursive halving and back ([`plan`](crate::protocol::collective::plan)), by which a member of a power of two sends and receives no more than twice the array.
-    /// An empty array is a barrier.
+    /// Places are counted round the list from that of the lowest rank. Let n be their number. In
+    /// the first 2 (n − 2^⌊log₂ n⌋) places, each second place is combined with the one before it.
+    /// Then neighbours are combined, then neighbouring pairs, and so on:
+    ///
+    /// ```text
+    /// four:  ((0 ∘ 1) ∘ (2 ∘ 3))
+    /// five:  (((0 ∘ 1) ∘ 2) ∘ (3 ∘ 4))
+    /// ```
+    ///
+    /// The last bits of floating-point results depend on that order, and on nothing else.
+    ///
+    /// Short arrays go by recursive doubling, long ones by recursive halving and doubling
+    /// ([`plan`](crate::protocol::collective::plan)). With the latter, in a list of a power of two,
+    /// a process sends and receives at most twice the array. An empty array is a barrier.
     ///
     /// # Errors
-    /// As for [`barrier`](Self::barrier). [`Error::Mismatch`]: others have arrays of another length or type, or reduce them otherwise; it says which, at all. [`Error::NoSuchReduction`], before anything is sent. After an error
-    /// the array has what was reached.
+    ///
+    /// As for [`barrier`](Self::barrier). [`Error::Mismatch`], at all processes: others have arrays
+    /// of another length or type, or another reduction; the error says which.
+    /// [`Error::NoSuchReduction`], before anything is sent. After an error the array holds
+    /// intermediate values.
     #[track_caller]
     pub fn all_reduce_numbers<T: Number>(
         &self,
@@ -42,11 +58,16 @@ impl Communicator {
         self.reduced(None, numbers, &named::<T>(by)?)
     }
 
-    /// Everybody's arrays combined number by number, into the root's array; what others' arrays have afterwards is not said. Places are counted from the root's, and combined as by
-    /// [`all_reduce_numbers`](Self::all_reduce_numbers). Of short arrays a member whose part was only to send goes on before the root has ended.
+    /// Combines all arrays number by number, and leaves the result in the root's array.
+    ///
+    /// The contents of the other arrays are then unspecified. Places are counted from the root's,
+    /// and combined as by [`all_reduce_numbers`](Self::all_reduce_numbers). With short arrays, a
+    /// process whose part is only to send returns before the root has ended.
     ///
     /// # Errors
-    /// As for [`all_reduce_numbers`](Self::all_reduce_numbers); a mismatch at the root, and at those who wait.
+    ///
+    /// As for [`all_reduce_numbers`](Self::all_reduce_numbers). A mismatch is reported at the root
+    /// and at the processes that wait.
     #[track_caller]
     pub fn reduce_numbers<T: Number>(
         &self,
@@ -57,11 +78,18 @@ impl Communicator {
         self.reduced(Some(root), numbers, &named::<T>(by)?)
     }
 
-    /// The same as [`all_reduce_numbers`](Self::all_reduce_numbers) by a function of the program's: the first array becomes what both make together, the numbers of the first coming first. It must be associative, work number by
-    /// number (it sees any parts of the arrays, of the same numbers of both), and be the same at all. It is run as an upcall is: on the thread that drives the session, and it must not wait.
+    /// Does the same as [`all_reduce_numbers`](Self::all_reduce_numbers), with a function of the
+    /// program.
+    ///
+    /// `combine` replaces its first array by the combination of both; the numbers of the first come
+    /// first. It must be associative, work number by number, and be the same at all processes. It
+    /// sees any parts of the arrays, the same part of both. It runs as an upcall: on the thread
+    /// that drives the session, and it must not block.
     ///
     /// # Errors
-    /// As for [`all_reduce_numbers`](Self::all_reduce_numbers). [`Error::Panicked`]: the function panicked, here or at another of them.
+    ///
+    /// As for [`all_reduce_numbers`](Self::all_reduce_numbers). [`Error::Panicked`]: the function
+    /// panicked, here or at another process.
     #[track_caller]
     pub fn all_reduce_numbers_with<T: Number>(
         &self,
@@ -71,10 +99,14 @@ impl Communicator {
         self.reduced(None, numbers, &function(combine))
     }
 
-    /// The same as [`reduce_numbers`](Self::reduce_numbers) by a function of the program's, as [`all_reduce_numbers_with`](Self::all_reduce_numbers_with) takes it. Places are counted from the root's.
+    /// Does the same as [`reduce_numbers`](Self::reduce_numbers), with a function as in
+    /// [`all_reduce_numbers_with`](Self::all_reduce_numbers_with). Places are counted from the
+    /// root's.
     ///
     /// # Errors
-    /// As for [`reduce_numbers`](Self::reduce_numbers). [`Error::Panicked`]: the function panicked, here or at another of them.
+    ///
+    /// As for [`reduce_numbers`](Self::reduce_numbers). [`Error::Panicked`]: the function panicked,
+    /// here or at another process.
     #[track_caller]
     pub fn reduce_numbers_with<T: Number>(
         &self,
@@ -115,7 +147,7 @@ impl Communicator {
                 array: array.clone(),
             };
             let brought = array.part(numbers.brought(place, count));
-            // It was lent a moment ago.
+            // The array was lent a moment ago, so it is still there.
             let brought = brought.map_err(|_| Error::Over)?;
             self.run(root_rank, Operation::Numbers(numbers), brought)
                 .map(drop)
@@ -123,11 +155,11 @@ impl Communicator {
     }
 }
 
-/// What combines numbers.
+/// A way to combine numbers.
 trait Combines<T>: Send + Sync {
-    /// It between processes.
+    /// Returns the code by which processes compare their reductions.
     fn code(&self) -> u8;
-    /// Combines numbers with others that came.
+    /// Combines numbers with those of a message.
     fn combine(&self, into: &mut [T], came: &Message, others_first: bool) -> Result<(), Refused>;
 }
 
@@ -162,7 +194,7 @@ fn function<T: Number>(call: impl Fn(&mut [T], &[T]) + Send + 'static) -> Arc<dy
 
 struct ByFunction<F, T> {
     place: Place,
-    /// The function, and room for what came, where it is aligned: used again in each round.
+    /// The function, and an aligned buffer for received numbers, reused in each round.
     inner: Mutex<(F, Vec<T>)>,
 }
 

@@ -1,8 +1,10 @@
-//! Requests of this process and how they ended.
+//! Pending requests of this process, and how they ended.
 //!
-//! Where links add nothing, a call or a synchronous message is *plain*: the protocols' lock, their clock and their look-out for the peer would cost more than the
-//! rest of it. Such requests stand here instead, and who waits for one has the peer watched once that takes longer than a moment, as for a message. A thread that can
-//! take the receiving end before it asks need not even be noted here: the answer comes to nobody else.
+//! Where links add nothing, a call or a synchronous message is *plain*: it bypasses the protocols.
+//! Their lock, their clock and their watch on the peer would cost more than the rest of it. Plain
+//! requests are kept here instead. A thread that waits for one has the peer watched once the wait
+//! is longer than a moment, as for a message. A thread that takes the receiving end before it asks
+//! is not even noted here: the answer comes to no other thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,14 +30,14 @@ pub enum Ended {
 pub struct PendingRequests {
     /// The number of the last plain request.
     begun: AtomicU64,
-    /// Those of them that wait, but for those of who drives for the answer.
+    /// Plain requests that wait, except those of a driver that takes its answer itself.
     plain: Mutex<Requests>,
-    /// Those that have ended and whose askers do not know yet. Locked after the others.
+    /// Requests that have ended and whose askers do not know yet. Locked after the others.
     ended: Mutex<FxHashMap<RequestId, Ended>>,
 }
 
 impl PendingRequests {
-    /// Those of a process of this birth.
+    /// Makes the requests of a process of this birth.
     pub fn of(birth: u64) -> Self {
         Self {
             begun: requests::before_first(birth).into(),
@@ -43,7 +45,7 @@ impl PendingRequests {
         }
     }
 
-    /// The number of a plain request that nobody else knows of yet.
+    /// Returns the number of a new plain request, which is not noted yet.
     pub fn number(&self) -> RequestId {
         requests::plain(self.begun.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -55,12 +57,13 @@ impl PendingRequests {
         id
     }
 
-    /// A plain request waits, whoever gets its answer.
+    /// Notes that a plain request waits, whichever thread gets its answer.
     pub fn note(&self, to: Rank, id: RequestId) {
         self.plain.lock().note(id, to, None);
     }
 
-    /// An answer to a plain request, for the caller if it waits for that; whether it ended one that another waits for.
+    /// Takes an answer to a plain request, or offers it to the caller. Returns whether it ended a
+    /// request that another thread waits for.
     pub fn answered(&self, incoming: &mut Incoming<'_>, awaited: &mut dyn Awaited) -> bool {
         let Content::Answer { id, kind } = incoming.content else {
             return false;
@@ -74,12 +77,12 @@ impl PendingRequests {
         let Some((id, _, outcome)) = plain.answered(from, id, outcome) else {
             return false;
         };
-        // With the lock held: who gives it up finds it here or there.
+        // The lock is still held: a thread that gives the request up finds it here or there.
         self.end(id, Ended::Reply(outcome));
         true
     }
 
-    /// Ends all plain requests to a peer that is lost; which they were.
+    /// Ends all plain requests to a lost peer, and returns them.
     pub fn lost(&self, rank: Rank, why: &str) -> Vec<RequestId> {
         let mut plain = self.plain.lock();
         let ended = plain.lost(rank, why).into_iter();
@@ -91,25 +94,25 @@ impl PendingRequests {
             .collect()
     }
 
-    /// Gives a plain request up; how it ended if it did all the same.
+    /// Gives a plain request up. Returns how it ended if it did all the same.
     fn give_up(&self, id: RequestId) -> Option<Ended> {
         self.plain.lock().end(id);
         self.take(id)
     }
 
-    /// A request has ended.
+    /// Records how a request ended.
     pub fn end(&self, id: RequestId, ended: Ended) {
         self.ended.lock().insert(id, ended);
     }
 
-    /// How a request ended, once it has; told once.
+    /// Takes how a request ended, once it has. It is returned once.
     pub fn take(&self, id: RequestId) -> Option<Ended> {
         self.ended.lock().remove(&id)
     }
 }
 
 impl Core {
-    /// Asks a peer something, and waits for the answer.
+    /// Sends a request to a peer, and waits for the answer.
     pub(super) fn ask_peer(
         &self,
         to: Rank,
@@ -118,7 +121,7 @@ impl Core {
         within: Option<Duration>,
     ) -> Result<Message, Error> {
         let mut end = End::from(to, &self.dispatcher.pending);
-        // Longer than the clock can tell is for ever.
+        // A time beyond the clock's range means for ever.
         let until = within.and_then(|within| self.engine.now().checked_add(within));
         self.engine.request_for(request, payload, within, &mut end);
         if end.ended.is_none() {
@@ -136,7 +139,7 @@ impl Core {
         }
     }
 
-    /// Waits for the end of a request that the protocols know of.
+    /// Waits for the end of a request that the protocols keep.
     pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
         let mut end = End::from(self.rank, &self.dispatcher.pending);
         end.of = id;
@@ -155,7 +158,7 @@ impl Core {
     fn wait_for_answer(&self, end: &mut End<'_>, until: Option<Instant>) {
         let (to, id) = (end.peer, end.of);
         self.wait_and_watch(to, Interest::Request(id), end, until);
-        // Who waits takes the answer and leaves the note.
+        // A waiter that takes the answer itself leaves the note behind.
         let ended = self.dispatcher.pending.give_up(id);
         if end.ended.is_none() {
             let is_late = until.is_some_and(|until| self.engine.now() >= until);
@@ -168,14 +171,14 @@ impl Core {
 /// The end of a request, as its asker waits for it.
 pub struct End<'a> {
     of: RequestId,
-    /// Of whom it was asked.
+    /// Peer to which the request goes.
     pub peer: Rank,
     pending: &'a PendingRequests,
     ended: Option<Ended>,
 }
 
 impl<'a> End<'a> {
-    /// Of a request that is yet to be sent.
+    /// Makes the end of a request that is yet to be sent.
     pub fn from(peer: Rank, pending: &'a PendingRequests) -> Self {
         Self {
             of: 0,
@@ -185,12 +188,12 @@ impl<'a> End<'a> {
         }
     }
 
-    /// It was sent.
+    /// Notes that the request was sent.
     pub fn begins(&mut self, id: RequestId) {
         self.of = id;
     }
 
-    /// Whether the answer has come to who waits for it.
+    /// Returns whether the answer has come.
     pub fn has_come(&self) -> bool {
         self.ended.is_some()
     }
@@ -198,7 +201,7 @@ impl<'a> End<'a> {
 
 impl Awaited for End<'_> {
     fn holds(&mut self) -> bool {
-        // It may be asked again after it has held.
+        // `holds` may be called again after it has returned true.
         if self.ended.is_none() {
             self.ended = self.pending.take(self.of);
         }
@@ -229,7 +232,7 @@ mod tests {
     use super::*;
     use crate::protocol::Answer;
 
-    /// Whether an empty answer ends a request that another waits for.
+    /// Returns whether an empty answer ends a request that another thread waits for.
     fn answered(
         asked: &PendingRequests,
         from: Rank,

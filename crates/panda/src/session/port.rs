@@ -1,4 +1,4 @@
-//! Message passing: ports that have an upcall, or that are received from.
+//! Message passing through ports: a port has an upcall, or threads receive from it.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::{Content, Envelope, Incoming};
 
-/// The first message at a port that fits, as somebody waits for it.
+/// A wait for the first fitting message at a port.
 struct FirstThatFits<'a> {
     port: u64,
     from: Option<Rank>,
     tag: Option<u32>,
-    /// Takes it if it lies there.
+    /// Takes the message if it lies there.
     look: &'a dyn Fn() -> Option<Arrived>,
-    /// Whether there is something else to be told of first.
+    /// Returns whether the thread must first learn of other news.
     has_news: &'a dyn Fn() -> bool,
-    /// There was. Another thread may have been told of it since.
+    /// Whether there was news. Another thread may have learned of it since.
     had_news: bool,
     found: Option<Arrived>,
 }
 
 impl Awaited for FirstThatFits<'_> {
     fn holds(&mut self) -> bool {
-        // It may be asked again after it has held.
+        // `holds` may be called again after it has returned true.
         if self.found.is_none() {
             self.found = (self.look)();
         }
@@ -63,9 +63,9 @@ impl Awaited for FirstThatFits<'_> {
 struct Look<'a, T> {
     waits_for: WaitsFor,
     look: &'a mut dyn FnMut() -> Result<Option<T>, Error>,
-    /// Whether there is something else to be told of first.
+    /// Returns whether the thread must first learn of other news.
     has_news: &'a dyn Fn() -> bool,
-    /// There was. Another thread may have been told of it since.
+    /// Whether there was news. Another thread may have learned of it since.
     had_news: bool,
     found: Option<Result<T, Error>>,
 }
@@ -117,7 +117,7 @@ impl<T> Search for Look<'_, T> {
     }
 }
 
-/// A named place that messages come to, one at each process.
+/// A named place for messages, one at each process.
 #[derive(Clone)]
 pub struct Port {
     core: Arc<Core>,
@@ -126,8 +126,11 @@ pub struct Port {
 }
 
 impl Session {
-    /// The port of a name. Messages that come before anybody asks for them are kept. All operations of a port whose name cannot be told from that of another one of this
-    /// process fail with [`Error::SameNumber`].
+    /// Returns the port of a name. The session keeps messages that come before the program asks for
+    /// them.
+    ///
+    /// If the name cannot be told from that of another port of this process, all operations fail
+    /// with [`Error::SameNumber`].
     #[must_use]
     pub fn port(&self, name: &str) -> Port {
         Port {
@@ -139,7 +142,7 @@ impl Session {
 }
 
 impl Port {
-    /// The session, if it goes on.
+    /// Returns the session's core, if the session goes on.
     #[inline]
     fn core(&self) -> Result<&Core, Error> {
         match &self.refused {
@@ -148,18 +151,21 @@ impl Port {
         }
     }
 
-    /// That it can be used.
+    /// Checks that the port is usable.
     ///
     /// # Errors
+    ///
     /// The session is over, or the name cannot be told from another one.
     pub fn check(&self) -> Result<(), Error> {
         self.core().map(drop)
     }
 
-    /// Has an upcall take the messages, those that have come included. It must not wait.
+    /// Registers `upcall` to receive this port's messages, including those already queued. The
+    /// upcall must not block.
     ///
     /// # Errors
-    /// The name cannot be told from another one.
+    ///
+    /// The session is over, or the name cannot be told from another one.
     #[track_caller]
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
         let place = Location::caller();
@@ -175,12 +181,18 @@ impl Port {
         Ok(())
     }
 
-    /// Sends and goes on: returns when the message is on its way. It waits for a peer that is slow: while much is on its way to it, or 4 MiB lie at the port over
-    /// there that nobody has asked for. A process that itself waits for something holds nobody up, and what an upcall sends is never held up: what such sends leave unread over there is bounded by
-    /// memory alone, and who goes beyond that is lost to the receiver ([`Session::limit_unread`]).
+    /// Sends a message, and returns when it is on its way.
+    ///
+    /// The call waits for a slow peer: while much is under way to it, or while 4 MiB lie unread at
+    /// its port. A process that itself waits holds no sender up, and a send of an upcall is never
+    /// held up. So only memory bounds what such sends leave unread over there. A sender that
+    /// exceeds that bound is lost to the receiver ([`Session::limit_unread`]).
     ///
     /// # Errors
-    /// There is no such rank; the message is too long for the platform; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
+    ///
+    /// There is no such rank. The message is too long for the platform. The peer was found lost
+    /// while this call waited for it. Otherwise a lost peer is no error here: an operation that
+    /// needs an answer reports it.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
         let payload = payload.into();
         let core = self.ready(to, &payload)?;
@@ -193,7 +205,8 @@ impl Port {
         Ok(())
     }
 
-    /// The session, when a message may be sent: it is no longer than it may be, and there is room for it.
+    /// Returns the session's core when a message may be sent: its length is allowed, and there is
+    /// room for it.
     #[inline]
     fn ready(&self, to: Rank, payload: &Message) -> Result<&Core, Error> {
         let core = self.core()?;
@@ -203,17 +216,21 @@ impl Port {
         Ok(core)
     }
 
-    /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+    /// Returns whether a send to a rank would not wait. An upcall, which never waits, may ask
+    /// before it sends much.
     #[must_use]
     pub fn takes_more(&self, to: Rank) -> bool {
         let core = self.core();
         core.is_ok_and(|core| core.dispatcher.flow_control.takes_more(to, self.number))
     }
 
-    /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
+    /// Sends a message, and waits until it has been handed over there. By then the port's upcall
+    /// has returned, or the message waits to be received.
     ///
     /// # Errors
-    /// The peer is lost, or this process to it ([`Session::limit_unread`]); the message is too long for the platform; or this is an upcall.
+    ///
+    /// The peer is lost, or this process is lost to the peer ([`Session::limit_unread`]). The
+    /// message is too long for the platform. Or this is an upcall.
     #[track_caller]
     pub fn send_synchronously(
         &self,
@@ -236,7 +253,7 @@ impl Port {
         }
     }
 
-    /// The first message that fits, if one has come.
+    /// Takes and returns the first message that fits, if one has come.
     #[must_use]
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
         let core = self.core().ok()?;
@@ -249,20 +266,23 @@ impl Port {
         found
     }
 
-    /// Waits for the first message that fits: of a sender and with a tag, or of any.
+    /// Waits for the first message that fits: from a given sender or any, with a given tag or any.
     ///
     /// # Errors
-    /// The sender that was asked for is lost, or, where any may send, the last of the others; or one has left too much unread ([`Session::limit_unread`]); or this is an upcall.
+    ///
+    /// The given sender is lost; without one, the last of the other processes is. A process has
+    /// left too much unread ([`Session::limit_unread`]). Or this is an upcall.
     #[track_caller]
     pub fn receive(&self, from: Option<Rank>, tag: Option<u32>) -> Result<Arrived, Error> {
         upcall::must_not_wait()?;
         self.receive_until(from, tag, None)
     }
 
-    /// The same, for a time at most.
+    /// Does the same as [`receive`](Self::receive), for a time at most.
     ///
     /// # Errors
-    /// As [`receive`](Self::receive), or the time has passed.
+    ///
+    /// See [`receive`](Self::receive); or the time has passed.
     #[track_caller]
     pub fn receive_within(
         &self,
@@ -447,10 +467,11 @@ impl Port {
         self.look_until(core, from, time, waits_for, &mut look)
     }
 
-    /// Returns what a look has found. Where it has found nothing, lets the senders go that are held,
-    /// since the wanted message may come after what lies unread.
+    /// Returns what a look has found. If it has found nothing, releases the held senders, since the
+    /// wanted message may come after the unread ones.
     ///
     /// # Errors
+    ///
     /// The port has an upcall: nothing will ever lie unread.
     fn unless_upcall<T>(&self, core: &Core, found: Option<T>) -> Result<Option<T>, Error> {
         if found.is_none() {
@@ -463,7 +484,7 @@ impl Port {
         Ok(found)
     }
 
-    /// Looks until something is found, a time has passed, or nobody is left to wait for.
+    /// Looks until something is found, a time has passed, or no sender is left.
     fn look_until<T>(
         &self,
         core: &Core,
@@ -495,7 +516,7 @@ impl Port {
         search: &mut S,
     ) -> Result<S::Found, Error> {
         let dispatcher = &core.dispatcher;
-        // Longer than the clock can tell is for ever.
+        // A time beyond the clock's range means for ever.
         let until = time.and_then(|time| core.engine.now().checked_add(time));
         loop {
             let outcome = core.wait_for_sender(from, search, until);
@@ -519,7 +540,7 @@ impl Port {
             if until.is_some_and(|until| core.engine.now() >= until) {
                 break;
             }
-            // Unless another thread has been told what this one was woken for.
+            // Another thread may have taken the news that woke this one.
             if !search.had_news() {
                 return Err(Error::Over);
             }
@@ -534,7 +555,7 @@ impl Port {
 }
 
 impl Core {
-    /// Waits until something holds that a sender brings about, or any.
+    /// Waits until a given sender, or any sender, makes something hold.
     fn wait_for_sender(
         &self,
         from: Option<Rank>,

@@ -1,4 +1,4 @@
-//! Quiescence: what the program counts as its work, and what it is told.
+//! Quiescence: the program's counts of its work, and the verdicts on it.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::termination::{Counters, Event, Verdict};
 
-/// Bytes of the longest report: each process gets the reports of all.
+/// Length in bytes of the longest report. Each process gets the reports of all.
 const LONGEST_REPORT: usize = 4096;
 
 pub type QuiescenceUpcall = Box<dyn FnMut(Event) + Send>;
 
-/// What is known of quiescence here.
+/// The state of the detection at this process.
 #[derive(Default)]
 pub struct Detection {
     state: Mutex<State>,
@@ -35,7 +35,7 @@ struct State {
     upcall: Option<Arc<Registered<QuiescenceUpcall>>>,
 }
 
-/// Why this process takes part no more.
+/// Reason why this process takes part no more.
 #[derive(Clone, Copy)]
 enum End {
     Left,
@@ -43,7 +43,7 @@ enum End {
 }
 
 impl Detection {
-    /// Takes what the protocol tells, and runs the program's upcall.
+    /// Takes an event of the protocol, and runs the program's upcall.
     pub fn deliver(&self, event: Event) {
         let upcall = {
             let mut state = self.state.lock();
@@ -59,7 +59,7 @@ impl Detection {
         }
     }
 
-    /// Takes the upcall out. What it keeps is dropped outside of the lock.
+    /// Takes the upcall out. The caller drops what it keeps outside of the lock.
     pub fn take_upcall(&self) -> Option<Arc<Registered<QuiescenceUpcall>>> {
         self.state.lock().upcall.take()
     }
@@ -82,9 +82,9 @@ impl Detection {
     }
 }
 
-/// This process's part in the detection of quiescence: the moments at which all processes are
-/// passive and no message of work is under way. Clones are the same part, but each waits for
-/// itself.
+/// A process's part in the detection of quiescence.
+///
+/// The program declares what is work:
 ///
 /// The program says what is work:
 ///
@@ -192,11 +192,12 @@ impl Quiescence {
         }
     }
 
-    /// Sets what this process says of itself in a verdict, for instance how many of its threads are
-    /// blocked and for what they wait. Set within an activity, so that it is what holds when the
-    /// process becomes passive.
+    /// Sets this process's report in a verdict, for instance how many of its threads are blocked
+    /// and why. The program sets it within an activity, so that it holds when the process becomes
+    /// passive.
     ///
     /// # Errors
+    ///
     /// [`Error::TooLong`]: it has more than 4096 bytes.
     pub fn report(&self, report: impl Into<Message>) -> Result<(), Error> {
         let report = report.into();
@@ -211,14 +212,16 @@ impl Quiescence {
         Ok(())
     }
 
-    /// Waits for the next verdict after the last one that this handle has returned, or until a time
-    /// by [`thread::now`](crate::thread::now); nothing if the time has passed. The caller's own
-    /// activity has to be over.
+    /// Waits for the next verdict after the last one that this handle has returned.
     ///
-    /// A verdict is about a moment that has passed. Where others have had it before, a message of
-    /// work of theirs may be here already.
+    /// Returns `None` if the time `until` by [`thread::now`](crate::thread::now) has passed. The
+    /// caller's own activity has to be over.
+    ///
+    /// A verdict is about a past moment. If others have had it before, one of their messages of
+    /// work may be here already.
     ///
     /// # Errors
+    ///
     /// [`Error::Over`]. [`Error::Lost`], which names this process: another one has taken it for
     /// lost, or it has left. This is an upcall.
     #[track_caller]
@@ -245,10 +248,11 @@ impl Quiescence {
         end.map_or(Ok(None), |end| Err(self.core.has_no_part(end)))
     }
 
-    /// Registers `upcall` to be told of each verdict from now on, or that this process takes part
-    /// no more. The upcall must not block.
+    /// Registers `upcall` for each verdict from now on, and for the end of this process's part. The
+    /// upcall must not block.
     ///
     /// # Errors
+    ///
     /// [`Error::Over`].
     #[track_caller]
     pub fn on_event(&self, upcall: impl FnMut(Event) + Send + 'static) -> Result<(), Error> {
@@ -260,10 +264,11 @@ impl Quiescence {
         Ok(())
     }
 
-    /// Leaves: the others go on without this process. It tells each of them how many messages of
-    /// work it has sent to it, so that those which are under way are still waited for. Messages to
-    /// it are written off. It must neither send work after that nor take any. The end of the
-    /// session does the same.
+    /// Leaves the detection: the others go on without this process.
+    ///
+    /// This process tells each of them how many messages of work it has sent there, so that those
+    /// under way are still waited for. Messages to this process are written off. After that it must
+    /// neither send work nor take any. The end of the session does the same.
     pub fn leave(&self) {
         if self.core.dispatcher.quiescence.leave() && self.core.check().is_ok() {
             self.core.ask(Ask::StopCounting);

@@ -24,7 +24,8 @@ pub struct Call {
     pub reply: Reply,
 }
 
-/// The means to answer a call: at once or later, from any thread. The caller of one that is dropped gets an error.
+/// The means to answer a call, at once or later, from any thread. If it is dropped, the caller gets
+/// an error.
 pub struct Reply {
     core: Arc<Core>,
     is_given: bool,
@@ -33,10 +34,11 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Answers. A reply that is too long for the platform is none: the caller is told that there is no reply.
+    /// Sends the reply. If it is too long for the platform, the caller learns that there is no
+    /// reply.
     pub fn send(mut self, payload: impl Into<Message>) {
         let payload = payload.into();
-        // Dropped it says that there is none.
+        // The drop reports that there is no reply.
         if self.core.check_length(&payload).is_ok() {
             self.answer(Answer::Value, payload);
         }
@@ -58,9 +60,10 @@ impl Drop for Reply {
 }
 
 impl Session {
-    /// Registers a service. The upcall must not wait; it may keep the [`Reply`] and answer later.
+    /// Registers a service. The upcall must not block; it may keep the [`Reply`] and answer later.
     ///
     /// # Errors
+    ///
     /// The name cannot be told from that of another service of this process.
     #[track_caller]
     pub fn serve(
@@ -74,7 +77,8 @@ impl Session {
             .names
             .number(Named::Service, service)?;
         let (core, place) = (self.keeper.core.clone(), Location::caller());
-        // A reply's hold of the session is taken after the one before it, when nobody waits for that.
+        // The next reply's hold of the session is taken after this reply, when no caller waits for
+        // that.
         let mut next = Some(core.clone());
         let upcall = move |UnansweredCall { from, id, payload }| {
             let reply = Reply {
@@ -97,10 +101,13 @@ impl Session {
         Ok(())
     }
 
-    /// Calls a service and waits for the reply. It is executed at most once; exactly once if a reply comes.
+    /// Calls a service and waits for the reply. The call runs at most once; exactly once if a reply
+    /// comes.
     ///
     /// # Errors
-    /// The peer is lost, has no such service or gives no reply; the deadline has passed; the arguments are too long for the platform; this is an upcall.
+    ///
+    /// The peer is lost, has no such service or gives no reply. The deadline has passed. The
+    /// arguments are too long for the platform. Or this is an upcall.
     #[track_caller]
     pub fn call(
         &self,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use antiphon_runner::Signaller;
 use parking_lot::Mutex;
 
+use super::core::Core;
 use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
@@ -14,34 +15,41 @@ use crate::platform::{Local, Mpi, Platform, Rank};
 use crate::starter::{Signal, ask_to_signal};
 use crate::thread;
 
-/// The processes that this one has started itself and that run, and the means to signal them. Each goes to
-/// the process's keeper, which is its parent: its number cannot have become another process's.
+/// Running processes that this one has started itself, with the means to signal them. A signal goes
+/// through the process's keeper, which is its parent. So its number cannot have become another
+/// process's.
 pub type Children = Arc<Mutex<BTreeMap<Rank, Arc<Signaller>>>>;
 
-/// The service by which a process signals its children for others.
+/// Name of the service by which a process signals its children for others.
 const SERVICE: &str = "antiphon: signal a child";
-/// How long a process may take to answer whether it has such a child.
+/// Time that a process has to answer whether it has such a child.
 const ANSWER: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Sends a signal to a process of the session: to its process group, with all that it has started, or,
-    /// if it is this process, to it alone. Returns when the signal is sent; what it brings about, the
-    /// process's peers see later.
+    /// Sends a signal to a process of the session.
     ///
-    /// A process can be signalled that the launcher has started, or a process of the session by
-    /// [`spawn`](Self::spawn), on whichever host. Over `mpi` those that `mpirun` has started cannot, and
-    /// over `local` none can: they are threads of one process. In a simulation the signals KILL, STOP and
-    /// CONT do what they do elsewhere.
+    /// The signal goes to the process group, with all that the process has started. This process
+    /// itself gets it alone. Returns when the signal is sent; its effect shows later.
+    ///
+    /// The target is a process that the launcher has started, or one that a process of the session
+    /// started by [`spawn`](Self::spawn), on any host. Over `mpi`, processes of `mpirun` cannot be
+    /// signalled. Over `local` none can: they are threads of one process. In a simulation the
+    /// signals KILL, STOP and CONT work as elsewhere.
     ///
     /// # Errors
-    /// [`Error::NotSignalled`]: the process has ended, or cannot be signalled, with the reason; there is no
-    /// such rank; the session has ended; this is an upcall.
+    ///
+    /// [`Error::NotSignalled`]: the process has ended, or cannot be signalled, with the reason.
+    /// There is no such rank. The session has ended. Or this is an upcall.
     #[track_caller]
     pub fn signal(&self, rank: Rank, signal: Signal) -> Result<(), Error> {
         upcall::must_not_wait()?;
         let core = self.core();
         core.check()?;
-        core.check_rank(rank)?;
+        if let Err(unknown) = core.check_rank(rank) {
+            // It may have been started, and not have joined yet.
+            let is_sent = core.starts_processes() && self.signal_started(rank, signal).is_ok();
+            return if is_sent { Ok(()) } else { Err(unknown) };
+        }
         let refused = |why: String| Error::NotSignalled {
             rank,
             peer: core.dispatcher.name_of(rank),
@@ -63,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Signals another process by the means of whoever has started it.
+    /// Signals another process through the one that started it.
     fn signal_started(&self, rank: Rank, signal: Signal) -> Result<(), String> {
         let core = self.keeper.core.clone();
         if core.starter.is_some() {
@@ -81,8 +89,8 @@ impl Session {
         if core.children.signal(rank, signal) {
             return Ok(());
         }
-        // Its parent is one of the others. A process that has never spawned says at once that it has not
-        // this service.
+        // Its parent is one of the others. A process that has never spawned answers at once that it
+        // has no such service.
         let others = (0..self.population()).filter(|other| ![core.rank, rank].contains(other));
         for other in others.filter(|other| self.why_lost(*other).is_none()) {
             let Ok(asked) = Message::of(&(rank, signal)) else {
@@ -96,7 +104,7 @@ impl Session {
         Err("it has ended, or no process of the session has started it: signal it where it was started".into())
     }
 
-    /// Signals this process's children for others, from now on.
+    /// Signals this process's children on request of others, from now on.
     pub(super) fn serve_signals(&self) -> Result<(), Error> {
         if self.core().starter.is_some() {
             return Ok(());
@@ -113,9 +121,16 @@ impl Session {
     }
 }
 
+impl Core {
+    /// Whether processes have been started for this one, or can be.
+    fn starts_processes(&self) -> bool {
+        self.starter.is_some() || !self.children.lock().is_empty()
+    }
+}
+
 /// What can be done with children.
 trait Signals {
-    /// Signals one of them; false if there is none of that rank.
+    /// Signals a child; returns false if there is none of that rank.
     fn signal(&self, rank: Rank, signal: Signal) -> bool;
 }
 
@@ -129,7 +144,7 @@ impl Signals for Children {
     }
 }
 
-/// Sends a signal to this process, whose number is its own as long as it runs.
+/// Sends a signal to this process, whose number stays its own while it runs.
 fn signal_this_process(signal: Signal) -> std::io::Result<()> {
     // SAFETY: `kill` and `getpid` take numbers and touch no memory of ours.
     match unsafe { libc::kill(libc::getpid(), signal.number()) } {

@@ -1,7 +1,8 @@
-//! More processes while the session runs.
+//! Starting more processes while the session runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,33 +17,38 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::platform::bootstrap::{FOUNDERS_WAIT, read, write};
 use crate::platform::{JoinError, LaunchInfo, Local, Mpi, Platform, Rank, mpi};
-use crate::starter::{Keep, Report, Request, SpawnRequest, Started, reach, start_here};
+use crate::starter::{
+    Keep, Report, Request, SpawnRequest, Started, is_this_host, reach, start_here,
+};
 
-/// How long what a process said when it joined may be under way after its end is known.
+/// How often to check whether processes that need not join have joined.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long the message of a joining process may still be in flight after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
 
-/// Platforms whose processes have host, directory and environment in common. The latter is the
-/// simulation.
+/// Platforms whose processes share host, directory and environment. The second is the simulation.
 const SHARING: [&str; 2] = [Local::NAME, "sim"];
 
-/// A service that nobody gives.
+/// The name of a service that no process provides.
 const NOBODYS: &str = "antiphon: a session that has begun";
 
-/// How [`Session::spawn_with`] starts processes. What is not said is as it is for this process.
+/// Options of [`Session::spawn_with`]. An option that is not set is as in this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpawnOptions {
     /// The host, by its name in the launcher's file of hosts, or its address.
     pub host: Option<String>,
     /// The directory where the processes start. A relative one is below this process's.
     pub directory: Option<PathBuf>,
-    /// Variables that differ from this process's environment: those with a value are set, the others
-    /// are left out.
+    /// Variables that differ from this process's environment: those with a value are set, the
+    /// others are removed. Of the environment itself only `PATH`, `LD_LIBRARY_PATH`, `LANG`,
+    /// `LC_*`, `TZ`, `TERM`, `RUST_*`, `OMP_*` and `ANTIPHON_*` go to another host, because
+    /// requests are not encrypted.
     pub environment: Vec<(OsString, Option<OsString>)>,
     /// The program's arguments, without the program itself.
     pub arguments: Vec<OsString>,
 }
 
-/// One process of a spawn: its rank, or why it is not there.
+/// One process of a spawn: its rank, or why it did not join.
 type Outcome = Result<Rank, Error>;
 
 /// Which of the processes are wanted.
@@ -52,42 +58,50 @@ enum Wanted {
     All,
     /// Each that joins.
     Each,
+    /// Each that is started, whether it joins or not.
+    Started,
 }
 
-/// What is known of processes that were asked for.
+/// Called for each process that has ended without joining, with the reason.
+type OnFailure = Box<dyn Fn(Rank, &str) + Send + Sync>;
+
+/// The state of a spawn.
 struct Progress {
     program: String,
     wanted: Wanted,
+    on_failure: OnFailure,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Whose answer is awaited, in words, before the processes themselves are.
+    /// The party whose answer is awaited, in words. It comes before the processes themselves.
     asks: Option<String>,
     ranks: Option<Vec<Rank>>,
-    /// What concerns all of them.
+    /// Whether all processes that can be started are started.
+    are_started: bool,
+    /// An error that concerns the whole spawn.
     fault: Option<Error>,
-    /// Those that will not join, and why.
+    /// Processes that will not join, and why.
     failed: BTreeMap<Rank, String>,
-    /// Those that have ended, although they had joined.
+    /// Processes that have ended after they had joined, or that need not join.
     ended: BTreeSet<Rank>,
     hold: Option<Hold>,
-    /// The ranks that are wanted, once that is known.
+    /// The ranks that are kept, once that is decided.
     kept: Option<Vec<Rank>>,
 }
 
-/// What keeps processes that have not all joined.
+/// The owner of processes that have not all joined.
 enum Hold {
-    /// The starter, while the connection is open.
+    /// The starter, while the connection to it is open.
     Starter(TcpStream),
     /// This process.
     Here(Started),
 }
 
 impl SpawnOptions {
-    /// The first option that a process cannot have which shares its host, directory and environment
-    /// with this one.
+    /// Returns the first option that a process cannot have if it shares its host, directory and
+    /// environment with this one.
     pub(crate) fn differs_from_here(&self) -> Option<&'static str> {
         let said = [
             ("host", self.host.is_some()),
@@ -101,17 +115,24 @@ impl SpawnOptions {
 }
 
 impl Session {
-    /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. Their ranks
-    /// follow each other; for the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
+    /// Starts a program as `count` more processes, in this process's directory and with its
+    /// environment. Waits until they have joined and all others know them. Their ranks follow each
+    /// other, and the others see a greater [`population`](Session::population). If one cannot be
+    /// started, or ends before it has joined, all that were started are ended.
     ///
-    /// Over `local` it is one of the session's [`Programs`](crate::platform::local::Programs), and each process is a thread of this one with a session of its own. In a simulation it is one of the
-    /// simulation's (`Simulation::program` of `antiphon-panda-sim`).
+    /// Over `local` the program is one of the session's
+    /// [`Programs`](crate::platform::local::Programs). Each process is then a thread of this one
+    /// with a session of its own. In a simulation it is one of the simulation's
+    /// (`Simulation::program` of `antiphon-panda-sim`).
     ///
-    /// Others run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise, and
-    /// over `mpi`, they are children of this process, write where it writes, and end with it.
+    /// On other platforms the processes run on this process's host. Under `antiphon launch` they
+    /// are its children, on any host: their output is marked, their ends count, and they may
+    /// outlive this process. Otherwise, and over `mpi`, they are children of this process, write
+    /// where it writes, and end with it.
     ///
     /// # Errors
-    /// The session takes no more processes, or has ended; the program cannot be started, a process did not join; this is an upcall.
+    /// The session takes no more processes, or has ended; the program cannot be started, or a
+    /// process did not join; the caller is an upcall.
     #[track_caller]
     pub fn spawn(
         &self,
@@ -125,20 +146,22 @@ impl Session {
             arguments: arguments.collect(),
             ..SpawnOptions::default()
         };
-        let spawned = self.spawn_as(program.as_ref(), count, &options, Wanted::All)?;
+        let unheard = Box::new(|_, _: &str| {});
+        let spawned = self.spawn_as(program.as_ref(), count, &options, (Wanted::All, unheard))?;
         spawned.into_iter().collect()
     }
 
-    /// Starts a program as `count` more processes, as [`spawn`](Self::spawn) does, but with options, and
-    /// tells of each process its rank or why it is not there. Processes that have joined stay, whatever
-    /// becomes of the others.
+    /// Starts a program as `count` more processes, as [`spawn`](Self::spawn) does, but with
+    /// options. Returns for each process its rank, or why it did not join. Processes that have
+    /// joined stay, even if others fail.
     ///
-    /// Another host must be one of the launcher's file of hosts (`antiphon launch --hosts`); program and
-    /// directory must be there. Over `mpi`, and without a launcher, processes start on this host. Over
-    /// `local` and in simulations only arguments can be given.
+    /// Another host must be in the launcher's file of hosts (`antiphon launch --hosts`), and must
+    /// have the program and the directory. Over `mpi`, and without a launcher, processes start on
+    /// this host. Over `local` and in simulations only arguments can be given.
     ///
     /// # Errors
-    /// The session takes no more processes, or has ended; the starter does not answer; this is an upcall.
+    /// The session takes no more processes, or has ended; the starter does not answer; the caller
+    /// is an upcall.
     #[track_caller]
     pub fn spawn_with(
         &self,
@@ -147,7 +170,40 @@ impl Session {
         options: &SpawnOptions,
     ) -> Result<Vec<Result<Rank, Error>>, Error> {
         upcall::must_not_wait()?;
-        self.spawn_as(program.as_ref(), count, options, Wanted::Each)
+        let unheard = Box::new(|_, _: &str| {});
+        self.spawn_as(program.as_ref(), count, options, (Wanted::Each, unheard))
+    }
+
+    /// Starts a program as `count` more processes, as [`spawn_with`](Self::spawn_with) does, but
+    /// returns when they are started. They may join at any time, or never:
+    /// [`has_joined`](Self::has_joined) and [`on_peer`](Self::on_peer) report it. Before a process
+    /// has joined it can be signalled, but not sent to.
+    ///
+    /// `on_failure` is called, on a thread of the library, for each process that ends before it has
+    /// joined, with the reason. That may be before this returns.
+    ///
+    /// Over `local` and in simulations a process joins as it starts, so this waits as `spawn_with`
+    /// does.
+    ///
+    /// # Errors
+    /// As for [`spawn_with`](Self::spawn_with).
+    #[track_caller]
+    pub fn start_with(
+        &self,
+        program: impl AsRef<OsStr>,
+        count: u32,
+        options: &SpawnOptions,
+        on_failure: impl Fn(Rank, &str) + Send + Sync + 'static,
+    ) -> Result<Vec<Result<Rank, Error>>, Error> {
+        upcall::must_not_wait()?;
+        let wanted = (Wanted::Started, Box::new(on_failure) as OnFailure);
+        self.spawn_as(program.as_ref(), count, options, wanted)
+    }
+
+    /// Returns whether a process has ever joined the session, as far as this one knows.
+    #[must_use]
+    pub fn has_joined(&self, rank: Rank) -> bool {
+        self.core().dispatcher.has_joined(rank)
     }
 
     fn spawn_as(
@@ -155,7 +211,7 @@ impl Session {
         program: &OsStr,
         count: u32,
         options: &SpawnOptions,
-        wanted: Wanted,
+        (wanted, on_failure): (Wanted, OnFailure),
     ) -> Result<Vec<Outcome>, Error> {
         let core = &self.keeper.core;
         core.check()?;
@@ -179,7 +235,7 @@ impl Session {
         if let Some(spawned) = core.engine.spawn(program, &options.arguments, count) {
             return match spawned {
                 Ok(ranks) => self.await_spawned(program, ranks, wanted),
-                Err(Error::NotSpawned { program, rank, why }) if wanted == Wanted::Each => {
+                Err(Error::NotSpawned { program, rank, why }) if wanted != Wanted::All => {
                     let not_spawned = |at| Error::NotSpawned {
                         program: program.clone(),
                         rank: rank + at,
@@ -194,11 +250,13 @@ impl Session {
         let progress = Arc::new(Progress {
             program: program_name.into_owned(),
             wanted,
+            on_failure,
             state: Mutex::default(),
         });
         let (own, shared) = (core.clone(), progress.clone());
         let (program, options) = (program.to_owned(), options.clone());
-        // A thread of its own: what it waits for is none of the session's messages.
+        // This has a thread of its own, because it waits for other things than the session's
+        // messages.
         let asker = std::thread::Builder::new().name("panda spawn".into());
         let asked = asker.spawn(move || {
             if let Err(error) = ask(&own, &program, &options, count, &shared) {
@@ -206,7 +264,7 @@ impl Session {
             }
             own.engine.nudge();
         });
-        asked.map_err(|source| refused("start a thread", source))?;
+        asked.map_err(no_thread)?;
         let until = core.engine.now() + FOUNDERS_WAIT;
         core.wait(
             "processes that it spawned",
@@ -215,12 +273,14 @@ impl Session {
         );
         let settled = progress.settle(core);
         let outcomes = settled.map_err(|error| core.check().err().unwrap_or(error))?;
-        self.await_answers(&outcomes, until, |rank| progress.has_ended(rank));
+        if wanted != Wanted::Started {
+            self.await_answers(&outcomes, until, |rank| progress.has_ended(rank));
+        }
         Ok(outcomes)
     }
 
-    /// Waits until processes have joined that the platform started. Those that do not are taken back, or
-    /// all are if all are wanted.
+    /// Waits until the processes have joined that the platform started. Those that do not join are
+    /// ended. If all are wanted and one fails, all are ended.
     fn await_spawned(
         &self,
         program: &OsStr,
@@ -255,7 +315,7 @@ impl Session {
         if !lacking.is_empty() && wanted == Wanted::All {
             let failed = lacking.iter().copied().find(|rank| has_failed(*rank));
             engine.take_back(&ranks);
-            // Otherwise nobody waited any more.
+            // The wait may have ended because the session has.
             self.core().check()?;
             return Err(match failed {
                 Some(rank) => not_spawned(rank, was_ended()),
@@ -268,8 +328,9 @@ impl Session {
         Ok(outcomes)
     }
 
-    /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
-    /// sessions begin when all others have let them in.
+    /// Waits until each process answers a call or is lost. A session answers as soon as it has
+    /// begun, even for a service that it does not have. The processes are known here before that,
+    /// but their sessions begin once all others have let them in.
     fn await_answers(
         &self,
         outcomes: &[Outcome],
@@ -281,14 +342,15 @@ impl Session {
                 continue;
             }
             let left = until.saturating_duration_since(self.core().engine.now());
-            // Who has ended since had come all the same.
+            // A process that has ended since had joined all the same.
             let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
         }
     }
 }
 
 impl Core {
-    /// Whether a process that has ended had joined: what it said then is still under way.
+    /// Returns whether a process that has ended had joined. Its message about that may still be in
+    /// flight.
     fn hears_of(&self, rank: Rank) -> bool {
         let until = Instant::now() + UNDER_WAY;
         while self.check().is_ok() {
@@ -303,14 +365,17 @@ impl Core {
 }
 
 impl Hold {
-    /// Keeps processes, and takes the others back.
-    fn release(self, kept: &[Rank]) {
+    /// Keeps some processes, and ends the others. No further reports about them come, unless they
+    /// need not join.
+    fn release(self, kept: &[Rank], wanted: Wanted) {
         match self {
             Self::Starter(mut stream) => {
                 if !kept.is_empty() {
                     let _ = write(&mut stream, &Keep(kept.to_vec()));
                 }
-                let _ = stream.shutdown(std::net::Shutdown::Both);
+                if kept.is_empty() || wanted != Wanted::Started {
+                    let _ = stream.shutdown(std::net::Shutdown::Both);
+                }
             }
             Self::Here(started) => started.kill_all_but(kept),
         }
@@ -318,16 +383,17 @@ impl Hold {
 }
 
 impl Progress {
-    /// Holds processes until it is known which are wanted, which may be before.
+    /// Holds the processes until it is decided which are kept. If that is decided already, releases
+    /// them at once.
     fn hold(&self, hold: Hold) {
         let mut state = self.state.lock();
         match &state.kept {
-            Some(kept) => hold.release(kept),
+            Some(kept) => hold.release(kept, self.wanted),
             None => state.hold = Some(hold),
         }
     }
 
-    /// Somebody is asked, or nobody any more.
+    /// Sets the party whose answer is awaited, or `None`.
     fn asks(&self, whom: Option<String>) {
         self.state.lock().asks = whom;
     }
@@ -336,20 +402,28 @@ impl Progress {
         self.state.lock().fault.get_or_insert(error);
     }
 
-    /// Takes what is said of a process. One that has joined may end when it likes. This may wait.
+    /// Handles a report about a process. A process that has joined may end at any time. Only a
+    /// report of an end may wait.
     fn hear(&self, report: Report, core: &Core) {
-        let (rank, why) = match report {
-            Report::Failed(rank, why) => (rank, why),
+        match report {
+            Report::Failed(rank, why) => {
+                self.state.lock().failed.entry(rank).or_insert(why);
+            }
             Report::Ended(rank, ..) if core.hears_of(rank) => {
                 self.state.lock().ended.insert(rank);
-                return;
             }
             Report::Ended(rank, how, words) => {
-                (rank, format!("it {how} and did not join{}", said(&words)))
+                let why = format!("it {how} and did not join{}", said(&words));
+                if self.wanted == Wanted::Started {
+                    self.state.lock().ended.insert(rank);
+                    (self.on_failure)(rank, &why);
+                } else {
+                    self.state.lock().failed.entry(rank).or_insert(why);
+                }
             }
-            Report::Signalled => return,
-        };
-        self.state.lock().failed.entry(rank).or_insert(why);
+            Report::AllStarted => self.state.lock().are_started = true,
+            Report::Signalled => {}
+        }
     }
 
     fn has_ended(&self, rank: Rank) -> bool {
@@ -361,36 +435,54 @@ impl Progress {
         let is_known =
             |rank: &Rank| core.dispatcher.has_joined(*rank) || state.failed.contains_key(rank);
         let are_known = |ranks: &Vec<Rank>| ranks.iter().all(is_known);
-        state.fault.is_some()
-            || self.wanted == Wanted::All && !state.failed.is_empty()
-            || state.ranks.as_ref().is_some_and(are_known)
+        let is_enough = match self.wanted {
+            Wanted::All => !state.failed.is_empty() || state.ranks.as_ref().is_some_and(are_known),
+            Wanted::Each => state.ranks.as_ref().is_some_and(are_known),
+            Wanted::Started => state.are_started,
+        };
+        state.fault.is_some() || is_enough
     }
 
-    /// Whether it is known which processes are wanted.
+    /// Returns whether it is decided which processes are kept.
     fn is_settled(&self) -> bool {
         self.state.lock().kept.is_some()
     }
 
-    /// Keeps the processes that are wanted and have joined, and takes the others back.
+    /// Returns whether no further report can come about processes that need not join.
+    fn has_heard_all(&self, core: &Core) -> bool {
+        let state = self.state.lock();
+        let is_known =
+            |rank: &Rank| core.dispatcher.has_joined(*rank) || state.ended.contains(rank);
+        let kept = state.kept.as_ref();
+        kept.is_some_and(|kept| kept.iter().all(is_known)) || core.check().is_err()
+    }
+
+    /// Keeps the wanted processes, and ends the others.
     fn settle(&self, core: &Core) -> Result<Vec<Outcome>, Error> {
         let mut state = self.state.lock();
         let ranks = state.ranks.take().unwrap_or_default();
-        let has_joined =
-            |rank: &Rank| core.dispatcher.has_joined(*rank) && !state.failed.contains_key(rank);
-        let joined: Vec<Rank> = ranks.iter().copied().filter(has_joined).collect();
-        let is_good = !ranks.is_empty()
-            && state.fault.is_none()
-            && (self.wanted == Wanted::Each || joined.len() == ranks.len());
-        let kept = if is_good { joined } else { Vec::new() };
+        let is_there = |rank: &Rank| {
+            let has_joined = || core.dispatcher.has_joined(*rank);
+            (self.wanted == Wanted::Started || has_joined()) && !state.failed.contains_key(rank)
+        };
+        let there: Vec<Rank> = ranks.iter().copied().filter(is_there).collect();
+        let are_enough = match self.wanted {
+            Wanted::All => there.len() == ranks.len(),
+            Wanted::Each => true,
+            Wanted::Started => state.are_started,
+        };
+        let is_good = !ranks.is_empty() && state.fault.is_none() && are_enough;
+        let kept = if is_good { there } else { Vec::new() };
         state.kept = Some(kept.clone());
         if let Some(hold) = state.hold.take() {
-            hold.release(&kept);
+            hold.release(&kept, self.wanted);
         }
         if let Some(error) = state.fault.take() {
             return Err(error);
         }
-        // Nobody has been started yet: somebody was asked who has not answered.
-        if let Some(whom) = state.asks.take() {
+        // No process has been started yet: the party that was asked has not answered.
+        let asks = state.asks.take().filter(|_| kept.is_empty());
+        if let Some(whom) = asks {
             return Err(no_answer(core.engine.platform(), &whom));
         }
         let not_spawned = |rank: Rank, why: String| Error::NotSpawned {
@@ -416,13 +508,13 @@ impl Progress {
     }
 }
 
-/// A process of which nothing was heard.
+/// The reason for a process without any report.
 fn did_not_join() -> String {
     let waited_s = FOUNDERS_WAIT.as_secs();
     format!("it did not join within {waited_s} s: see its output, and whether it joins the session")
 }
 
-/// Who was asked to start processes and said nothing.
+/// The error for a party that was asked to start processes and did not answer.
 fn no_answer(platform: &'static str, whom: &str) -> Error {
     let waited_s = FOUNDERS_WAIT.as_secs();
     let why = format!(
@@ -431,7 +523,7 @@ fn no_answer(platform: &'static str, whom: &str) -> Error {
     JoinError::Refused { platform, why }.into()
 }
 
-/// Those that did not come in time.
+/// The error for processes that did not join in time.
 fn missing(core: &Core, ranks: &[Rank]) -> Error {
     let dispatcher = &core.dispatcher;
     let late = ranks.iter().filter(|rank| !dispatcher.has_joined(**rank));
@@ -444,6 +536,11 @@ fn missing(core: &Core, ranks: &[Rank]) -> Error {
     error.into()
 }
 
+fn no_thread(source: std::io::Error) -> Error {
+    let platform = "spawn";
+    JoinError::NoThread { platform, source }.into()
+}
+
 pub(super) fn refused(what: &str, source: std::io::Error) -> Error {
     let error = JoinError::System {
         platform: "spawn",
@@ -453,7 +550,7 @@ pub(super) fn refused(what: &str, source: std::io::Error) -> Error {
     error.into()
 }
 
-/// Has processes started, and hears of them while they join.
+/// Asks for processes to be started, and handles reports while they join.
 fn ask(
     core: &Arc<Core>,
     program: &OsStr,
@@ -464,7 +561,7 @@ fn ask(
     progress.asks(Some("the session's bootstrap".into()));
     let infos = core.allot(count)?;
     progress.asks(None);
-    let request = request(core, program, options, &infos)?;
+    let mut request = request(core, program, options, &infos)?;
     progress.state.lock().ranks = Some(request.ranks.clone());
     let own = (infos.first()).and_then(|info| info.starter.as_deref().map(|at| (at, info)));
     let Some((address, info)) = own else {
@@ -475,28 +572,42 @@ fn ask(
     let failed = |source| refused(&format!("ask {starter}"), source);
     progress.asks(Some(starter.clone()));
     let mut stream = reach(address, (info.secret, core.rank)).map_err(failed)?;
+    if !is_near(&stream).map_err(failed)? || options.host.as_deref().is_some_and(is_elsewhere) {
+        let is_named = |name: &OsStr| options.environment.iter().any(|(named, _)| named == name);
+        let environment = &mut request.environment;
+        environment.retain(|(name, _)| is_named(name) || may_leave_the_host(name));
+    }
     let sent = Request::Spawn(request).send(info.secret, &mut stream);
     sent.map_err(failed)?;
     progress.asks(None);
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));
     core.engine.nudge();
-    // Until the one that waits has what it wants, and closes the connection.
+    // Loops until the waiting thread has its result and closes the connection. For processes that
+    // need not join, loops until each has joined or ended.
     let hung_up = loop {
+        if progress.wanted == Wanted::Started && !has_more(&stream, || progress.has_heard_all(core))
+        {
+            return Ok(());
+        }
         let report = match read::<Report>(&mut stream) {
             Ok(report) => report,
             Err(error) => break error,
         };
+        let may_wait = matches!(report, Report::Ended(..));
         let (own, shared) = (core.clone(), progress.clone());
-        // A thread each: whether a process that has ended had joined may take a moment to be known.
         let hears = move || {
             shared.hear(report, &own);
             own.engine.nudge();
         };
+        if !may_wait {
+            hears();
+            continue;
+        }
+        // Each report of an end gets a thread, because it may take a moment to know whether the
+        // process had joined.
         let thread = std::thread::Builder::new().name("panda spawn".into());
-        thread
-            .spawn(hears)
-            .map_err(|source| refused("start a thread", source))?;
+        thread.spawn(hears).map_err(no_thread)?;
     };
     match progress.is_settled() {
         true => Ok(()),
@@ -504,7 +615,42 @@ fn ask(
     }
 }
 
-/// Starts processes as this one's children, where nobody else starts them.
+/// Waits until there is something to read, or the connection is closed. Returns false if nothing
+/// more is wanted.
+fn has_more(stream: &TcpStream, is_done: impl Fn() -> bool) -> bool {
+    let _ = stream.set_read_timeout(Some(LOOK));
+    while !is_done() {
+        let is_late = |error: std::io::Error| {
+            matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+        };
+        if !stream.peek(&mut [0]).is_err_and(is_late) {
+            return stream.set_read_timeout(None).is_ok();
+        }
+    }
+    false
+}
+
+/// Returns whether the other end of a connection is on this host.
+fn is_near(stream: &TcpStream) -> std::io::Result<bool> {
+    Ok(stream.local_addr()?.ip() == stream.peer_addr()?.ip())
+}
+
+fn is_elsewhere(host: &str) -> bool {
+    !is_this_host(host)
+}
+
+/// Variables that programs need on any host, and that hold no secrets. Anyone on the network
+/// between two hosts can read them.
+const LEAVE: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "LANG", "TZ", "TERM"];
+/// Prefixes of further such variables.
+const LEAVE_ALL: [&str; 4] = ["LC_", "RUST_", "OMP_", "ANTIPHON_"];
+
+fn may_leave_the_host(name: &OsStr) -> bool {
+    let begins = |begin: &&str| name.as_encoded_bytes().starts_with(begin.as_bytes());
+    LEAVE.iter().any(|leaves| name == *leaves) || LEAVE_ALL.iter().any(begins)
+}
+
+/// Starts processes as children of this one, where no starter exists.
 fn start_children(
     core: &Arc<Core>,
     request: SpawnRequest,
@@ -535,6 +681,7 @@ fn start_children(
             own.engine.has_ended(rank);
         }
     });
+    progress.hear(Report::AllStarted, core);
     progress.hold(Hold::Here(started));
     core.engine.nudge();
 }
@@ -546,7 +693,7 @@ fn request(
     infos: &[LaunchInfo],
 ) -> Result<SpawnRequest, Error> {
     let failed = |source| refused("find this process's directory", source);
-    // A relative path means ours, wherever the process is started.
+    // A relative path is relative to this process, wherever the new process starts.
     let program = match Path::new(program).components().count() {
         0 | 1 => program.to_owned(),
         _ => std::path::absolute(program).map_err(failed)?.into(),
@@ -555,7 +702,8 @@ fn request(
         Some(directory) => std::path::absolute(directory),
         None => std::env::current_dir(),
     };
-    // Whoever starts the process knows all of the launch info, and nobody else must: the secret is part of it.
+    // Only the process that starts another one gets its launch info, because the secret is part of
+    // it.
     let own = infos
         .first()
         .map(LaunchInfo::to_environment)
@@ -589,13 +737,14 @@ fn request(
 mod tests {
     use super::*;
 
-    /// What is said when the time is over, while somebody is asked or nobody is.
+    /// Returns the error of a timeout, while a party is asked or none is.
     fn said(asks: Option<&str>, ranks: Option<Vec<Rank>>) -> String {
         let (info, local, inbox) = Local::session(1).remove(0);
         let session = Session::over(local, inbox, &info, crate::session::SILENCE).unwrap();
         let progress = Progress {
             program: "worker".into(),
             wanted: Wanted::All,
+            on_failure: Box::new(|_, _| {}),
             state: Mutex::default(),
         };
         progress.asks(asks.map(str::to_owned));
@@ -603,6 +752,16 @@ mod tests {
         let said = progress.settle(session.core()).unwrap_err().to_string();
         assert!(said.starts_with(Local::NAME), "{said}");
         said
+    }
+
+    #[test]
+    fn only_listed_variables_leave_the_host() {
+        for name in ["PATH", "LANG", "LC_ALL", "RUST_BACKTRACE", "ANTIPHON_SSH"] {
+            assert!(may_leave_the_host(OsStr::new(name)), "{name}");
+        }
+        for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATHS", "HOME", ""] {
+            assert!(!may_leave_the_host(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]

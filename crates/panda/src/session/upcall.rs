@@ -1,4 +1,5 @@
-//! Upcalls run on the thread that drives the session, so one that waits for a message would wait for itself.
+//! Upcalls. They run on the thread that drives the session, so an upcall that waits for a message
+//! would wait for itself.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -15,28 +16,30 @@ mod watchdog;
 
 pub use last::{Changes, Last};
 
-/// Where a program gave an upcall.
+/// Place in the program that registered an upcall.
 pub type Place = &'static Location<'static>;
 
-/// An upcall and where it was given.
+/// An upcall and its place.
 pub struct Registered<F> {
     pub place: Place,
     pub call: Mutex<F>,
 }
 
-/// Whether upcalls that wait end the process, and those that take long are reported.
+/// Whether an upcall that waits ends the process, and a long one is reported.
 static DETECTS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
 
 thread_local! {
-    /// The upcall that this thread is in.
+    /// The upcall that this thread runs.
     static WITHIN: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
 impl<F> Registered<F> {
-    /// Runs it, and lets go of it before that is over: whatever it keeps is dropped as in an upcall, the session's last handle included.
+    /// Runs the upcall and drops this reference to it inside. So everything it keeps is dropped as
+    /// in an upcall, the session's last handle included.
     ///
     /// # Errors
-    /// What it panicked with.
+    ///
+    /// The upcall's panic, in words.
     pub fn run(self: Arc<Self>, act: impl FnOnce(&mut F)) -> Result<(), String> {
         run(self.place, move || {
             act(&mut self.call.lock());
@@ -44,20 +47,24 @@ impl<F> Registered<F> {
         })
     }
 
-    /// Lets go of it in the same way.
+    /// Drops this reference in the same way.
     pub fn let_go(self: Arc<Self>) {
-        // What is dropped may panic: that is printed.
+        // A drop may panic: the panic is printed.
         let _ = run(self.place, || drop(self));
     }
 }
 
-/// Whether an upcall that waits ends the process with the places where it waits and where it was given, and one that runs for more than half a second is reported on
-/// standard error. Debug builds do so unless told otherwise; release builds refuse the wait with [`Error::InUpcall`] where they can.
+/// Sets whether waiting upcalls end the process, and long ones are reported.
+///
+/// A wait ends the process with its place and the upcall's. An upcall that runs for more than half
+/// a second is reported on standard error. Debug builds do so by default. Release builds refuse the
+/// wait with [`Error::InUpcall`] where they can.
 pub fn detect_waiting_upcalls(detects: bool) {
     DETECTS.store(detects, Ordering::Relaxed);
 }
 
-// Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+// Not inlined: a fiber that moves to another OS thread would otherwise keep that thread-local's old
+// address.
 #[inline(never)]
 fn set(within: Option<Place>) -> Option<Place> {
     WITHIN.replace(within)
@@ -68,15 +75,16 @@ fn within() -> Option<Place> {
     WITHIN.get()
 }
 
-/// Whether this thread is in an upcall.
+/// Returns whether this thread is in an upcall.
 pub fn is_running() -> bool {
     within().is_some()
 }
 
-/// Runs an upcall. One that panics is reported as a thread that panics is, and the session goes on.
+/// Runs an upcall. Its panic is reported as a thread's is, and the session goes on.
 ///
 /// # Errors
-/// What it panicked with.
+///
+/// The upcall's panic, in words.
 pub fn run(place: Place, upcall: impl FnOnce()) -> Result<(), String> {
     let before = set(Some(place));
     let watched = DETECTS
@@ -88,8 +96,8 @@ pub fn run(place: Place, upcall: impl FnOnce()) -> Result<(), String> {
     outcome.map_err(words_of)
 }
 
-/// Runs a predicate of the program's while its thread drives the session: an operation that waits is
-/// refused in it, as in an upcall. What it panics with goes on to the caller.
+/// Runs a program's predicate while its thread drives the session. Operations that wait are refused
+/// in it, as in an upcall. Its panic goes on to the caller.
 pub fn run_predicate<R>(place: Place, predicate: impl FnOnce() -> R) -> R {
     struct Restores(Option<Place>);
     impl Drop for Restores {
@@ -101,7 +109,7 @@ pub fn run_predicate<R>(place: Place, predicate: impl FnOnce() -> R) -> R {
     predicate()
 }
 
-/// What something panicked with.
+/// Returns the text of a panic.
 pub fn words_of(panic: Panic) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
@@ -112,7 +120,8 @@ pub fn words_of(panic: Panic) -> String {
     }
 }
 
-/// Lets other fibers run, which are in no upcall even if the caller is: it may wait for a mutex.
+/// Lets other fibers run outside of any upcall, even if the caller is in one. The caller may wait
+/// for a mutex.
 pub fn set_aside<R>(switch: impl FnOnce() -> R) -> R {
     let before = set(None);
     let result = switch();
@@ -120,9 +129,11 @@ pub fn set_aside<R>(switch: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Refuses to wait in an upcall; a debug build stops there, since what comes of it may be found far away. All operations that wait ask this by themselves.
+/// Refuses to wait in an upcall. A debug build stops there, since the consequences may show far
+/// away. All operations that wait call this themselves.
 ///
 /// # Errors
+///
 /// [`Error::InUpcall`].
 #[track_caller]
 pub fn must_not_wait() -> Result<(), Error> {
@@ -134,7 +145,8 @@ pub fn must_not_wait() -> Result<(), Error> {
     }
 }
 
-/// The same for what cannot be refused: a release build waits, and with it the session.
+/// Does the same for operations that cannot be refused: a release build waits, and the session with
+/// it.
 pub fn should_not_wait(place: &Location<'_>) {
     if let Some(given) = within()
         && DETECTS.load(Ordering::Relaxed)
@@ -142,7 +154,7 @@ pub fn should_not_wait(place: &Location<'_>) {
         eprintln!(
             "antiphon: an upcall must not wait: at {place}, in the upcall given at {given}. Start a thread, or answer later"
         );
-        // A panic would be caught where the upcall was called, and the session go on.
+        // A panic would be caught where the upcall was called, and the session would go on.
         std::process::abort();
     }
 }

@@ -1,4 +1,5 @@
-//! Waiting for what other processes bring about, and watching them meanwhile: who waits for one that is lost is told so, by name.
+//! Waits for other processes, which are watched meanwhile. If the awaited process is lost, the wait
+//! ends with an error that names it.
 
 use std::panic::Location;
 use std::time::{Duration, Instant};
@@ -11,10 +12,12 @@ use crate::error::Error;
 use crate::platform::Rank;
 use crate::protocol::{Incoming, PeerEvent};
 
-/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
+/// Time to wait for a peer before it is asked for signs of life. Quicker answers need none. Timers
+/// this far apart cost short waits little.
 pub const UNWATCHED: Duration = Duration::from_millis(8);
 
-/// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
+/// A peer, and the number of losses when its watch began. An earlier loss must not end a new
+/// request to the peer.
 struct Lookout<'a> {
     core: &'a Core,
     peer: Rank,
@@ -32,7 +35,8 @@ impl Lookout<'_> {
         self.why_lost().is_some()
     }
 
-    /// An error if the peer was found lost, or if the session is over: peers may have left it when they heard of that.
+    /// Returns an error if the peer was found lost, or if the session is over. Peers may have left
+    /// it when they heard of that.
     fn outcome(&self) -> Result<(), Error> {
         self.core.check()?;
         let why = self.why_lost();
@@ -40,7 +44,7 @@ impl Lookout<'_> {
     }
 }
 
-/// What peers bring about, or something else ends, as their loss does.
+/// A condition that peers bring about, or that another event ends, such as their loss.
 struct Watched<'a, F> {
     awaited: &'a mut dyn Awaited,
     is_over: F,
@@ -61,26 +65,30 @@ impl<F: Fn() -> bool> Awaited for Watched<'_, F> {
 }
 
 impl Session {
-    /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
+    /// Returns why a process is lost to this one; `None` if it is not, as far as known. Only
+    /// processes that a thread waits for are watched.
     #[must_use]
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
         self.core().dispatcher.why_lost(rank)
     }
 
-    /// Registers `upcall` to be told of all other processes of the session, in place of an earlier
+    /// Registers `upcall` for events of all other processes of the session, in place of an earlier
     /// upcall. It must not block.
     ///
     /// The events of one process alternate: [`PeerEvent::Joined`], then [`PeerEvent::Left`] or
-    /// [`PeerEvent::Lost`], then `Joined` again if another process takes the rank, or if the lost
-    /// one is heard of again. The upcall is first told of all that is known: `Joined` for every
-    /// process that this one has known of, and how it went if it is gone. What a process has sent
-    /// to ports is handed over before its `Left` or `Lost`.
+    /// [`PeerEvent::Lost`]. `Joined` follows again if another process takes the rank, or if the
+    /// lost one is heard of again.
     ///
-    /// From now on this process asks all others for signs of life, later ones included, when it has
-    /// heard nothing of them for a quarter of the time that peers may be silent. Without such an
-    /// upcall, only processes that something waits for are asked.
+    /// The upcall first gets all that is known. That is `Joined` for every process known so far,
+    /// and its end if it is gone. Messages of a process to ports are handed over before its `Left`
+    /// or `Lost`.
+    ///
+    /// From now on this process asks all others, later ones included, for signs of life. It does so
+    /// after a silence of a quarter of the time that peers may be silent. Without such an upcall,
+    /// it asks only processes that a thread waits for.
     ///
     /// # Errors
+    ///
     /// The session is over.
     #[track_caller]
     pub fn on_peer(
@@ -99,7 +107,7 @@ impl Session {
 
 impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
-        // Whose messages are not heard any more is waited for in vain, however long that is known.
+        // A wait for a barred peer is vain, however long the bar is known. So losses count from 0.
         let losses = match self.dispatcher.mailbox.is_barred(peer) {
             true => 0,
             false => self.dispatcher.losses(),
@@ -111,7 +119,8 @@ impl Core {
         }
     }
 
-    /// Waits until something holds, which in words is `what`, or a time has passed; whether it holds.
+    /// Waits until something holds or a time has passed; returns whether it holds. `what` describes
+    /// it.
     pub(super) fn wait(
         &self,
         what: &'static str,
@@ -153,7 +162,8 @@ impl Core {
         if is_held { Ok(()) } else { Err(Error::Over) }
     }
 
-    /// Waits until something holds that a peer brings about. It is watched if that takes longer than a moment.
+    /// Waits until something holds that a peer brings about. The peer is watched if that takes
+    /// longer than a moment.
     pub(super) fn wait_for_peer(
         &self,
         peer: Rank,
@@ -167,8 +177,11 @@ impl Core {
         lookout.outcome()
     }
 
-    /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
-    /// life than there are processes. Where none is left, those that were lost before this began have a silence more to be heard of, as where one waits for them by their ranks.
+    /// Waits until something holds that any other process brings about, as long as there is one.
+    ///
+    /// Each process watches the next one that is left. So many waiting processes cost no more signs
+    /// of life than there are processes. If none is left, the processes lost before the wait get
+    /// one more silence to be heard of, as in a wait by rank.
     pub(super) fn wait_for_anybody(
         &self,
         awaited: &mut dyn Awaited,
@@ -178,7 +191,7 @@ impl Core {
         loop {
             if let Some(next) = self.next_living(lost) {
                 match self.wait_for_peer(next, awaited, until) {
-                    // The caller is told of it if it is the last, though it may be back.
+                    // If it is the last process, the caller gets its loss, though it may be back.
                     Err(Error::Lost { rank, .. }) => lost = Some(rank),
                     outcome => return outcome,
                 }
@@ -195,7 +208,8 @@ impl Core {
         }
     }
 
-    /// Waits until something holds that processes bring about that are lost, or one of them is back, or all have been found lost once more since there were so many losses; whether it is one of these.
+    /// Waits for something that lost processes bring about. The wait also ends when one of them is
+    /// back, or all have been lost again since `losses`. Returns whether one of these holds.
     fn wait_for_the_silent(
         &self,
         silent: &[Rank],
@@ -214,7 +228,8 @@ impl Core {
         is_over()
     }
 
-    /// Waits until something holds that a peer brings about or that its loss ends. The peer is watched if that takes longer than a moment.
+    /// Waits until something holds that a peer brings about, or that its loss ends. The peer is
+    /// watched if that takes longer than a moment.
     pub(super) fn wait_and_watch(
         &self,
         peer: Rank,
@@ -229,7 +244,8 @@ impl Core {
         }
     }
 
-    /// The same, and the peer is watched from the beginning; whether it holds.
+    /// Waits as [`wait_and_watch`](Self::wait_and_watch), but watches the peer from the beginning.
+    /// Returns whether the condition holds.
     fn wait_watching(
         &self,
         peer: Rank,
@@ -243,13 +259,14 @@ impl Core {
         is_held
     }
 
-    /// The next process after this one that is not lost, but for one.
+    /// Returns the next process after this one that is neither lost nor `except`.
     fn next_living(&self, except: Option<Rank>) -> Option<Rank> {
         let is_living = |rank: &Rank| Some(*rank) != except && !self.dispatcher.is_lost(*rank);
         self.others().find(is_living)
     }
 
-    /// Where none is living, the processes that were not found lost since there were so many losses. Who is barred is not heard, whatever it says.
+    /// Returns the processes that were not found lost since `losses`; called if none is living.
+    /// Barred processes are left out, since their messages are refused.
     fn silent(&self, losses: u64) -> Vec<Rank> {
         let dispatcher = &self.dispatcher;
         let is_new = |rank| dispatcher.lost_since(rank, losses).is_some();
@@ -257,7 +274,7 @@ impl Core {
         self.others().filter(is_silent).collect()
     }
 
-    /// The other processes, from the next after this one.
+    /// Returns the other processes, from the next after this one.
     fn others(&self) -> impl Iterator<Item = Rank> {
         let (own, size) = (self.rank, self.dispatcher.size());
         (1..size).map(move |step| (own + step) % size)

@@ -1,4 +1,4 @@
-//! Processes that are started by the process that wants them.
+//! Processes that are started by the process that asks for them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use antiphon_runner::{Signaller, Stream};
 use super::{LastWords, NotStarted, OnEnd, SpawnRequest};
 use crate::platform::LaunchInfo;
 
-/// Starts a process that ends with this one, and writes where this one writes. `begins` gets the means
-/// to signal it, before it can have ended.
+/// Starts a process that ends with this one, and writes where this one writes. `begins` gets the
+/// means to signal it, before it can have ended.
 pub(crate) fn start_here(
     request: &SpawnRequest,
     info: &LaunchInfo,
@@ -23,7 +23,7 @@ pub(crate) fn start_here(
     let follower = std::thread::Builder::new().name(format!("panda output {rank}"));
     let followed = follower.spawn(move || {
         let mut words = LastWords::default();
-        // Whoever reads our output may have seen enough: that is no fault of the process.
+        // The reader of our output may have closed it. The process is not to blame for that.
         let ended = process.to_end(|stream, bytes| match stream {
             Stream::Output => {
                 let mut output = std::io::stdout().lock();

@@ -1,17 +1,24 @@
-//! Who starts processes for a session that runs: whoever started the session, if it [holds](Starter::hold) a starter, else the process that wants them.
+//! Starting processes for a running session. The session's launcher does it if it
+//! [holds](Starter::hold) a starter. Otherwise the process that asks does it itself.
 //!
-//! `antiphon launch` holds one while a session runs, so that what is spawned is its child as all others are: its output is marked, its end is told, it does not outlive the
-//! command, and it may outlive the process that wanted it. Under no launch a spawned process is a child of its spawner, writes where that writes, and ends with it.
+//! `antiphon launch` holds a starter while a session runs, so that spawned processes are its
+//! children like all others. Their output is marked, their end is reported, they do not outlive the
+//! command, and they may outlive their spawner. Without a launcher a spawned process is a child of
+//! its spawner, writes where that writes, and ends with it.
 //!
-//! A request is one connection. Its ends prove to each other that they know the session's secret. It says
-//! [what to start](SpawnRequest); ends of processes come back until it says which are kept. A connection
-//! that closes before that takes all of them back. Or it says whom to signal, and is told whether that was
+//! A request is one connection. Its ends prove to each other that they know the session's secret.
+//!
+//! To spawn, the client sends [what to start](SpawnRequest), and the starter reports when that is
+//! done. Then the client sends the ranks that are kept. Reports of ends come back until the
+//! connection closes. If it closes before the kept ranks were sent, all processes are ended.
+//!
+//! To signal, the client sends the rank and the signal, and the starter reports whether it was
 //! done.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -32,36 +39,38 @@ pub(crate) use here::start_here;
 pub(crate) use spawn_request::Request;
 pub use spawn_request::{SpawnRequest, is_this_host};
 
-/// How long a process may take to say what it wants.
+/// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is said of a process.
+/// A report about a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// It could not be started or signalled, and why.
     Failed(Rank, String),
-    /// It has ended: how, and the last that it wrote to its standard error.
+    /// It has ended: how, and the last bytes that it wrote to its standard error.
     Ended(Rank, String, String),
-    /// It was sent the signal.
+    /// All processes that could be started have been.
+    AllStarted,
+    /// The signal was sent.
     Signalled,
 }
 
-/// The processes that are to be kept: said when it is known which have joined.
+/// The processes that are kept: sent when it is known which have joined.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Keep(pub Vec<Rank>);
 
-/// Called when a process has ended, with the last that it wrote to its standard error.
+/// Called when a process has ended, with the last bytes that it wrote to its standard error.
 pub type OnEnd = Box<dyn FnOnce(&End, &str) + Send>;
 
 /// Why a process was not started, or not signalled.
 pub type NotStarted = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a starter can do with processes of its session.
+/// The operations of a starter on processes of its session.
 pub trait Processes: Send + Sync {
-    /// Starts what a request says as one of its ranks, and says how it may be signalled.
+    /// Starts the requested program as one of its ranks, and returns how to signal it.
     ///
     /// # Errors
-    /// Why not, in words with the place and the mend.
+    /// The process cannot be started. The error says why and where, and how to fix it.
     fn start(
         &self,
         request: &SpawnRequest,
@@ -69,8 +78,8 @@ pub trait Processes: Send + Sync {
         on_end: OnEnd,
     ) -> Result<Arc<Signaller>, NotStarted>;
 
-    /// Sends a signal to the process group of a process that was started, and never to another process
-    /// that has its number since.
+    /// Sends a signal to the process group of a process that was started. It never signals another
+    /// process that has since got its number.
     ///
     /// # Errors
     /// The process has ended, or was not started here.
@@ -82,13 +91,13 @@ pub trait Processes: Send + Sync {
 pub struct Signal(i32);
 
 impl Signal {
-    /// Hangs up; to many programs it says to read their settings again.
+    /// Hangs up. Many programs read their settings again.
     pub const HUP: Self = Self(libc::SIGHUP);
     /// Interrupts, as Ctrl-C does.
     pub const INT: Self = Self(libc::SIGINT);
     /// Ends a process with a core dump.
     pub const QUIT: Self = Self(libc::SIGQUIT);
-    /// Kills a process, which cannot keep that from happening.
+    /// Kills a process, which cannot prevent it.
     pub const KILL: Self = Self(libc::SIGKILL);
     /// Means what the program says.
     pub const USR1: Self = Self(libc::SIGUSR1);
@@ -96,14 +105,14 @@ impl Signal {
     pub const USR2: Self = Self(libc::SIGUSR2);
     /// Asks a process to end.
     pub const TERM: Self = Self(libc::SIGTERM);
-    /// Has a stopped process go on.
+    /// Continues a stopped process.
     pub const CONT: Self = Self(libc::SIGCONT);
-    /// Stops a process, which cannot keep that from happening.
+    /// Stops a process, which cannot prevent it.
     pub const STOP: Self = Self(libc::SIGSTOP);
     /// Asks a process to stop, as Ctrl-Z does.
     pub const TSTP: Self = Self(libc::SIGTSTP);
 
-    /// The signal of a number; none if the system has no such signal.
+    /// Returns the signal with a number, or `None` if the system has no such signal.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {
         (1..=libc::SIGRTMAX())
@@ -111,7 +120,7 @@ impl Signal {
             .then_some(Self(number))
     }
 
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub fn number(self) -> i32 {
         self.0
@@ -130,7 +139,7 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// The last that a process wrote to its standard error.
+/// The last bytes that a process wrote to its standard error.
 #[derive(Debug, Default)]
 pub struct LastWords(Vec<u8>);
 
@@ -138,7 +147,7 @@ impl LastWords {
     /// Bytes that are kept.
     const MOST: usize = 2048;
 
-    /// Takes what the process writes.
+    /// Adds bytes that the process wrote.
     pub fn push(&mut self, bytes: &[u8]) {
         let bytes = &bytes[bytes.len().saturating_sub(Self::MOST)..];
         let excess = (self.0.len() + bytes.len()).saturating_sub(Self::MOST);
@@ -146,27 +155,27 @@ impl LastWords {
         self.0.extend_from_slice(bytes);
     }
 
-    /// What is kept, as text.
+    /// Returns the kept bytes as text.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 }
 
-/// A place where the processes of a session have more of them started; it ends when this is dropped.
+/// A server that starts more processes of a session. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Starter {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
 }
 
-/// What a starter goes by.
+/// The state of a starter.
 struct Dispatcher {
     secret: Secret,
     processes: Arc<dyn Processes>,
-    /// A request that was overheard and is said again has nobody started.
+    /// Ranks that were started, so that a replayed request starts no process again.
     were_started: Mutex<BTreeSet<Rank>>,
-    /// Nor signalled.
+    /// Numbers of signal requests that were served, so that a replayed one has no effect.
     were_sent: Mutex<HashSet<u128>>,
 }
 
@@ -174,13 +183,13 @@ impl Starter {
     /// Holds a starter at an address of this host for the processes that know the secret.
     ///
     /// # Errors
-    /// The address is none of this host's, no port or thread is left.
+    /// The address is none of this host's, or no port or thread is left.
     pub fn hold(
         address: IpAddr,
         secret: Secret,
         processes: Arc<dyn Processes>,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind((address, 0))?;
+        let listener = acceptor::listen((address, 0).into())?;
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
@@ -206,9 +215,9 @@ impl Starter {
                     };
                     let stream = Arc::new(stream);
                     acceptor.admit(&stream);
-                    // Without a thread the asker sees its connection close.
+                    // Without a thread the client sees its connection close.
                     let _ = std::thread::Builder::new().spawn(move || {
-                        if acceptor.knows(&stream) {
+                        if acceptor.caller(&stream).is_some() {
                             let _ = dispatcher.serve(&stream);
                         }
                     });
@@ -217,7 +226,8 @@ impl Starter {
         Ok(Self { address, is_over })
     }
 
-    /// Where it listens, for [`LaunchInfo::starter`](crate::platform::LaunchInfo::starter) of the session's processes.
+    /// Returns its address, for [`LaunchInfo::starter`](crate::platform::LaunchInfo::starter) of
+    /// the session's processes.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.to_string()
@@ -231,7 +241,7 @@ impl Drop for Starter {
     }
 }
 
-/// Connects to the starter at an address, which proves to be this session's.
+/// Connects to the starter at an address, which must prove that it is this session's.
 pub(crate) fn reach(address: &str, (secret, own): (Secret, Rank)) -> io::Result<TcpStream> {
     let purpose = Purpose::Starter;
     let stream = handshake::connect(address, secret, purpose, own, PATIENCE)?;
@@ -266,7 +276,7 @@ impl Dispatcher {
         stream.set_read_timeout(None)?;
         let answers = Arc::new(Mutex::new(stream.try_clone()?));
         let tell = {
-            // Once it is known which are kept nobody wants to hear of ends.
+            // Once the client has hung up, no reports of ends are needed.
             let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
             move |report: Report| {
                 if let Some(answers) = answers.upgrade() {
@@ -281,8 +291,11 @@ impl Dispatcher {
             },
             &tell,
         );
+        tell(Report::AllStarted);
         let kept = read::<Keep>(&mut stream).map_or_else(|_| Vec::new(), |keep| keep.0);
         started.kill_all_but(&kept);
+        // The client sends nothing more. The read ends when it hangs up.
+        let _ = read::<Keep>(&mut stream);
         Ok(())
     }
 }
@@ -290,7 +303,7 @@ impl Dispatcher {
 /// Asks the starter at an address to signal a process.
 ///
 /// # Errors
-/// The starter cannot be reached. The inner one: why the process was not signalled.
+/// The starter cannot be reached. The inner error says why the process was not signalled.
 pub(crate) fn ask_to_signal(
     address: &str,
     (secret, own): (Secret, Rank),
@@ -310,10 +323,11 @@ pub(crate) fn ask_to_signal(
     Ok(match read::<Report>(&mut stream)? {
         Report::Signalled => Ok(()),
         Report::Failed(_, why) | Report::Ended(_, why, _) => Err(why),
+        Report::AllStarted => Err("the starter answers another question".into()),
     })
 }
 
-/// Processes that may be taken back.
+/// Started processes that may still be ended again.
 pub(crate) struct Started(Vec<(Rank, Arc<Signaller>)>);
 
 impl Started {
@@ -325,7 +339,7 @@ impl Started {
 }
 
 impl SpawnRequest {
-    /// Starts the processes; says of each that fails or ends.
+    /// Starts the processes, and reports each that fails or ends.
     pub(crate) fn carry_out(
         &self,
         start: impl Fn(Rank, OnEnd) -> Result<Arc<Signaller>, NotStarted>,

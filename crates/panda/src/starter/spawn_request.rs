@@ -1,7 +1,9 @@
-//! What a process asks of its session's starter, and how it is said over a connection.
+//! A request of a process to its session's starter, and its encoding.
 //!
-//! A request goes as it is, so all but the session's secret can be overheard where a session has several hosts, as what its processes say to each other over `tcp` and `udp` can. It is
-//! sealed with the secret: who takes a connection over that has been proven to be of the session can have nothing started.
+//! A request is not encrypted. In a session of several hosts, an eavesdropper can read all of it
+//! except the session's secret, as with messages over `tcp` and `udp`. So only listed environment
+//! variables leave a host, and those that the program sets itself. The request is sealed with the
+//! secret: an attacker who takes over an authenticated connection cannot start anything.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -15,37 +17,38 @@ use super::{NotStarted, Signal};
 use crate::platform::bootstrap::{read, write};
 use crate::platform::{LaunchInfo, Mpi, Platform, Rank, Secret};
 
-/// A program that is to be started as more processes of a session.
+/// A program to start as more processes of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SpawnRequest {
-    /// The program: a path from the root, or a name that is looked for.
+    /// The program: an absolute path, or a name that is looked up.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Where it starts.
+    /// The directory in which it starts.
     pub directory: PathBuf,
-    /// Its environment, to which the variables of its launch info come.
+    /// Its environment. The variables of its launch info are added to it.
     pub environment: Vec<(OsString, OsString)>,
-    /// Which processes of the session they become.
+    /// The ranks that the processes get.
     pub ranks: Vec<Rank>,
-    /// Who wants them.
+    /// The process that asks for them.
     pub parent: Rank,
-    /// The host that they are wanted on, as the spawner names it; else it is the spawner's.
+    /// The host to start them on, as the spawner names it; if `None`, the spawner's.
     pub host: Option<String>,
     /// The address of the spawner's host, if the session has several.
     pub address: Option<IpAddr>,
-    /// Where they have more started.
+    /// The starter that they use themselves.
     pub starter: Option<String>,
 }
 
-/// What a process asks of its session's starter.
+/// A request of a process to its session's starter.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
     Spawn(SpawnRequest),
     Signal {
         rank: Rank,
         signal: Signal,
-        /// Differs each time, so that a request that is overheard and said again has no effect.
+        /// Differs for each request, so that a recorded request has no effect when it is sent
+        /// again.
         number: u128,
     },
 }
@@ -58,7 +61,7 @@ struct Sealed {
 }
 
 impl SpawnRequest {
-    /// The program with its environment, for a process of this host.
+    /// Returns the program with its environment, for a process of this host.
     #[must_use]
     pub fn program(&self, info: &LaunchInfo) -> Program {
         let environment = self.environment.iter();
@@ -73,7 +76,7 @@ impl SpawnRequest {
     /// Starts the program as a process of this host.
     ///
     /// # Errors
-    /// What this host lacks, with the mend.
+    /// This host lacks something. The error says what, and how to fix it.
     pub fn start(&self, info: &LaunchInfo) -> Result<Forwarding, NotStarted> {
         if !self.directory.is_dir() {
             let directory = self.directory.display();
@@ -83,17 +86,17 @@ impl SpawnRequest {
             .into());
         }
         self.program(info).forward(false).map_err(|error| {
-            let mend = match error {
+            let help = match error {
                 Error::Missing { .. } => {
                     ": check its name, give its path, or put its directory into PATH"
                 }
                 _ => "",
             };
-            format!("on this host {error}{mend}").into()
+            format!("on this host {error}{help}").into()
         })
     }
 
-    /// Checks that the request is for this host, where nobody can start processes on others.
+    /// Checks that the request is for this host, where no process can start others elsewhere.
     pub(crate) fn stays_here(&self, platform: &str) -> Result<(), NotStarted> {
         match &self.host {
             Some(host) if !is_this_host(host) => Err(match platform == Mpi::NAME {
@@ -110,7 +113,7 @@ impl SpawnRequest {
     }
 }
 
-/// Whether a name is this host's own.
+/// Returns whether a name is this host's own.
 #[must_use]
 pub fn is_this_host(name: &str) -> bool {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname");
@@ -126,7 +129,7 @@ impl Request {
 
     pub(super) fn receive(secret: Secret, stream: &mut impl Read) -> io::Result<Self> {
         let sealed: Sealed = read(stream)?;
-        // Comparing takes a time that does not depend on where they differ.
+        // The comparison takes the same time wherever the bytes differ.
         if seal(secret, &sealed.request) != sealed.seal {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -135,7 +138,7 @@ impl Request {
 }
 
 fn seal(secret: Secret, request: &[u8]) -> blake3::Hash {
-    let key = blake3::derive_key("antiphon panda: a request", &secret.0);
+    let key = secret.derive("antiphon panda: a request");
     blake3::keyed_hash(&key, request)
 }
 

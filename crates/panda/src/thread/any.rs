@@ -1,4 +1,5 @@
-//! Threads of either kind behind `fiber`'s interface, so that its mutexes and conditions serve both at once: an upcall on the session's progress thread may wake a fiber.
+//! Threads of either kind behind `fiber`'s interface, so that its mutexes and conditions serve
+//! both. An upcall on the session's progress thread may wake a fiber.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,11 +16,11 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::hook;
 use crate::session::{WaitsFor, upcall};
 
-/// Threads of either kind: the caller is a fiber if it runs on one, else a thread of the system.
+/// Threads of either kind: the caller is a fiber if it runs on one, else an OS thread.
 #[derive(Debug, Clone, Copy)]
 pub struct AnyThreads;
 
-/// Which thread of this process one is.
+/// Identity of a thread of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id(Kind);
 
@@ -30,7 +31,7 @@ enum Kind {
 }
 
 impl Id {
-    /// The caller's.
+    /// Returns the caller's identity.
     #[must_use]
     pub fn current() -> Self {
         Self(match ManyServers::is_caller() {
@@ -40,11 +41,11 @@ impl Id {
     }
 }
 
-/// Where a thread sleeps until it is woken, by whoever it may be.
+/// The place where a thread sleeps until any other thread wakes it.
 #[derive(Debug)]
 pub struct Parker {
     whose: Id,
-    /// What else than the session it waits for, where it does.
+    /// Other object than the session for which the thread waits, if there is one.
     wait: Option<Wait>,
     state: Mutex<State>,
     changed: Condvar,
@@ -53,30 +54,32 @@ pub struct Parker {
 #[derive(Debug, Default)]
 struct State {
     is_woken: bool,
-    /// How the fiber that sleeps here is woken.
+    /// Waker of the fiber that sleeps here.
     waker: Option<Waker>,
 }
 
 thread_local! {
-    /// The parker that the caller lined up in, between that and its parking: nothing switches there.
+    /// The parker that the caller has put into a wait queue, until it parks. The caller does not
+    /// switch in between.
     static ENQUEUED: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
 }
 
-// Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+// Not inlined: a fiber that moves to another OS thread would otherwise keep that thread-local's old
+// address.
 #[inline(never)]
 fn enqueued(parker: Option<Arc<Parker>>) -> Option<Arc<Parker>> {
     ENQUEUED.replace(parker)
 }
 
 thread_local! {
-    /// Whether the caller has woken or started a thread of the system, which may need its processor.
+    /// Whether the caller has woken or started an OS thread, which may need its processor.
     static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Threads of the system that were woken or started, and have run since.
+/// Number of OS threads that were woken or started, and have run since.
 static RISEN: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the caller has woken or started a thread of the system since this was asked last.
+/// Returns whether the caller has woken or started an OS thread since the last call.
 // Not inlined, for the reason above.
 #[inline(never)]
 pub fn has_woken_one() -> bool {
@@ -88,12 +91,12 @@ pub fn note_woken() {
     HAS_WOKEN.set(true);
 }
 
-/// The caller is a thread of the system that was woken or started.
+/// Notes that the caller is an OS thread that was just woken or started.
 pub fn note_risen() {
     RISEN.fetch_add(1, Relaxed);
 }
 
-/// How many have run since they were woken or started.
+/// Returns how many threads have run since they were woken or started.
 pub fn risen() -> u32 {
     RISEN.load(Relaxed)
 }
@@ -101,7 +104,7 @@ pub fn risen() -> u32 {
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Parker {
-    /// A parker of the caller's, for one sleep.
+    /// Makes a parker of the caller's, for one sleep.
     pub fn new(wait: Option<Wait>) -> Arc<Self> {
         Arc::new(Self {
             whose: Id::current(),
@@ -111,7 +114,7 @@ impl Parker {
         })
     }
 
-    /// Whether it is a fiber's.
+    /// Returns whether it is a fiber's parker.
     pub fn is_fibers(&self) -> bool {
         matches!(self.whose.0, Kind::Fiber(_))
     }
@@ -132,19 +135,20 @@ impl Parker {
         }
     }
 
-    /// Whether it was woken.
+    /// Returns whether it was woken.
     #[cfg(test)]
     pub fn is_woken(&self) -> bool {
         self.state.lock().is_woken
     }
 
-    /// Blocks the caller, whose parker it is, until it is woken, or until a time at most. Other fibers run meanwhile.
+    /// Blocks the caller, whose parker it is, until another thread wakes it or `until` has passed.
+    /// Other fibers run meanwhile.
     pub fn sleep(&self, until: Option<Instant>) {
         let what = self.wait.map_or(WaitsFor::Time, WaitsFor::Thread);
         self.sleep_for(what, until);
     }
 
-    /// The same, and reports can say what for.
+    /// Does the same as [`sleep`](Self::sleep), and tells reports what the caller waits for.
     pub fn sleep_for(&self, what: WaitsFor, until: Option<Instant>) {
         match self.is_fibers() {
             true => upcall::set_aside(|| self.sleep_as_fiber(what, until)),
@@ -186,7 +190,8 @@ impl Parker {
     }
 }
 
-/// Parkers stand in queues of a mutex or a condition; a queue holds its own reference until its thread has been taken from it.
+/// Parkers stand in the queues of mutexes and conditions. A queue keeps its own reference until the
+/// thread has been taken from it.
 impl Threads for AnyThreads {
     type Lock<V> = Mutex<V>;
     type WaitQueue = VecDeque<Arc<Parker>>;
@@ -210,6 +215,10 @@ impl Threads for AnyThreads {
         let whose = Id::current();
         let place = queue.iter().position(|parker| parker.whose == whose);
         place.and_then(|place| queue.remove(place)).is_some()
+    }
+
+    fn waiting(queue: &mut Self::WaitQueue) -> usize {
+        queue.len()
     }
 
     fn dequeue(queue: &mut Self::WaitQueue) -> Option<Arc<Parker>> {
@@ -245,7 +254,7 @@ impl Threads for AnyThreads {
     }
 
     fn now() -> Duration {
-        // First: it is before any other time.
+        // `START` is read first, so that it precedes every other time.
         let start = *START;
         now() - start
     }
@@ -257,7 +266,7 @@ impl Threads for AnyThreads {
     }
 }
 
-/// The time by the clock that waits go by: the machine's, or in a simulation the simulated network's.
+/// Returns the time by the clock of waits: the machine's, or in a simulation the simulated one.
 #[must_use]
 pub fn now() -> Instant {
     hook::runtime().map_or_else(Instant::now, |runtime| runtime.now())
@@ -289,7 +298,7 @@ mod tests {
         });
         assert!(has_woken_one() && !has_woken_one());
         let before = risen();
-        // Some of these find it asleep.
+        // Some of these calls find it asleep.
         while !has_woken_one() {
             std::thread::sleep(Duration::from_millis(1));
             shared.0.v();

@@ -1,8 +1,11 @@
-//! Threads and what they synchronize by: fibers, or threads of the operating system. A program chooses at its start and is written once.
+//! Threads and what they synchronize by: fibers, or threads of the operating system. A program
+//! chooses at its start and is written once.
 //!
-//! After Rühl et al. (1996), table 1: create, exit, join, yield, self, set priority; mutexes with lock, trylock, unlock; condition variables with wait, timed wait,
-//! signal, broadcast. A fiber that waits, for a mutex as for a reply, leaves its processor to the others. Mutexes and conditions serve both kinds at once, so that an upcall,
-//! which may run on a thread of the session's, wakes a fiber.
+//! After Rühl et al. (1996), table 1: create, exit, join, yield, self, set priority; mutexes with
+//! lock, trylock, unlock; condition variables with wait, timed wait, signal, broadcast. A fiber
+//! that waits, for a mutex as for a reply, leaves its processor to the others. Mutexes and
+//! conditions serve both kinds at once, so that an upcall, which may run on a thread of the
+//! session's, wakes a fiber.
 //!
 //! ```
 //! use antiphon_panda::thread::{self, Condition, Mutex, Threads};
@@ -35,6 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_fiber::{ManyServers, Run, RunError, StackError, Threads as _};
+use antiphon_runner::limit_of;
 
 use crate::hook;
 
@@ -54,38 +58,41 @@ pub type MutexGuard<'a, V> = antiphon_fiber::MutexGuard<'a, AnyThreads, V>;
 pub type Condition = antiphon_fiber::Condition<AnyThreads>;
 /// A counting semaphore.
 pub type Semaphore = antiphon_fiber::Semaphore<AnyThreads>;
-/// Lets threads of this process go on when so many have come; between processes it is [`Communicator::barrier`](crate::Communicator::barrier).
+/// A barrier for threads of this process, which go on when a given number has come. Between
+/// processes, [`Communicator::barrier`](crate::Communicator::barrier) does the same.
 pub type Barrier = antiphon_fiber::Barrier<AnyThreads>;
-/// What a thread that panicked left.
+/// The panic that a thread left.
 pub type Panic = antiphon_fiber::Panic;
 
-/// Bytes of a fiber's stack: decoding and formatted output in a debug build fit many times over, and only pages that are touched are memory.
+/// Size of a fiber's stack in bytes. Decoding and formatted output in a debug build fit many times
+/// over. Only touched pages take memory.
 pub(crate) const STACK_BYTES: usize = 256 << 10;
 
-/// What a program's threads are.
+/// The kind of a program's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Threads {
     /// Threads of the operating system.
     #[default]
     System,
-    /// Fibers on one processor: a switch costs nanoseconds, and one runs until it waits or yields.
+    /// Fibers on one processor. A switch costs nanoseconds; a fiber runs until it waits or yields.
     Fibers,
 }
 
-/// Why there is no thread, or no more.
+/// Reason why a thread cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ThreadError {
     /// Fibers cannot run.
     #[error("fibers cannot be started: {0}")]
     Run(#[from] RunError),
-    /// No stack for a fiber.
+    /// There is no memory for a fiber's stack.
     #[error(transparent)]
     Stack(#[from] StackError),
-    /// The system starts no more.
-    #[error("the system starts no more threads (see `ulimit -u`): {0}")]
+    /// The system starts no more threads.
+    #[error("the system starts no more threads: {}{}", .0, limit_of(.0))]
     System(#[source] std::io::Error),
-    /// All fibers that were left wait for each other by `antiphon-fiber`'s own means. A wait by these here may be ended from outside, by an upcall or a thread of the system, so
-    /// nobody can tell that it is for ever.
+    /// All remaining fibers wait for each other by `antiphon-fiber`'s own means. A wait by the
+    /// means of this module may be ended from outside, by an upcall or an OS thread. So nothing can
+    /// tell that it lasts for ever.
     #[error("the first fiber waits for ever: {0}")]
     Deadlock(String),
 }
@@ -110,16 +117,20 @@ pub fn run<T: Send + 'static>(
     }
 }
 
-/// Runs a program on fibers that share so many processors.
+/// Runs a program on fibers that share a number of processors.
 ///
 /// # Safety
-/// No thread of the program keeps over a wait or a yield what belongs to an OS thread: a reference to a thread-local, a guard of a lock of the system's. It may go on on
-/// another. (With one processor, as [`run`] has it, it does not.)
+///
+/// No thread of the program keeps what belongs to an OS thread over a wait or a yield, since it may
+/// go on on another OS thread. Examples are a reference to a thread-local and a guard of a system
+/// lock. (On one processor, as in [`run`], it stays.)
 ///
 /// # Errors
+///
 /// Fibers cannot be started, or wait for each other.
 ///
 /// # Panics
+///
 /// The program did.
 pub unsafe fn run_on<T: Send + 'static>(
     processors: NonZeroUsize,
@@ -128,7 +139,7 @@ pub unsafe fn run_on<T: Send + 'static>(
     let value = Arc::new(parking_lot::Mutex::new(None));
     let left = value.clone();
     let main = Box::new(move || *left.lock() = Some(start::caught(main)));
-    // SAFETY: the caller answers for it.
+    // SAFETY: the caller of `run_on` makes the same promise.
     unsafe { run_to_its_end(processors, main) }?;
     let value = value.lock().take();
     match value.expect("the first fiber has ended") {
@@ -137,16 +148,17 @@ pub unsafe fn run_on<T: Send + 'static>(
     }
 }
 
-/// What is the same whatever the program does and returns.
+/// Runs the part of `run_on` that does not depend on the program's types.
 ///
 /// # Safety
+///
 /// As for [`run_on`].
 unsafe fn run_to_its_end(
     processors: NonZeroUsize,
     main: Box<dyn FnOnce() + Send>,
 ) -> Result<(), ThreadError> {
     let run = Run::many(processors).stack_bytes(STACK_BYTES);
-    // SAFETY: the caller answers for it.
+    // SAFETY: the caller of `run_to_its_end` makes the same promise.
     let outcome = unsafe { run.start(main) }?;
     match outcome.value {
         Some(Ok(())) => Ok(()),
@@ -161,7 +173,7 @@ unsafe fn run_to_its_end(
     }
 }
 
-/// Lets another thread that is ready run.
+/// Lets another ready thread run.
 pub fn yield_now() {
     AnyThreads::yield_now();
 }
@@ -173,32 +185,36 @@ pub fn sleep(time: Duration) {
     AnyThreads::sleep(time);
 }
 
-/// Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile.
+/// Runs a call that blocks in the system, such as a read. Other fibers of the processor go on
+/// meanwhile.
 #[track_caller]
 pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     crate::session::upcall::should_not_wait(std::panic::Location::caller());
-    // In a simulation no time passes meanwhile, and what else ran would not be the same each time.
+    // In a simulation no time passes meanwhile. Other fibers would run in an order that differs
+    // from run to run.
     match ManyServers::is_caller() && hook::runtime().is_none() {
         true => ManyServers::blocking(call),
         false => call(),
     }
 }
 
-/// The caller: *self* of the paper's table.
+/// Returns the caller's identity: *self* of the paper's table.
 #[must_use]
 pub fn current() -> Id {
     Id::current()
 }
 
-/// Sets the caller's priority; whether it took hold. 0 is usual, greater runs first. Among fibers of one processor it is exact: one that is ready never waits for one of lower
-/// priority, once that waits or yields. For threads of the system it is a hint, the *nice* value of the opposite sign within −20 … 19: it shifts shares of processor
-/// time, and to raise it takes a privilege.
+/// Sets the caller's priority, and returns whether it took hold. 0 is usual; greater runs first.
+///
+/// Among fibers of one processor it is exact. A ready fiber never waits for one of lower priority,
+/// once that one waits or yields. For OS threads it is a hint: the *nice* value of the opposite
+/// sign, within −20 … 19. That shifts shares of processor time, and raising it takes a privilege.
 pub fn set_priority(priority: i32) -> bool {
     if ManyServers::is_caller() {
         ManyServers::set_priority(priority);
         return true;
     }
     let nice = priority.saturating_neg().clamp(-20, 19);
-    // Linux keeps it for each thread; with no process number given it is the caller's.
+    // Linux keeps the value for each thread. With no process number it is the caller's.
     rustix::process::setpriority_process(None, nice).is_ok()
 }

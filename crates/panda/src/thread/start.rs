@@ -10,7 +10,7 @@ use super::any::{note_risen, note_woken};
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
 use crate::hook;
 
-/// What is to be started.
+/// The settings of a thread to start.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     name: Option<String>,
@@ -22,27 +22,29 @@ pub struct Handle<T> {
     packet: Arc<Packet<T>>,
 }
 
-/// Where a thread leaves its result.
+/// The place where a thread leaves its result.
 struct Packet<T> {
     result: Mutex<Option<Result<T, Panic>>>,
     has_ended: Condition,
 }
 
-/// What unwinds a thread that ends early.
+/// The payload that unwinds a thread that ends early.
 struct Exit<T>(T);
 
-/// Starts a thread: a fiber if the caller is one, else a thread of the system.
+/// Starts a thread: a fiber if the caller is one, else an OS thread.
 ///
 /// # Errors
-/// There is no memory for its stack, or the system starts no more.
+///
+/// There is no memory for its stack, or the system starts no more threads.
 pub fn spawn<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Handle<T>, ThreadError> {
     Builder::default().spawn(body)
 }
 
-/// Ends the calling thread early, with a value of the type that it was to return: what it owns is dropped, as at the end of its functions. A program that is built with
-/// `panic = "abort"` cannot do this, and ends.
+/// Ends the calling thread early, with a value of the type that it was to return. Its values are
+/// dropped, as at the end of its functions. A program built with `panic = "abort"` cannot do this,
+/// and aborts.
 pub fn exit<T: Send + 'static>(value: T) -> ! {
     resume_unwind(Box::new(Exit(value)))
 }
@@ -54,29 +56,30 @@ pub fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
 }
 
 impl Builder {
-    /// A thread like others.
+    /// Makes the settings of a usual thread.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Its name, for debuggers and reports.
+    /// Sets its name, for debuggers and reports.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Its priority: see [`set_priority`].
+    /// Sets its priority: see [`set_priority`].
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Starts it.
+    /// Starts the thread.
     ///
     /// # Errors
+    ///
     /// As [`spawn`].
     pub fn spawn<T: Send + 'static>(
         self,
@@ -95,7 +98,8 @@ impl Builder {
         Ok(Handle { packet })
     }
 
-    /// What is the same whatever the thread does: in one piece, lest each thread of a program be compiled with all of it.
+    /// Starts the thread, without depending on its types. So this code is compiled once, and not
+    /// for each thread of a program.
     fn launch(self, run: Box<dyn FnOnce() + Send>) -> Result<(), ThreadError> {
         if ManyServers::is_caller() {
             let builder = FiberBuilder {
@@ -105,7 +109,8 @@ impl Builder {
             };
             match hook::runtime() {
                 Some(runtime) => runtime.spawn(builder, run)?,
-                // SAFETY: whoever started several servers answered for its threads: see `run_on`.
+                // SAFETY: the caller of `run_on`, which started several servers, vouches for its
+                // threads.
                 None => drop(unsafe { ManyServers::spawn(builder, run) }?),
             }
         } else {
@@ -130,7 +135,8 @@ impl<T> Handle<T> {
     /// Waits until the thread has ended, and takes its result.
     ///
     /// # Errors
-    /// What it panicked with.
+    ///
+    /// The thread's panic.
     #[track_caller]
     pub fn join(self) -> Result<T, Panic> {
         let mut result = self.packet.result.lock();
@@ -142,7 +148,7 @@ impl<T> Handle<T> {
         }
     }
 
-    /// Whether it has ended.
+    /// Returns whether the thread has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.packet.result.lock().is_some()

@@ -1,4 +1,4 @@
-//! Counts what this executable allocates, once a test asks for it.
+//! Counts of this executable's allocations, once a test asks for them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
@@ -11,7 +11,8 @@ static IS_PROCESS_COUNTED: AtomicBool = AtomicBool::new(false);
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: the system's allocator does the work. The counters are atomics, so counting never allocates.
+// SAFETY: the system's allocator does the work. The counters are atomics, so counting never
+// allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if IS_PROCESS_COUNTED.load(Relaxed) {

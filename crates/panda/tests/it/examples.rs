@@ -1,9 +1,10 @@
-//! Examples as programs: what their executables hold, and what they cost.
+//! Examples as programs: the functions in their executables, and their cost.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Functions of the retransmission protocol in an executable, and of frames for several peers, by its symbols.
+/// Returns the functions of the retransmission protocol in an executable, and those of frames for
+/// several peers, by its symbols.
 fn retransmission(executable: &Path) -> Vec<String> {
     let listed = Command::new("nm")
         .arg("--demangle")
@@ -24,7 +25,8 @@ fn retransmission(executable: &Path) -> Vec<String> {
     symbols
         .lines()
         .filter(|line| line.contains("link::retransmit") || line.contains("link::multicast"))
-        // How values of the same shape are dropped is one function, under the name of any of them.
+        // The linker merges drop functions of values of the same shape, under the name of any of
+        // them.
         .filter(|line| !line.contains("drop_in_place<"))
         .map(str::to_string)
         .collect()
@@ -39,22 +41,23 @@ fn example(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What a platform does not need is not in the program: one over reliable platforms holds no
-/// function of the retransmission protocol, or of frames for several peers.
+/// A program contains no code for platforms that it does not use. One over reliable platforms holds
+/// no function of the retransmission protocol, or of frames for several peers.
 #[test]
 fn reliable_platforms_carry_no_retransmission() {
     let found = retransmission(&example("reliable_only"));
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The same look finds it where it is: in this executable, which has tests over datagrams.
+/// The same search finds the functions in this executable, which has tests over datagrams.
 #[test]
 fn the_look_finds_it_where_it_is() {
     let own = std::env::current_exe().expect("a running program has a path");
     assert!(!retransmission(&own).is_empty());
 }
 
-/// What an idle peer costs in memory, also one that sent a long message before: so many more of them are compared with one.
+/// Measures the memory of an idle peer, also of one that sent a long message before. It compares
+/// many idle peers with one.
 #[test]
 fn idle_peers_take_little_memory() {
     const MOST: u64 = 64 << 10;

@@ -1,5 +1,5 @@
-//! Processes of a session that a test starts from its own executable. The ignored test `member` of
-//! its module plays one of them. They say lines, and do not outlive the test.
+//! Processes of a session that a test starts from its own executable. Each runs the ignored test
+//! `member` of its module. They print lines, and do not outlive the test.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -12,16 +12,16 @@ use antiphon_panda::platform::{Bootstrap, Rank, Secret, shm, udp};
 
 use crate::process;
 
-/// Bounds what never takes so long.
+/// Bounds waits that end far sooner.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// All of them.
+/// The processes of one session.
 pub struct Members {
     processes: Vec<Member>,
     said: mpsc::Receiver<(Rank, String)>,
-    /// What was said and nobody has waited for yet.
+    /// Lines that were printed and not yet waited for.
     aside: Vec<(Rank, String)>,
-    /// Where they meet.
+    /// The bootstraps at which the processes meet.
     _bootstraps: (shm::Bootstrap, udp::Bootstrap, Bootstrap),
 }
 
@@ -56,11 +56,12 @@ impl Members {
         }
     }
 
-    /// Sends one of them a signal; returns when it has stopped or ended, if the signal says so.
+    /// Sends a signal to a member. If it is SIGSTOP or SIGKILL, waits until the member has stopped
+    /// or ended.
     pub fn signal(&mut self, rank: Rank, number: i32) {
         let process = &mut self.processes[rank as usize].process;
         let id = i32::try_from(process.id()).unwrap();
-        // SAFETY: our child, which nobody has taken leave of yet.
+        // SAFETY: it is our child, and has not been waited for.
         assert_eq!(unsafe { libc::kill(id, number) }, 0);
         match number {
             libc::SIGKILL => drop(process.wait().unwrap()),
@@ -73,18 +74,19 @@ impl Members {
         }
     }
 
-    /// Waits for the good end of one of them.
+    /// Waits until a member ends, and checks that it succeeded.
     pub fn wait_until_it_ends(&mut self, rank: Rank) {
         let ended = self.processes[rank as usize].process.wait().unwrap();
         assert!(ended.success(), "rank {rank}: {ended}");
     }
 
-    /// Gives one of them a line to read.
+    /// Writes a line to a member's standard input.
     pub fn tell(&mut self, rank: Rank, line: &str) {
         writeln!(self.processes[rank as usize].stdin, "{line}").unwrap();
     }
 
-    /// The rest of the first line of a member that has this in it. Others' lines are theirs to repeat.
+    /// Returns the rest of a member's first line that contains `beginning`. Lines of other members
+    /// are kept.
     pub fn wait_for(&mut self, rank: Rank, beginning: &str) -> String {
         let fits = |line: &(Rank, String)| line.0 == rank && line.1.contains(beginning);
         let text = |(_, line): (Rank, String)| {
@@ -143,17 +145,17 @@ fn start(
     Member { process, stdin }
 }
 
-/// Whether all threads of a process have stopped.
+/// Returns whether all threads of a process have stopped.
 fn is_stopped(id: i32) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
     tasks.flatten().all(|task| {
         let stat = std::fs::read_to_string(task.path().join("stat"));
-        // A thread that has ended since is as good.
+        // A thread that has ended since counts as stopped.
         stat.map_or(true, |stat| stat.contains(") T "))
     })
 }
 
-/// Says a line, as a member.
+/// Prints a line, as a member.
 pub fn say(line: &str) {
     println!("{line}");
     std::io::stdout().flush().unwrap();

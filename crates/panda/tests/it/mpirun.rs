@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::process;
 
-/// Runs an ignored test of a module as so many processes; `check` gets mpirun's exit code and what
-/// was written.
+/// Runs an ignored test of a module as `count` processes. `check` gets the exit code of `mpirun`
+/// and the output.
 pub fn run(module: &str, member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
     if std::env::var_os("OMPI_COMM_WORLD_RANK").is_some() {
         return;

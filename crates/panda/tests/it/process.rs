@@ -41,8 +41,8 @@ pub fn run(module: &str, test: &str) {
     assert!(has_passed, "{}: {said}", output.status);
 }
 
-/// Runs ignored tests of the calling module, each in a process of its own: they change or measure
-/// what all tests of a process share.
+/// Runs ignored tests of the calling module, each in a process of its own. They change or measure
+/// state that all tests of a process share.
 macro_rules! in_own_process {
     ($($test:ident)*) => {
         mod in_own_process {

@@ -5,16 +5,22 @@
 function startEvidence(evidence) {
   const panel = document.getElementById("evidence");
   let open = null, pinned = false;
+  // Written here, as there are thousands of them in a page.
+  for (const button of document.querySelectorAll("button.figure")) {
+    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-controls", "evidence");
+  }
 
   function show(button) {
     if (open && open !== button) open.setAttribute("aria-expanded", "false");
     open = button;
     button.setAttribute("aria-expanded", "true");
-    const facts = evidence.figures[Number(button.dataset.evidence)] || [];
+    const [names, texts] = evidence.figures[Number(button.dataset.evidence)];
     const list = element("dl");
-    for (const [label, text] of facts) {
-      list.append(element("div", {}, element("dt", {}, evidence.labels[label]), element("dd", {}, text)));
-    }
+    texts.forEach((text, index) => {
+      const whole = typeof text === "number" ? evidence.texts[text] : text;
+      list.append(element("div", {}, element("dt", {}, evidence.labels[names][index]), element("dd", {}, whole)));
+    });
     const close = element("button", { type: "button", "aria-label": "Close" }, "×");
     close.addEventListener("click", hide);
     panel.replaceChildren(...(pinned ? [close] : []), list);
@@ -98,12 +104,57 @@ function startContents() {
   for (const section of document.querySelectorAll("main > section")) observer.observe(section);
 }
 
-function start() {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  document.querySelectorAll("figure.plot").forEach((figure) => {
-    const index = Number(figure.dataset.plot);
-    startPlot(figure, data.plots[index], index);
+// Without scripts, and on paper, what can be folded is open: so it is written, and folded here.
+function startFolds() {
+  for (const fold of document.querySelectorAll("details[data-folds]")) fold.open = false;
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details[data-folds]:not([open])")];
+    for (const fold of opened) fold.open = true;
   });
+  addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+    opened = [];
+  });
+}
+
+// A link into a fold opens it.
+function startLinks() {
+  const show = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", show);
+  show();
+  return show;
+}
+
+// Plots are drawn a few at a time, so that the first screen need not wait for them; all at once for paper.
+function startPlots(plots, done) {
+  const waiting = [...document.querySelectorAll("figure.plot")];
+  const draw = (until) => {
+    while (waiting.length && performance.now() < until) {
+      const figure = waiting.shift(), index = Number(figure.dataset.plot);
+      startPlot(figure, plots[index], index);
+    }
+  };
+  const step = () => {
+    draw(performance.now() + 30);
+    if (waiting.length) return setTimeout(step, 0);
+    document.documentElement.dataset.drawn = "all";
+    done();
+  };
+  addEventListener("beforeprint", () => draw(Infinity));
+  step();
+}
+
+function start() {
+  startFolds();
+  const show = startLinks();
+  const data = JSON.parse(document.getElementById("data").textContent);
+  startPlots(data.plots, show);
   startEvidence(data.evidence);
   document.querySelectorAll(".scroll").forEach(startFilter);
   startContents();

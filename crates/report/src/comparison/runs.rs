@@ -1,14 +1,17 @@
-//! From two stored runs, as the laboratory compares them.
+//! Comparison of two stored runs, by the laboratory's judgement.
 
 use super::{Comparison, ComparisonRow, Side, Verdict};
 use crate::compose::view::{RunColumn, View};
 use crate::layout::Layout;
-use antiphon_lab::{Apart, ComparisonRow as LabRow, Identity, Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{Basis, ComparisonSettings, Interval};
+use antiphon_lab::{
+    Apart, ComparisonRow as LabRow, Identity, LoadRound, Outcome, ResultRecord, RunRecord,
+};
+use antiphon_measure::{Basis, ComparisonSettings, Interval, run_time_ns};
 
 impl Comparison {
-    /// The comparison of two runs whose `rows` the laboratory has judged by `settings`
-    /// ([`antiphon_lab::compare_runs`]). Groups and labels are those of A's suite, if that can be read.
+    /// Creates the comparison of two runs from `rows` that the laboratory has judged by `settings`
+    /// ([`antiphon_lab::compare_runs`]). Groups and labels are those of A's suite, if that can be
+    /// read.
     pub fn of_runs(
         a: &RunRecord,
         b: &RunRecord,
@@ -61,28 +64,29 @@ fn side(run: &RunRecord) -> Side {
 
 fn row(view: &View, b: &RunRecord, found: &LabRow) -> ComparisonRow {
     let identity = found.a.as_ref().or(found.b.as_ref());
-    let compared = found.comparison.as_ref();
+    let group = identity.map_or(String::new(), |identity| group(view, identity));
+    let label = identity.map_or(String::new(), |identity| label(view, identity, found));
+    let of = |run, identity: &Option<Identity>| cost(run, identity.as_ref()?);
+    let row = ComparisonRow {
+        before_ns: of(view.run, &found.a),
+        after_ns: of(b, &found.b),
+        ..ComparisonRow::without(group, label, String::new())
+    };
+    let Some(compared) = &found.comparison else {
+        return row.noted([found.why_not.clone()]);
+    };
+    let both = [(view.run, &found.a), (b, &found.b)];
+    let notes = apart(found.moved.as_ref(), both).into_iter();
+    let notes = notes.chain(basis(compared.basis).map(str::to_owned));
+    let judged = row
+        .noted(notes)
+        .judged(compared, |starts| format!("--repetitions {starts}"));
     ComparisonRow {
-        group: identity.map_or(String::new(), |identity| group(view, identity)),
-        label: identity.map_or(String::new(), |identity| label(view, identity, found)),
-        before_ns: found
-            .a
-            .as_ref()
-            .and_then(|identity| cost(view.run, identity)),
-        after_ns: found.b.as_ref().and_then(|identity| cost(b, identity)),
-        log_ratio: compared.map(|c| c.log_ratio),
-        verdict: compared.map_or(Verdict::Missing, |compared| match found.moved {
-            Some(_) => where_moved(compared),
-            None => verdict(compared),
-        }),
-        note: compared.map_or_else(
-            || found.why_not.clone(),
-            |compared| {
-                let both = [(view.run, &found.a), (b, &found.b)];
-                let apart = apart(found.moved.as_ref(), both);
-                note(compared, apart)
-            },
-        ),
+        verdict: match found.moved {
+            Some(_) => where_moved(judged.verdict),
+            None => judged.verdict,
+        },
+        ..judged
     }
 }
 
@@ -113,32 +117,30 @@ fn result<'r>(run: &'r RunRecord, identity: &Identity) -> Option<&'r ResultRecor
     results.find(|result| result.identity == *identity)
 }
 
+/// Returns the compared figure, ns: the cost of a frame, the time of a program, a server's
+/// processor time a request.
 fn cost(run: &RunRecord, identity: &Identity) -> Option<Interval> {
     match &result(run, identity)?.outcome {
         Outcome::Frame(estimate) => Some(estimate.cost_ns),
+        Outcome::Program { runs, .. } => run_time_ns(runs),
+        Outcome::Load(load) => load.median(LoadRound::cpu_ns),
         _ => None,
     }
 }
 
-fn verdict(compared: &antiphon_measure::Comparison) -> Verdict {
-    match compared.verdict {
-        antiphon_measure::Verdict::Regression => Verdict::Dearer,
-        antiphon_measure::Verdict::Improvement => Verdict::Cheaper,
-        antiphon_measure::Verdict::Indistinguishable if compared.equivalent => Verdict::Same,
-        antiphon_measure::Verdict::Indistinguishable => Verdict::Undecided,
-    }
-}
-
-/// The verdict where the processors were at another distance: what differs beyond the threshold does so for that, or for the program, and nothing tells which. What is
-/// the same, or undecided, is so even then.
-fn where_moved(compared: &antiphon_measure::Comparison) -> Verdict {
-    match verdict(compared) {
-        Verdict::Dearer | Verdict::Cheaper => Verdict::Incomparable,
+/// Adjusts the verdict if the processors had another distance.
+///
+/// A difference beyond the limit may come from the distance or from the program, and nothing tells
+/// which. Other verdicts stay.
+fn where_moved(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Slower | Verdict::Faster => Verdict::Incomparable,
         same => same,
     }
 }
 
-/// What is said of how far apart the processors were: that they were at another distance in the second run, or that they moved during one.
+/// Returns remarks on the processors' distance: it differs in the second run, or changed during
+/// one.
 fn apart(
     moved: Option<&(Apart, Apart)>,
     sides: [(&RunRecord, &Option<Identity>); 2],
@@ -161,23 +163,13 @@ fn apart(
     between.into_iter().chain(within).collect()
 }
 
-/// How far apart the processors were, what the row rests on where that is not the ordinary, and its findings.
-fn note(compared: &antiphon_measure::Comparison, apart: Vec<String>) -> String {
-    let basis = match compared.basis {
-        Basis::CostToReference => None,
+/// Returns the basis of a row, if it is not the ordinary one.
+fn basis(basis: Basis) -> Option<&'static str> {
+    match basis {
+        Basis::CostToReference | Basis::Interleaved => None,
         Basis::Cost => Some("in ns, a side has no reference"),
         Basis::FrameToReference => Some("whole frames, a cost is like its control"),
         Basis::Frame => Some("whole frames in ns"),
-    };
-    let findings = compared
-        .findings
-        .iter()
-        .map(|finding| finding.text.as_str());
-    apart
-        .iter()
-        .map(String::as_str)
-        .chain(basis)
-        .chain(findings)
-        .collect::<Vec<_>>()
-        .join("; ")
+        Basis::Run => Some("time of whole runs, or processor time of a server's request"),
+    }
 }

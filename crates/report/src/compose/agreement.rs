@@ -1,4 +1,4 @@
-//! How well two runs agree in what they say of languages.
+//! Agreement of two runs about languages.
 
 mod unlike;
 
@@ -10,7 +10,7 @@ use crate::number;
 use antiphon_lab::{Agreed, Agreement, Measured, RunRecord};
 use antiphon_measure::Interval;
 
-/// The kinds of measurement, with what they are called.
+/// Kinds of measurement, with their names.
 const KINDS: [(Measured, &str); 6] = [
     (Measured::InProcess, "in the subject's own processes"),
     (Measured::Waiting, "there, of operations that mostly wait"),
@@ -33,7 +33,7 @@ impl Differences {
         Differences(differences)
     }
 
-    /// The smallest that so many are not above; 0 of none.
+    /// Returns the smallest difference that this part does not exceed; 0 without any.
     fn at(&self, part: f64) -> f64 {
         let index = (part * self.0.len() as f64).ceil() as usize;
         let found = self.0.get(index.max(1) - 1);
@@ -46,8 +46,9 @@ impl Differences {
     }
 }
 
-/// Whether nine in ten of the ratios that were measured in the subjects' own processes differ by no more than the threshold; of all ratios
-/// where none were measured so.
+/// Checks that nine in ten ratios differ by at most the threshold.
+///
+/// Only ratios from the subjects' own processes count, or all ratios if there are none of these.
 pub fn agrees(agreements: &[Agreement], threshold: f64) -> bool {
     let own = |of: &&Agreement| of.by == Measured::InProcess;
     let differences = match agreements.iter().any(|of| own(&of)) {
@@ -57,7 +58,8 @@ pub fn agrees(agreements: &[Agreement], threshold: f64) -> bool {
     differences.at(PART) <= threshold
 }
 
-/// All in a sentence: how many ratios agree, how many do so by their intervals only, and which do not.
+/// Returns a summary sentence: the ratios that agree, those that agree only by their intervals, and
+/// the others.
 fn summary(agreements: &[Agreement], threshold: f64) -> String {
     let that = |wanted: Agreed| {
         agreements
@@ -100,14 +102,15 @@ fn label(of: &Agreement) -> String {
     )
 }
 
-/// How subjects' typical ratios agree, in a sentence and a table, the farthest first; nothing where no group has any.
+/// Returns the agreement of subjects' typical ratios, in a sentence and a table, the farthest
+/// first; nothing without any.
 fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block> {
     if typical.is_empty() {
         return Vec::new();
     }
     let mut groups: Vec<&str> = typical.iter().map(|of| of.group.as_str()).collect();
     groups.dedup();
-    let told = |group: &&str| {
+    let reported = |group: &&str| {
         let own = typical.iter().filter(|of| of.group == **group);
         let within = own.clone().filter(|of| of.difference() <= threshold);
         format!("{} of {} of {group}", within.count(), own.count())
@@ -115,7 +118,7 @@ fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block
     let text = format!(
         "Typical ratios, of a subject over the operations of a group that both runs have here, within {}: {}.",
         percent(threshold),
-        groups.iter().map(told).collect::<Vec<_>>().join(", ")
+        groups.iter().map(reported).collect::<Vec<_>>().join(", ")
     );
     let mut ordered: Vec<&InBoth> = typical.iter().collect();
     ordered.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
@@ -145,13 +148,15 @@ fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block
     vec![Block::Prose { text }, Block::Table(table)]
 }
 
-/// The threshold as it was given, in per cent.
+/// Returns the threshold as given, in per cent.
 fn percent(threshold: f64) -> String {
     format!("{} %", (threshold * 1e4).round() / 100.0)
 }
 
-/// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are; if its
-/// suite cannot be read they are in none, and the document says so.
+/// Composes the document: agreement by kind of measurement, then every ratio, the farthest first.
+///
+/// Operations are in the groups of the first run. If its suite cannot be read they are in none, and
+/// the document says so.
 pub fn compose_agreement(
     agreements: &[Agreement],
     threshold: f64,
@@ -265,7 +270,7 @@ fn document(
     }
 }
 
-/// What heads a ratio in the one run and in the other, and how far they are apart.
+/// Returns the headings of a ratio in the one run, in the other, and of their difference.
 fn in_both_runs(runs: (i64, i64)) -> [String; 3] {
     [
         format!("run {}", runs.0),
@@ -332,7 +337,7 @@ mod tests {
     #[test]
     fn each_ratio_has_a_verdict_and_all_have_a_sentence() {
         let mut all = agreements(Measured::InProcess, &[0.0, 0.029, 0.04, 0.5]);
-        // The third may be what the other run says, by its own interval; the last may not.
+        // The third may equal the other run's ratio, by its own interval; the last may not.
         all[2].ratios.0.low = 1.5;
         let verdicts: Vec<Agreed> = all.iter().map(|of| of.verdict(0.03)).collect();
         let expected = [
@@ -365,16 +370,16 @@ mod tests {
             panic!("{blocks:?}")
         };
         let last = |row: &Row| row.cells.last().cloned();
-        let told: Vec<_> = each.rows.iter().map(last).collect();
+        let reported: Vec<_> = each.rows.iter().map(last).collect();
         let text = |text: String| Some(Cell::Text { text });
         assert_eq!(
-            told,
+            reported,
             [text("no".into()), text(format!("within {}", percent(0.03)))]
         );
         assert_eq!(each.columns.len(), each.rows[0].cells.len());
     }
 
-    /// What is noted of runs 11 and 12.
+    /// Returns the notes about runs 11 and 12.
     fn notes(all: &[Agreement]) -> Vec<Note> {
         let document = document(all, &[], 0.03, (11, 12));
         let blocks = document.sections.into_iter().flat_map(|of| of.blocks);
@@ -385,7 +390,7 @@ mod tests {
         notes.flatten().collect()
     }
 
-    /// What is noted, once, of two ratios among three that differ in something.
+    /// Returns the single note about two ratios among three that differ in something.
     fn noted(differ: impl Fn(&mut Agreement)) -> Note {
         let mut all = agreements(Measured::WithServer, &[0.01, 0.5, 0.5]);
         assert_eq!(notes(&all), []);
@@ -416,21 +421,21 @@ mod tests {
             .identity
             .subject;
         assert_eq!(note.about, *subject);
-        let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
-        told("ordinary in run 12");
-        told("in real time in run 11");
+        let reported = |what: &str| assert!(note.text.contains(what), "{}", note.text);
+        reported("ordinary in run 12");
+        reported("in real time in run 11");
     }
 
     #[test]
     fn processors_that_were_farther_apart_in_one_run_are_told_of_once() {
         let moved = Apart::of([120.0]).zip(Apart::of([330.0]));
         let note = noted(|of| of.moved = moved);
-        let told = |what: &str| {
+        let reported = |what: &str| {
             let text = note.text.replace('\u{202f}', " ");
             assert!(text.contains(what), "{text}");
         };
-        told("2 ratios: the processors");
-        told("120 ns there and back in run 11, and 330 ns in run 12");
+        reported("2 ratios: the processors");
+        reported("120 ns there and back in run 11, and 330 ns in run 12");
     }
 
     #[test]
@@ -440,9 +445,9 @@ mod tests {
             a_request: (0.02, 0.98),
         };
         let note = noted(|of| of.waited = Some(waited.clone()));
-        let told = |what: &str| assert!(note.text.contains(what), "{}", note.text);
-        told("2 ratios: the threads of a server waited");
-        told("s/v under `t`, with 0.020 in run 11 and 0.98 in run 12");
+        let reported = |what: &str| assert!(note.text.contains(what), "{}", note.text);
+        reported("2 ratios: the threads of a server waited");
+        reported("s/v under `t`, with 0.020 in run 11 and 0.98 in run 12");
     }
 
     #[test]

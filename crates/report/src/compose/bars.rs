@@ -1,4 +1,4 @@
-//! Memory as bars: what processes held in the end, and the most that they did.
+//! Memory as bars: the memory of processes at the end, and their largest.
 
 use crate::document::{Axis, AxisUnit, Drawn, Plot, Point, Series, Unit};
 use crate::number;
@@ -7,31 +7,31 @@ use crate::number;
 pub struct MemoryBars {
     /// The plot's title.
     pub title: String,
-    /// One of what the bars are of, for the description.
+    /// Singular of the bars' subjects, for the description.
     pub of: &'static str,
-    /// Whatever else the description says.
+    /// Further text of the description.
     pub more: &'static str,
     /// Names of the bars.
     pub names: Vec<String>,
-    /// When `held` was read.
+    /// Moment at which `held` was read.
     pub when: &'static str,
-    /// What was held then, in bytes.
+    /// Memory held then, in bytes.
     pub held: Vec<Point>,
     /// The largest resident memory till then.
     pub largest: Vec<Point>,
 }
 
 impl MemoryBars {
-    /// `None` where there is no bar.
+    /// Returns the plot; `None` without bars.
     pub fn plot(self) -> Option<Plot> {
         let bytes = || self.held.iter().map(|point| point.x);
         let (least, most) = (bytes().reduce(f64::min)?, bytes().reduce(f64::max)?);
-        let told = |value| number::quantity(Unit::Bytes, value);
+        let reported = |value| number::quantity(Unit::Bytes, value);
         let description = format!(
             "Memory of {}, from {} to {}.{}",
             number::counted(self.names.len(), self.of),
-            told(least),
-            told(most),
+            reported(least),
+            reported(most),
             self.more
         );
         let series = |shape, name: &str, drawn, points| Series {

@@ -17,7 +17,7 @@ const COLUMNS: [&str; 7] = [
     "Gaps",
 ];
 
-/// The clocks of a group; nothing where there is none.
+/// Returns the clocks of a group; nothing without any.
 pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Clock);
     if results.is_empty() {
@@ -87,7 +87,7 @@ fn cells(unit: &str, estimate: &ClockEstimate) -> Vec<Cell> {
     ]
 }
 
-/// The cross-check of equation 12 in words.
+/// Returns the cross-check of equation 12 in words.
 fn zero_strings(estimate: &ClockEstimate) -> String {
     let Some(strings) = &estimate.zero_strings else {
         return "not applicable".into();

@@ -1,16 +1,18 @@
-//! Languages that compile while they run: figures of subjects and servers that were not warm, since the time for warming was over before the rule held, and
-//! what compilers are to processor time.
+//! Languages that compile at run time: figures of subjects and servers that were not warm, and
+//! their compilers' processor time.
+//!
+//! A subject stays cold if the time for its warm-up ends before the rule holds.
 
 use super::view::{RunColumn, View};
 use crate::document::{Mark, Weight};
 use antiphon_lab::{Outcome, ResultRecord, WarmUp};
 
-/// The mark of a figure that may be dearer than it lasts.
+/// Mark of a figure that may be too high, because its subject was not warm.
 pub const NOT_WARM: &str = "not warm";
 
 const COMPILERS: &str = " What HotSpot’s compiler threads use is taken off Java’s processor time; V8’s cannot be told apart, and what they use is in JavaScript’s.";
 
-/// The mark of what was not warm after one of its starts or more.
+/// Returns the mark of a figure that was not warm after one or more of its starts.
 pub fn mark(is_cold: bool) -> Option<Mark> {
     is_cold.then(|| Mark {
         weight: Weight::Warning,
@@ -18,18 +20,21 @@ pub fn mark(is_cold: bool) -> Option<Mark> {
     })
 }
 
-/// Whether a result's subject was not.
+/// Checks whether a result's subject was not warm.
 pub fn is_subject_cold(result: &ResultRecord) -> bool {
     any_cold(&result.warm_ups)
 }
 
-/// Whether a result says that its subject, or its server, was not.
+/// Checks whether a result says that its subject, or its server, was not warm.
 pub fn says_so(result: &ResultRecord) -> bool {
     is_subject_cold(result) || any_cold(warm_ups(result))
 }
 
-/// Whether the server of a load was not. One is warmed once after each start, which is kept with the first of its loads: in this placement, or in another that
-/// the same processes served. All starts count for all loads: of a run that was gone on with, also those after a load was measured.
+/// Checks whether the server of a load was not warm.
+///
+/// A server is warmed once after each start, which the first of its loads records. That load is in
+/// this placement, or in another one of the same processes. All starts count for all loads; a
+/// resumed run may have some after a load's measurement.
 pub fn is_server_cold(view: &View, result: &ResultRecord) -> bool {
     let own = RunColumn::of(&result.identity);
     let warmed = |with: &dyn Fn(&RunColumn) -> bool| -> Vec<&WarmUp> {
@@ -45,7 +50,7 @@ pub fn is_server_cold(view: &View, result: &ResultRecord) -> bool {
     any_cold(all)
 }
 
-/// How the server of a load became warm, start by start; nothing where that is kept with another load.
+/// Returns the warm-ups of a load's server, start by start; nothing if another load has them.
 fn warm_ups(result: &ResultRecord) -> &[WarmUp] {
     match &result.outcome {
         Outcome::Load(load) => &load.warm_ups,
@@ -56,13 +61,14 @@ fn warm_ups(result: &ResultRecord) -> &[WarmUp] {
 /// The languages whose programs a virtual machine compiles while they run.
 const COMPILED_LATE: [&str; 2] = ["Java", "JavaScript"];
 
-/// Whether a subject's program runs on a virtual machine.
+/// Checks whether a subject's program runs on a virtual machine.
 pub fn is_virtual_machine(view: &View, subject: &str) -> bool {
     let mut subjects = view.run.subjects.iter();
     subjects.any(|of| of.id == subject && COMPILED_LATE.contains(&of.language.as_str()))
 }
 
-/// What is to be said of processor time where languages compile while they run; nothing where none does.
+/// Returns the text on processor time of languages that compile at run time; nothing without such a
+/// language.
 pub fn compilers(view: &View) -> &'static str {
     let mut subjects = view.run.subjects.iter();
     match subjects.any(|subject| COMPILED_LATE.contains(&subject.language.as_str())) {

@@ -1,4 +1,4 @@
-//! From a comparison to a document.
+//! Document of a comparison.
 
 use super::{slug, unread};
 use crate::comparison::{Comparison, ComparisonRow, Side, Verdict};
@@ -9,7 +9,7 @@ use crate::document::{
 use crate::number;
 use antiphon_measure::{Interval, PLACEMENT_FLOOR_NS};
 
-/// The document of a comparison.
+/// Composes the document of a comparison.
 pub fn compose_comparison(comparison: &Comparison) -> Document {
     let (before, after) = (&comparison.before, &comparison.after);
     let mut facts = Vec::new();
@@ -23,7 +23,8 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
     facts.push(Fact::new(
         "Threshold",
         format!(
-            "changes within {} count as none; verdicts at {} confidence",
+            "changes within {} count as none, nor do those within ±{PLACEMENT_FLOOR_NS} ns, which the placement of loops in memory alone makes; \
+             all verdicts of slower and faster together at {} confidence",
             number::quantity(Unit::Share, comparison.threshold),
             number::quantity(Unit::Share, comparison.confidence)
         ),
@@ -41,16 +42,16 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
 
 fn summary(comparison: &Comparison) -> Vec<Note> {
     let count = |verdict| comparison.count(verdict);
-    let (dearer, cheaper) = (count(Verdict::Dearer), count(Verdict::Cheaper));
+    let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
     let incomparable = match count(Verdict::Incomparable) {
         0 => String::new(),
         rows => format!("{rows} not comparable, "),
     };
     let text = format!(
-        "{} rows compared: {dearer} dearer, {cheaper} cheaper, {} the same, {} undecided, {incomparable}{} without a figure on one side.",
+        "{} rows compared: {slower} slower, {faster} faster, {} the same, of {} it cannot be told, {incomparable}{} without a figure on one side.",
         comparison.rows.len(),
         count(Verdict::Same),
-        count(Verdict::Undecided),
+        count(Verdict::CannotTell),
         count(Verdict::Missing)
     );
     let mut notes = vec![Note::new(Weight::Info, "", text)];
@@ -58,17 +59,18 @@ fn summary(comparison: &Comparison) -> Vec<Note> {
     let worst = comparison
         .rows
         .iter()
-        .filter(|row| row.verdict == Verdict::Dearer);
+        .filter(|row| row.verdict == Verdict::Slower);
     let worst = worst.filter_map(|row| Some((row, row.log_ratio?.value)));
     if let Some((row, log)) = worst.max_by(|a, b| a.1.total_cmp(&b.1)) {
         let text = format!("{} ({})", row.label, change(log));
-        notes.push(Note::new(Weight::Error, "Dearest change", text));
+        notes.push(Note::new(Weight::Error, "Slowest", text));
     }
     notes.extend(comparison.suite_fault.clone().map(unread));
     notes
 }
 
-/// That differences of so many rows are of the machine, or may be, and how to compare the program; `None` of none.
+/// Notes that the machine may cause the differences of this many rows, with advice; `None` without
+/// rows.
 fn moved(rows: usize) -> Option<Note> {
     let text = format!(
         "{} differ, but the host of the virtual machine had moved its processors: what two of them do together costs another amount where they do not share a cache. \
@@ -131,9 +133,10 @@ fn table(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Table
 }
 
 fn table_row(row: &ComparisonRow) -> Row {
+    let word = verdict(row);
     let verdict = match row.note.is_empty() {
-        true => Cell::text(row.verdict.word()),
-        false => Cell::text(format!("{}: {}", row.verdict.word(), row.note)),
+        true => Cell::text(word),
+        false => Cell::text(format!("{word}: {}", row.note)),
     };
     let log = row.log_ratio;
     Row {
@@ -173,9 +176,9 @@ fn ratio(log: Interval, verdict: Verdict) -> Cell {
         }]
     };
     let marks = match verdict {
-        Verdict::Dearer => mark(Weight::Error),
+        Verdict::Slower => mark(Weight::Error),
         Verdict::Incomparable => mark(Weight::Warning),
-        Verdict::Undecided | Verdict::Cheaper | Verdict::Same | Verdict::Missing => Vec::new(),
+        Verdict::CannotTell | Verdict::Faster | Verdict::Same | Verdict::Missing => Vec::new(),
     };
     plain_figure(ratio, Unit::Ratio, marks)
 }
@@ -204,7 +207,15 @@ fn plain_figure(interval: Interval, unit: Unit, marks: Vec<Mark>) -> Cell {
     }))
 }
 
-/// A log ratio as a change in per cent.
+/// Returns the verdict in words, with the possible difference of the sides if they are the same.
+fn verdict(row: &ComparisonRow) -> String {
+    match row.same_within {
+        Some(within) => format!("same within {}", number::quantity(Unit::Share, within)),
+        None => row.verdict.word().to_owned(),
+    }
+}
+
+/// Returns a log ratio as a change in per cent.
 fn change(log: f64) -> String {
     let share = log.exp_m1();
     let sign = if share > 0.0 { "+" } else { "" };
@@ -220,7 +231,7 @@ fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option
             x: log.value.exp(),
             y: index as f64,
             interval: log.limits().map(|(low, high)| (low.exp(), high.exp())),
-            text: format!("{}, {}", change(log.value), row.verdict.word()),
+            text: format!("{}, {}", change(log.value), verdict(row)),
         })
         .collect();
     let guide = |factor: f64, text: &str| Guide::Vertical {
@@ -236,7 +247,7 @@ fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option
             "Intervals of {}. The table above holds the same figures.",
             number::counted(points.len(), "ratio")
         ),
-        caption: "Right of the threshold is dearer. Whiskers are the intervals of each row alone."
+        caption: "Right of the threshold is slower. Whiskers are the intervals of each row alone."
             .into(),
         categories: rows.iter().map(|row| row.label.clone()).collect(),
         x: Axis {

@@ -8,14 +8,15 @@ use crate::document::{
     Standing, Table,
 };
 use crate::grouped::grouped;
-use crate::layout::{Group, LabelledTest};
+use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
+use std::collections::{HashMap, HashSet};
 
 /// A row of the table: a test and its argument.
 type Key<'a> = (&'a str, Option<u64>);
 
-/// The group's table of costs and its plot; nothing where no test of the group is a frame.
+/// Returns the group's table of costs and its plot; nothing without frames.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Frame);
     if results.is_empty() {
@@ -30,14 +31,19 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
     blocks
 }
 
-/// Rows in the order of the suite, then whatever it does not name.
+/// Returns rows in the order of the suite, then those that it does not name.
 fn keys<'a>(group: &Group, results: &[&'a ResultRecord]) -> Vec<Key<'a>> {
-    let is_at = |row: &LabelledTest, key: &Key| {
-        row.test == key.0 && (row.arg.is_none() || row.arg == key.1)
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    for (place, row) in group.rows.iter().enumerate() {
+        places.entry((&row.test, row.arg)).or_insert(place);
+    }
+    // A row without an argument is for all.
+    let place = |key: &Key| {
+        let places = [*key, (key.0, None)].map(|key| places.get(&key).copied());
+        places.into_iter().flatten().min()
     };
-    let place = |key: &Key| group.rows.iter().position(|row| is_at(row, key));
     let mut keys: Vec<Key> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for result in results {
         let key = (result.identity.test.as_str(), result.identity.arg);
         if seen.insert(key) {
@@ -55,7 +61,7 @@ fn table(
     columns: &[RunColumn],
     keys: &[Key],
 ) -> Table {
-    let by_place: std::collections::HashMap<_, _> = results
+    let by_place: HashMap<_, _> = results
         .iter()
         .map(|r| {
             (
@@ -92,7 +98,7 @@ fn table(
     }
 }
 
-/// The heading of a column of results.
+/// Returns the heading of a column of results.
 pub fn heading(view: &View, column: &RunColumn) -> Column {
     Column {
         title: column.subject.clone(),
@@ -112,7 +118,10 @@ fn cell(result: Option<&ResultRecord>) -> Cell {
     }
 }
 
-/// One plot of all columns; of those alone that are compared with each other, where variants are, since a few drivers of each language make no one plot.
+/// Returns one plot of all columns, or one for each set of compared columns if variants are
+/// compared.
+///
+/// A few drivers of each language do not belong into one plot.
 fn plots(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Vec<Plot> {
     let numbered = columns.iter().enumerate();
     let of_each = grouped(
@@ -127,7 +136,7 @@ fn plots(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Ve
     of_each.into_iter().filter_map(plot).collect()
 }
 
-/// A plot of some columns of a table, by their indices.
+/// Returns a plot of some columns of a table, by their indices.
 fn plot(
     view: &View,
     title: String,
@@ -139,7 +148,7 @@ fn plot(
         let mut cells = indices.iter().map(|index| &row.cells[*index]);
         cells.any(|cell| drawable(cell).is_some())
     };
-    // An empty line tells nothing that the table does not.
+    // An empty line tells nothing beyond the table.
     let drawn: Vec<&Row> = table.rows.iter().filter(has_point).collect();
     let series: Vec<Series> = indices
         .iter()
@@ -206,7 +215,7 @@ fn point(index: usize, figure: &Figure) -> Point {
     }
 }
 
-/// Smallest and largest; `None` of nothing.
+/// Returns the smallest and largest value; `None` without values.
 pub fn extent(values: &[f64]) -> Option<(f64, f64)> {
     values
         .iter()

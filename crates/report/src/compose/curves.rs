@@ -1,4 +1,4 @@
-//! Costs against a number: plotted, and as multiples of what stands beside them.
+//! Costs against a number: as plots, and as multiples of their bases.
 
 use super::cold;
 use super::figure::cell_without_ratio;
@@ -14,7 +14,7 @@ use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit, Rate};
 use antiphon_measure::{Interval, run_counter};
 
-/// A section for each curve of which something was measured.
+/// Returns a section for each curve with measurements.
 pub fn sections(view: &View) -> Vec<Section> {
     let curves = view.layout.curves.iter();
     let measured = curves.map(|curve| Measured { view, curve });
@@ -45,7 +45,7 @@ fn section(measured: &Measured) -> Option<Section> {
     })
 }
 
-/// What a plot shows of a column.
+/// Quantity of a plot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Costs,
@@ -59,7 +59,7 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// A count, without doubt about it, or a cost, or how much of it goes into a second.
+    /// Returns a count without error, a cost, or a rate.
     fn cost(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
         if self.curve.counted.is_none() {
             let time = self.time(column, row)?;
@@ -84,11 +84,11 @@ impl Measured<'_> {
     }
 
     fn time(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
-        self.told(column, row)?.time()
+        self.reported(column, row)?.time()
     }
 
-    /// The result whose time is shown.
-    fn told(&self, column: &CurveColumn, row: &str) -> Option<&ResultRecord> {
+    /// Returns the result whose time is shown.
+    fn reported(&self, column: &CurveColumn, row: &str) -> Option<&ResultRecord> {
         let under = |policy: &str| {
             let place = RunColumn {
                 subject: column.subject.clone(),
@@ -96,21 +96,23 @@ impl Measured<'_> {
                 placement: column.run.placement.clone(),
             };
             let test = column.test_in(row);
-            self.view.told(&test, self.curve.arg_in(row), &place)
+            self.view.reported(&test, self.curve.arg_in(row), &place)
         };
-        // Where FIFO is not permitted, its rows are measured under `other`.
+        // Without permission for FIFO, its rows are measured under `other`.
         under(&column.run.policy).or_else(|| under("other"))
     }
 
-    /// How many times the cost of what it is beside. The two were measured one after the other, so their intervals are independent, and the limits are those of
-    /// the farthest ends.
+    /// Returns the cost as a multiple of its base.
+    ///
+    /// Both were measured one after the other, so their intervals are independent. The limits are
+    /// those of the farthest ends.
     fn multiple(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
         let beside = self.curve.column(column.against.as_deref()?)?;
         let (own, other) = (self.cost(column, row)?, self.cost(beside, row)?);
         own.over(&other)
     }
 
-    /// Whether there are both costs of a multiple, if it is one.
+    /// Checks that both costs of a multiple exist, if it is one.
     fn has_both(&self, shown: Shown, column: &CurveColumn, row: &str) -> bool {
         let beside = column.against.as_deref();
         let beside = beside.and_then(|name| self.curve.column(name));
@@ -125,19 +127,19 @@ impl Measured<'_> {
         }
     }
 
-    /// Whether a subject was not warm, of what it shows.
+    /// Checks whether a subject of the shown quantity was not warm.
     fn is_cold(&self, shown: Shown, column: &CurveColumn, row: &str) -> bool {
         let beside = column
             .against
             .as_deref()
             .filter(|_| shown == Shown::Multiples);
         let beside = beside.and_then(|name| self.curve.column(name));
-        let told = |column| self.told(column, row);
-        let mut results = std::iter::once(column).chain(beside).filter_map(told);
+        let reported = |column| self.reported(column, row);
+        let mut results = std::iter::once(column).chain(beside).filter_map(reported);
         results.any(cold::is_subject_cold)
     }
 
-    /// What is plotted, its unit and the name of its axis.
+    /// Returns the unit of the plot, and the name of its axis.
     fn what(&self) -> (Unit, AxisUnit, &str) {
         match (self.curve.counted.as_deref(), self.curve.rate) {
             (Some(what), _) => (Unit::Count, AxisUnit::Count, what),
@@ -157,10 +159,10 @@ impl Measured<'_> {
     }
 }
 
-/// How often a time of ns, in which so much goes by, goes into a second.
+/// Converts a time for `much` into a rate a second.
 fn per_second(much: f64, time: Interval) -> Option<Interval> {
     let rate = |time: f64| much * 1e9 / time;
-    let told = match time.limits() {
+    let reported = match time.limits() {
         Some((low, high)) => Interval {
             value: rate(time.value),
             low: rate(high),
@@ -168,11 +170,11 @@ fn per_second(much: f64, time: Interval) -> Option<Interval> {
         },
         None => Interval::open(rate(time.value)),
     };
-    (much > 0.0 && told.value > 0.0 && time.limits().is_none_or(|(low, _)| low > 0.0))
-        .then_some(told)
+    (much > 0.0 && reported.value > 0.0 && time.limits().is_none_or(|(low, _)| low > 0.0))
+        .then_some(reported)
 }
 
-/// `None` where there is nothing to show.
+/// Returns the table; `None` if there is nothing to show.
 fn table(measured: &Measured, shown: Shown) -> Option<Table> {
     let curve = measured.curve;
     let columns: Vec<&CurveColumn> = curve
@@ -252,7 +254,7 @@ fn cell(measured: &Measured, shown: Shown, column: &CurveColumn, row: &str) -> C
     Cell::Figure(Box::new(figure))
 }
 
-/// `None` where no column has two points.
+/// Returns the plot; `None` if no column has two points.
 fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
     let curve = measured.curve;
     let ((unit, axis_unit, axis), title) = match shown {
@@ -282,7 +284,7 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
     series.retain(|one| one.points.len() > 1);
     let values = || series.iter().flat_map(|one| one.points.iter().map(|p| p.y));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
-    let told = |value| number::quantity(unit, value);
+    let reported = |value| number::quantity(unit, value);
     let is_bytes = curve.unit == CurveUnit::Bytes;
     Some(Plot {
         title,
@@ -290,8 +292,8 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
             "{} against {}, from {} to {}.",
             number::counted(series.len(), "curve"),
             curve.by,
-            told(low),
-            told(high)
+            reported(low),
+            reported(high)
         ),
         caption: match is_bytes {
             true => "0 bytes are drawn as 1.".into(),

@@ -20,7 +20,7 @@ const COLUMNS: [&str; 7] = [
     "Compensated",
 ];
 
-/// Table, plot, evidence and points of the curves; nothing where there is none.
+/// Returns table, plot, evidence and points of the curves; nothing without any.
 pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Delay);
     if results.is_empty() {
@@ -82,7 +82,7 @@ fn classification(view: &View, results: &[&ResultRecord]) -> Table {
     }
 }
 
-/// A scheduling method in the paper's words.
+/// Returns a scheduling method in the paper's words.
 pub fn method(method: DelayMethod) -> &'static str {
     match method {
         DelayMethod::Preemptive => "pre-emptive",
@@ -91,7 +91,8 @@ pub fn method(method: DelayMethod) -> &'static str {
     }
 }
 
-/// The resolution of a curve; in words, without a number to compute with, where the points asked for only bound it.
+/// Returns the resolution of a curve. A mere bound from the requested points is text, without a
+/// number to compute with.
 pub fn resolution(curve: &DelayCurve) -> Cell {
     match curve.resolution_is_bound {
         false => Cell::ns(curve.resolution_ns),
@@ -116,7 +117,7 @@ fn cells(curve: &DelayCurve) -> Vec<Cell> {
     ]
 }
 
-/// A number to compute with, written in more digits than others are: slopes differ little from 1.
+/// Returns a slope with more digits than other numbers, because slopes differ little from 1.
 fn slope(slope: f64) -> Cell {
     Cell::Printed {
         text: number::significant(slope, 5),
@@ -126,7 +127,7 @@ fn slope(slope: f64) -> Cell {
     }
 }
 
-/// Every curve as a series; those of one subject differ in shape.
+/// Returns every curve as a series; those of one subject differ in shape.
 fn series(view: &View, results: &[&ResultRecord], point: fn(&DelayPoint) -> Point) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for result in results {
@@ -166,7 +167,7 @@ fn plot(view: &View, results: &[&ResultRecord], point: fn(&DelayPoint) -> Point)
     })
 }
 
-/// The same curves less the ideal line, where they can be told apart.
+/// Returns the same curves less the ideal line, if they are distinguishable.
 fn beyond(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
     let excess = |point_of: &DelayPoint| Point {
         y: point_of.actual_ns.value - point_of.requested_ns,

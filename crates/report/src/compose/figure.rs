@@ -1,4 +1,4 @@
-//! From an estimate to a figure: value, standing, marks, and the evidence behind it.
+//! Figure of an estimate: value, standing, marks, and the evidence behind it.
 
 use super::view::{RunColumn, fatal};
 use crate::document::{Cell, Fact, Figure, Mark, Standing, Unit, Weight};
@@ -8,7 +8,8 @@ use antiphon_measure::{
     CountedBy, Estimate, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS, Stopped,
 };
 
-/// The figure of a frame: the time of an operation, with the estimates of the process starts and the turns behind it.
+/// Returns the figure of a frame: the time of an operation, with its process starts and turns as
+/// evidence.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
     let by_turns = result.time_of_turns();
     let time = by_turns.unwrap_or(estimate.cost_ns);
@@ -28,15 +29,16 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
     }
 }
 
-/// The instructions that are shown beside a cost: where they are the second opinion, which callgrind is asked for, or the cost cannot be told from its
-/// control's. What the processor counted of all is in the evidence.
+/// Returns the instructions to show beside a cost: counts by callgrind, which are requested, and
+/// those of a cost that its control hides. The processor's counts of all frames are in the
+/// evidence.
 fn shown_instructions(estimate: &Estimate) -> Option<InstructionCount> {
     let is_opinion =
         |count: &InstructionCount| count.by == CountedBy::Callgrind || estimate.is_like_control();
     estimate.resources.instructions.filter(is_opinion)
 }
 
-/// How far the time of an operation may be believed.
+/// Returns the reliability of an operation's time.
 pub fn standing(result: &ResultRecord, estimate: &Estimate) -> Standing {
     standing_of(result.time_of_turns(), estimate)
 }
@@ -60,12 +62,13 @@ fn is_like_control(by_turns: Option<Interval>, estimate: &Estimate) -> bool {
     }
 }
 
-/// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide, and ∞ where nothing tells.
+/// Returns the largest possible size of an indistinguishable cost, ns. It is at least the effect of
+/// loop placement, and ∞ if nothing tells.
 pub fn bound(low: f64, high: f64) -> f64 {
     low.abs().max(high.abs()).max(PLACEMENT_FLOOR_NS)
 }
 
-/// What stands for costs that cannot be told from their control.
+/// Returns the text in place of costs that are indistinguishable from their control.
 pub fn like_control(unit: Unit, bound: f64) -> String {
     match bound.is_finite() {
         true => format!("≈ control (< {})", number::rough(unit, bound)),
@@ -73,14 +76,15 @@ pub fn like_control(unit: Unit, bound: f64) -> String {
     }
 }
 
-/// What stands where two costs have no ratio (see [`Interval::over`]).
+/// Returns the cell of two costs without a ratio (see [`Interval::over`]).
 pub fn cell_without_ratio() -> Cell {
     Cell::Missing {
         reason: "no ratio: one of the costs may be nothing".into(),
     }
 }
 
-/// What weakens a time, in a word or two each: how little it rests on, that it is below zero where nothing else says so, and what was found in slices.
+/// Returns the weaknesses of a time, in a word or two each: its small basis, a negative value, and
+/// findings in slices.
 fn marks(by_turns: Option<Interval>, estimate: &Estimate) -> Vec<Mark> {
     let (time, alone) = match by_turns {
         Some(time) => (time, "one round"),
@@ -110,12 +114,13 @@ fn marks(by_turns: Option<Interval>, estimate: &Estimate) -> Vec<Mark> {
     marks
 }
 
-/// Whether what was found in the slices of a frame says something of the time that is shown: what they are worth themselves does not, where that is the time of turns.
+/// Checks whether a finding in a frame's slices concerns the shown time. Findings on the slices'
+/// own quality do not, if that is the time of turns.
 pub fn is_of_shown(result: &ResultRecord, kind: FindingKind) -> bool {
     is_of(result.time_of_turns(), kind)
 }
 
-/// Where the time is that of turns: whether it says something of the work, or of who did it.
+/// Checks whether a finding concerns the time of turns: it is about the work, or about its threads.
 fn is_of(by_turns: Option<Interval>, kind: FindingKind) -> bool {
     if by_turns.is_none() {
         return true;
@@ -138,7 +143,7 @@ fn is_of(by_turns: Option<Interval>, kind: FindingKind) -> bool {
     }
 }
 
-/// The word for a finding in a table; `None` where the cell's own form says it.
+/// Returns the word for a finding in a table; `None` if the cell's own form says it.
 pub fn word(kind: FindingKind) -> Option<&'static str> {
     match kind {
         FindingKind::IndistinguishableFromControl | FindingKind::WithinFloor => None,
@@ -157,7 +162,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
     }
 }
 
-/// What a kind of finding is called in a heading.
+/// Returns the name of a kind of finding in a heading.
 pub fn name(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::IndistinguishableFromControl => "Not distinguishable from the control",
@@ -177,7 +182,7 @@ pub fn name(kind: FindingKind) -> &'static str {
     }
 }
 
-/// How much a kind of finding matters.
+/// Returns the weight of a kind of finding.
 pub fn weight(kind: FindingKind) -> Weight {
     match kind {
         FindingKind::DeadCode | FindingKind::UnequalWork | FindingKind::WrongPlacement => {
@@ -224,7 +229,7 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
     facts
 }
 
-/// How far apart processors were, least and most.
+/// Returns the least and largest distance of processors.
 pub fn range(apart: &Apart) -> String {
     number::range(Unit::Nanoseconds, apart.least_ns, apart.most_ns)
 }
@@ -278,7 +283,7 @@ fn cost_facts(estimate: &Estimate) -> Vec<Fact> {
     facts
 }
 
-/// The cost that each start of the subject's process gave; nothing where there was one.
+/// Returns the cost of each start of the subject's process; nothing for one start.
 fn starts(starts: &[Estimate]) -> Option<Fact> {
     let cost = |e: &Estimate| {
         let cost = &e.cost_ns;
@@ -375,21 +380,22 @@ fn resource_facts(estimate: &Estimate) -> Vec<Fact> {
     facts
 }
 
-/// The instructions of the operation to as many places as mean something.
+/// Returns the instructions of the operation, rounded to their meaningful places.
 fn rounded(count: InstructionCount) -> f64 {
     let places = 10f64.powi(count.decimals() as i32);
     (count.per_operation() * places).round() / places
 }
 
-/// Instructions in words: the difference, both frames, what counted, and cycles if they were.
+/// Returns instructions in words: the difference, both frames, the means of the count, and cycles
+/// if they were counted.
 fn instructions(count: &InstructionCount) -> String {
     let by = match count.by {
         CountedBy::Callgrind => "callgrind",
-        CountedBy::Processor => "the processor's counters, in user mode",
+        CountedBy::Processor => "the processor's counters",
     };
     let places = count.decimals();
     let mut text = format!(
-        "{} (control {:.places$}, test {:.places$} an iteration, difference ± {}; by {by})",
+        "{} (control {:.places$}, test {:.places$} an iteration, difference ± {}; by {by}, without the kernel's work)",
         count.in_words(),
         count.control,
         count.test,

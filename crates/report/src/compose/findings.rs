@@ -1,4 +1,4 @@
-//! What a reader must be told: rows without a figure and why, and every finding.
+//! Remarks for the reader: rows without a figure and their reasons, and every finding.
 
 use super::figure::{is_of_shown, name, weight};
 use super::view::{RunColumn, View};
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 const PROSE: &str = "Findings, the gravest first. An error withholds its figure; the others are marked beside theirs.";
 
-/// The section of findings; `None` where there is nothing to say.
+/// Returns the section of findings; `None` without any.
 pub fn section(view: &View) -> Option<Section> {
     let mut blocks = Vec::new();
     let missing = missing(view, false);
@@ -47,7 +47,7 @@ fn place(view: &View, identity: &Identity) -> String {
     )
 }
 
-/// What subjects list as operations that they do not have, folded: no figure is due.
+/// Returns the operations that subjects list as missing, folded: no figure is due.
 fn missing_from_subjects(view: &View) -> Option<Block> {
     let rows: Vec<Row> = missing(view, true)
         .into_iter()
@@ -71,14 +71,14 @@ fn missing_from_subjects(view: &View) -> Option<Block> {
     })
 }
 
-/// One note a reason: tests that miss for the same reason are named together. Those that subjects list as ones that they do not
-/// have, or those that failed.
+/// Returns one note a reason, which names all its tests. `of_listed` selects tests that subjects
+/// list as missing, or those that failed.
 fn missing(view: &View, of_listed: bool) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for result in &view.run.results {
         let Outcome::Absent {
             reason,
-            mend,
+            help,
             last_words,
             listed,
         } = &result.outcome
@@ -90,7 +90,7 @@ fn missing(view: &View, of_listed: bool) -> Vec<Note> {
         }
         let place = place(view, &result.identity);
         let same = |n: &&mut Note| {
-            n.text == *reason && n.mend == *mend && n.quote == last_words.trim_end()
+            n.text == *reason && n.help == *help && n.quote == last_words.trim_end()
         };
         match notes.iter_mut().find(same) {
             Some(note) => {
@@ -101,7 +101,7 @@ fn missing(view: &View, of_listed: bool) -> Vec<Note> {
                 weight: Weight::Warning,
                 about: place,
                 text: reason.clone(),
-                mend: mend.clone(),
+                help: help.clone(),
                 quote: last_words.trim_end().into(),
             }),
         }
@@ -112,7 +112,7 @@ fn missing(view: &View, of_listed: bool) -> Vec<Note> {
 /// A finding and whose it is.
 type Noted<'a> = (&'a Identity, &'a Finding);
 
-/// The findings by kind, the gravest kinds first.
+/// Returns the findings by kind, the gravest kinds first.
 fn found<'a>(view: &View<'a>) -> Vec<(FindingKind, Vec<Noted<'a>>)> {
     let mut by_kind: Vec<(FindingKind, Vec<Noted>)> = Vec::new();
     for result in &view.run.results {
@@ -140,7 +140,7 @@ fn note(view: &View, (identity, finding): &Noted) -> Note {
     Note::new(weight(finding.kind), place(view, identity), text)
 }
 
-/// The findings of one kind; there may be hundreds on a busy machine.
+/// Returns the table of findings of one kind, of which a busy machine may have hundreds.
 fn table(view: &View, kind: FindingKind, noted: &[Noted]) -> Table {
     let rows = noted.iter().map(|(identity, finding)| Row {
         label: view.label(identity),

@@ -1,12 +1,13 @@
-//! Memory that grows without an end in sight, told from readings one after the other.
+//! Memory that grows without an end in sight, judged by successive readings.
 
-/// From one reading to the next memory grows by this part at least.
+/// Least growth of memory from one reading to the next, as a part of it.
 const STEP_LEAST: f64 = 0.01;
 
 /// A heap that settles grows less and less: the last step is at least this part of the first.
 const LAST_TO_FIRST: f64 = 0.5;
 
-/// Whether memory grew from each reading to the next, and the last time about as much as the first time.
+/// Checks that memory grew from each reading to the next, and the last time about as much as the
+/// first time.
 pub fn goes_on(held: &[f64]) -> bool {
     let steps: Vec<f64> = held.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let each = held

@@ -6,7 +6,7 @@ use crate::document::{Document, Fact, Note, Standing, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Identity, Outcome, RunRecord};
 
-/// The document without its sections.
+/// Returns the document without its sections.
 pub fn document(view: &View) -> Document {
     let (run, layout) = (view.run, view.layout);
     let title = if layout.title.is_empty() {
@@ -24,7 +24,7 @@ pub fn document(view: &View) -> Document {
     }
 }
 
-/// How many results have a figure, how many have none, and what weakens the run as a whole.
+/// Returns the numbers of results with and without a figure, and the weaknesses of the whole run.
 pub fn summary(view: &View) -> Vec<Note> {
     let tally = Tally::of(view);
     let mut notes = vec![Note::new(Weight::Info, "", tally.sentence())];
@@ -67,11 +67,11 @@ pub struct Reason {
     reason: String,
     /// Labels of the tests, each with the subjects that it is missing in, in order of appearance.
     tests: Vec<(String, Vec<String>)>,
-    /// How many rows.
+    /// Number of rows.
     rows: usize,
 }
 
-/// The rows of the three commonest reasons, and how many others there are.
+/// Returns the rows of the three commonest reasons, and the number of others.
 fn commonest(reasons: &[Reason]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<String> = reasons.iter().take(SHOWN).map(Reason::line).collect();
@@ -87,7 +87,7 @@ fn commonest(reasons: &[Reason]) -> String {
 }
 
 impl Reason {
-    /// The reason in short, and the tests: as many as a reader takes in at a glance.
+    /// Returns the reason in short, and as many tests as a reader takes in at a glance.
     fn line(&self) -> String {
         const NAMED: usize = 4;
         const LONGEST: usize = 90;
@@ -107,17 +107,17 @@ impl Reason {
 
 /// Counts of a run's results.
 pub struct Tally {
-    /// With a usable figure.
+    /// Results with a usable figure.
     pub measured: usize,
-    /// Of these, costs not distinguishable from their control.
+    /// Costs among these that are indistinguishable from their control.
     pub like_control: usize,
-    /// With a figure that an error makes worthless.
+    /// Results with a figure that an error makes worthless.
     pub withheld: usize,
     /// Without a figure, because something failed.
     pub absent: usize,
     /// Without a figure, because the subject does not have the operation.
     pub lacking: usize,
-    /// Why figures are absent, the commonest reason first.
+    /// Reasons for missing figures, the commonest first.
     pub reasons: Vec<Reason>,
 }
 
@@ -179,7 +179,7 @@ impl Tally {
         }
     }
 
-    /// The counts in a sentence.
+    /// Returns the counts in a sentence.
     pub fn sentence(&self) -> String {
         let like = match self.like_control {
             0 => String::new(),
@@ -199,13 +199,13 @@ impl Tally {
 
 fn facts(run: &RunRecord) -> Vec<Fact> {
     let (mut facts, when) = (machine_facts(run), run_facts(run));
-    // The machine stands between what the run is and what it measured.
+    // The machine stands between the run's identity and its measurements.
     facts.splice(0..0, when[..2].to_vec());
     facts.extend_from_slice(&when[2..]);
     facts
 }
 
-/// The machine of a run.
+/// Returns the machine of a run.
 pub fn machine_facts(run: &RunRecord) -> Vec<Fact> {
     let machine = &run.machine;
     let mut facts = vec![
@@ -223,7 +223,7 @@ pub fn machine_facts(run: &RunRecord) -> Vec<Fact> {
     facts
 }
 
-/// A run: which, when, under what load, how, and what with.
+/// Returns the facts of a run: number, time, load, method and tools.
 pub fn run_facts(run: &RunRecord) -> Vec<Fact> {
     let ended = run.ended.as_deref().unwrap_or("not ended");
     let sizes = if run.quick {
@@ -268,7 +268,7 @@ fn machine_line(run: &RunRecord) -> String {
     line
 }
 
-/// How far apart the processors were in what was measured under `across`; `None` where that was not read.
+/// Returns the distance of the processors under `across`; `None` if it was not read.
 fn apart(run: &RunRecord) -> Option<String> {
     let apart = run.apart()?;
     let range = range(&apart);

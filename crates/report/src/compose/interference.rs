@@ -19,7 +19,7 @@ const COLUMNS: [&str; 7] = [
     "Case",
 ];
 
-/// Table and timeline; nothing where no interference was estimated.
+/// Returns table and timeline; nothing without an estimate of interference.
 pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Interference);
     if results.is_empty() {

@@ -1,4 +1,5 @@
-//! Latency series: tables of percentiles and percentile plots, from the actual and from the intended start.
+//! Latency series: tables of percentiles and percentile plots, from the actual and from the
+//! intended start.
 
 use super::view::{RunColumn, View};
 use super::{Kind, of_kind};
@@ -14,7 +15,7 @@ use antiphon_measure::{Distribution, LatencyEstimate};
 const MOST_IN_ONE_PLOT: usize = 6;
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
-/// Table and plots of the latency series; nothing where there is none.
+/// Returns table and plots of the latency series; nothing without any.
 pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Latency);
     if results.is_empty() {
@@ -39,7 +40,7 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     blocks
 }
 
-/// The results of each test together, in order of appearance; none is empty.
+/// Groups the results by test, in order of appearance; no group is empty.
 fn by_test<'a>(results: &[&'a ResultRecord]) -> Vec<Vec<&'a ResultRecord>> {
     let keyed = results.iter().map(|result| {
         let identity = &result.identity;
@@ -67,7 +68,7 @@ fn table(view: &View, results: &[&ResultRecord]) -> Table {
     }
 }
 
-/// The table's columns: of the percentiles those that some series supports.
+/// Columns of the table: the percentiles that some series supports.
 struct Columns {
     titles: Vec<String>,
     percentiles: Vec<f64>,
@@ -127,7 +128,8 @@ fn rows(view: &View, result: &ResultRecord, columns: &Columns) -> Vec<Row> {
     }
 }
 
-/// One distribution; the paper's response, which counts from the actual start, where `response` is given.
+/// Returns the cells of one distribution. The paper's response, from the actual start, is added if
+/// `response` is given.
 fn cells(
     distribution: &Distribution,
     response: Option<&LatencyEstimate>,
@@ -156,7 +158,7 @@ fn cells(
     cells
 }
 
-/// Every distribution as a series; those of one subject differ in dashes.
+/// Returns every distribution as a series; those of one subject differ in dashes.
 fn series(view: &View, results: &[&ResultRecord]) -> Vec<Series> {
     let one_test = by_test(results).len() == 1;
     let mut all: Vec<Series> = Vec::new();
@@ -209,7 +211,8 @@ fn plot(title: String, series: Vec<Series>) -> Option<Plot> {
     })
 }
 
-/// Points (1 / (1 − p), latency) of the cumulative distribution: each bucket is drawn from the share of samples below it.
+/// Returns points (1 / (1 − p), latency) of the cumulative distribution: each bucket begins at
+/// the share of samples below it.
 fn percentile_points(distribution: &Distribution) -> Vec<Point> {
     const MOST: usize = 400;
     let total = distribution.count as f64;
@@ -228,7 +231,8 @@ fn percentile_points(distribution: &Distribution) -> Vec<Point> {
     thin(points, MOST)
 }
 
-/// The point where a bucket's step begins, which is the share of the samples below it; what is told of it is how many, with the bucket's own, take no longer.
+/// Returns the point at which a bucket's step begins, the share of the samples below it. Its text
+/// is the share up to and including the bucket.
 fn percentile_point(at: f64, within: f64, latency_ns: u64) -> Point {
     let percent = number::fixed(within * 100.0, if within > 0.99 { 3 } else { 1 });
     let latency = number::quantity(Unit::Nanoseconds, latency_ns as f64);
@@ -240,7 +244,8 @@ fn percentile_point(at: f64, within: f64, latency_ns: u64) -> Point {
     }
 }
 
-/// At most `most` points, those far along the axis first kept: they are the rare ones.
+/// Returns at most `most` points. Those far along the axis are kept first, because they are the
+/// rare ones.
 fn thin(points: Vec<Point>, most: usize) -> Vec<Point> {
     if points.len() <= most {
         return points;
@@ -271,9 +276,9 @@ mod tests {
             buckets: vec![(106, 3), (212, 1)],
         };
         let points = percentile_points(&distribution);
-        let told: Vec<(f64, &str)> = points.iter().map(|of| (of.x, of.text.as_str())).collect();
+        let reported: Vec<(f64, &str)> = points.iter().map(|of| (of.x, of.text.as_str())).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (1.0, "75.0 % take at most 106\u{202f}ns"),
                 (4.0, "100.000 % take at most 212\u{202f}ns"),

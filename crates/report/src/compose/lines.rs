@@ -1,4 +1,5 @@
-//! Costs that should be straight lines: what there is to begin with, what each step adds, and how far from the line a cost lies.
+//! Costs that should be straight lines: the constant part, the cost of each step, and the costs'
+//! distance from the line.
 
 use super::costs::heading;
 use super::view::{RunColumn, View};
@@ -18,10 +19,11 @@ struct Measured {
     line: Option<(Line, Interval)>,
 }
 
-/// Fewer points make no line. A column that has no more, as of a placement that only some sizes are measured in, is left out.
+/// Least number of points of a line. A column with fewer is left out, such as a placement that
+/// measures only some sizes.
 const POINTS_LEAST: usize = 3;
 
-/// A table and a plot for each of the group's lines; nothing where it has none.
+/// Returns a table and a plot for each of the group's lines; nothing without any.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
     let mut blocks = Vec::new();
@@ -88,7 +90,7 @@ fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured
     }
 }
 
-/// The deviation of the costs, and what it may be for all that their intervals tell.
+/// Returns the deviation of the costs, and its possible range by their intervals.
 fn deviation(farthest: &Interval) -> String {
     let value = away(farthest.value);
     match (farthest.low.is_finite(), farthest.high.is_finite()) {
@@ -102,7 +104,7 @@ fn deviation(farthest: &Interval) -> String {
     }
 }
 
-/// A deviation; what is below a ten-thousandth is rounding.
+/// Returns a deviation in words; below a ten-thousandth it is rounding.
 fn away(farthest: f64) -> String {
     match farthest < 1e-4 {
         true => "under 0.01\u{202f}%".into(),
@@ -114,8 +116,11 @@ fn written(of: &Interval) -> String {
     number::interval(Unit::Nanoseconds, of.value, of.low, of.high).line()
 }
 
-/// One plot of all; or one of each variant, where each is that of several subjects, such as a database that all languages use: they are then to be compared
-/// with each other, and what another database costs would make them lines at the bottom. Where variants are compared, one of each that others are compared with.
+/// Returns one plot of all columns, or one of each variant that several subjects share, such as a
+/// database.
+///
+/// Only subjects with the same database are to be compared: another database would press them to
+/// the bottom. If variants are compared, there is one plot for each base.
 fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot> {
     let within = view.layout.compare == Compare::Variants;
     let key = |column: &RunColumn| match within {
@@ -131,7 +136,7 @@ fn plots(view: &View, sweep: &Sweep, all: &[(RunColumn, Measured)]) -> Vec<Plot>
     groups.iter().map(plot).collect()
 }
 
-/// The subject that one is compared with; itself if that is not told.
+/// Returns the base of a subject; itself without a known one.
 fn base(view: &View, sweep: &Sweep, column: &RunColumn) -> String {
     let mut results = sweep
         .points
@@ -150,12 +155,12 @@ fn has_several(of: &[&(RunColumn, Measured)]) -> bool {
     subjects.any(|subject| Some(subject) != first)
 }
 
-/// The subject, of one that is measured twice the one that it is.
+/// Returns the subject, or the original of a twin.
 fn original(column: &RunColumn) -> &str {
     original_of(&column.subject).unwrap_or(&column.subject)
 }
 
-/// What stands behind the `/` of a subject's name; nothing where it has none.
+/// Returns the part behind the `/` of a subject's name; empty without one.
 fn variant(column: &RunColumn) -> &str {
     let name = original(column).split_once('/');
     name.map_or("", |(_, variant)| variant)

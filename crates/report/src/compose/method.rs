@@ -1,4 +1,4 @@
-//! How to read the figures.
+//! Explanation of the figures.
 
 use super::cold;
 use crate::document::{Block, Fact, Section};
@@ -6,7 +6,7 @@ use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 
 type Term = (&'static str, &'static str);
 
-/// Of servers under load.
+/// Terms of servers under load.
 const SERVERS: [Term; 6] = [
     (
         "CPU a request",
@@ -37,7 +37,7 @@ const SERVERS: [Term; 6] = [
     ),
 ];
 
-/// Of operations that subjects do in turns.
+/// Terms of operations that subjects do in turns.
 const TURNS: [Term; 2] = [
     (
         "Time, processor time of an operation",
@@ -51,7 +51,7 @@ const TURNS: [Term; 2] = [
     ),
 ];
 
-/// Of whole programs.
+/// Terms of whole programs.
 const PROGRAMS: [Term; 2] = [
     (
         "Time of a program",
@@ -63,7 +63,7 @@ const PROGRAMS: [Term; 2] = [
     ),
 ];
 
-/// Of anything else that is measured.
+/// Terms of all other measurements.
 const TERMS: [Term; 9] = [
     (
         "Cost",
@@ -78,12 +78,13 @@ const TERMS: [Term; 9] = [
     (
         "≈ control",
         "The interval contains zero, or lies within the floor (below): the feature cannot be told from nothing. The bound is the largest size that the two still allow; \
-         instruction counts, where they could be taken, are a second opinion: `+2 instr` stands for two instructions more than the control, `+0 instr` \
-         for no difference. Where a run was asked to count the instructions of all tests, they stand beside every cost.",
+         instruction counts, where they could be taken, are a second opinion on all but the kernel's work, which is not in them: `+2 instr` stands for two \
+         instructions more than the control, `+0 instr` for no difference. Where a run was asked to count the instructions of all tests, they stand beside every cost.",
     ),
     (
         "†",
-        "There is a finding that is worth knowing and does not weaken the figure, such as outlying slices; the evidence has it.",
+        "There is a finding that is worth knowing and does not weaken the figure, such as outlying slices; the evidence has it. Beside the name of a row, \
+         †, – and ! repeat what its cells are marked with, as a narrow window may not show those.",
     ),
     (
         "Withheld",
@@ -111,14 +112,14 @@ const TERMS: [Term; 9] = [
     ),
 ];
 
-/// Of what compiles while it runs, where it was not warm.
+/// Term for subjects that compile at run time and were not warm.
 const NOT_WARM: Term = (
     "Not warm",
     "A subject or server whose language compiles while it runs did not reach its lasting speed in the time for warming, after one of its starts or more: its times may be \
      too high. Claims about its time are undecided. The section on warming up has the rule and the curve.",
 );
 
-/// Of what ran on two processors, where their distance was read.
+/// Term for measurements on two processors with known distance.
 const NEAR_AND_FAR: Term = (
     "Core-to-core latency",
     "How long a cache line takes from one of the two processors of `across` to the other and back, read before and after each start, or moment of a server. The host of a virtual machine moves its \
@@ -126,7 +127,7 @@ const NEAR_AND_FAR: Term = (
      such figures only between runs of like distance.",
 );
 
-/// Of everything.
+/// Terms of every report.
 const ALWAYS: [Term; 2] = [
     (
         "Policy, placement",
@@ -135,11 +136,11 @@ const ALWAYS: [Term; 2] = [
     ),
     (
         "More",
-        "The whole method, with the paper's equation numbers: docs/method.md; of servers: docs/load.md. How a program is made measurable: docs/subject-protocol.md.",
+        "The whole method, with the paper's equation numbers: docs/explanation/method.md; of servers: docs/explanation/servers.md. How a program is made measurable: docs/reference/subject-protocol.md.",
     ),
 ];
 
-/// What a result is a figure of.
+/// Kind of a result's figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Load,
@@ -159,7 +160,7 @@ impl Kind {
     }
 }
 
-/// The closing section: what these runs have figures of.
+/// Returns the closing section, which covers the kinds of figures in these runs.
 pub fn section<'r>(runs: impl Iterator<Item = &'r RunRecord> + Clone) -> Section {
     let results = || runs.clone().flat_map(|run| &run.results);
     let has = |kind: Kind| {

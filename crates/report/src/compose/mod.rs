@@ -1,4 +1,4 @@
-//! From a run and its suite to a document.
+//! Composition of a run and its suite into a document.
 
 mod agreement;
 mod bars;
@@ -12,6 +12,7 @@ pub(crate) mod figure;
 mod findings;
 mod growth;
 mod header;
+mod headlines;
 mod interference;
 mod latency;
 mod lines;
@@ -33,7 +34,7 @@ mod typical;
 mod verdict;
 pub(crate) mod view;
 
-use crate::document::{Block, Document, Note, Section, Weight};
+use crate::document::{Block, Document, Headlines, Note, Section, Weight};
 use crate::layout::{Group, Layout};
 pub use agreement::{agrees, compose_agreement};
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
@@ -41,10 +42,12 @@ pub use comparison::compose_comparison;
 pub(crate) use header::summary;
 pub use memory::compose_memory;
 pub(crate) use programs::peak_run;
+use std::collections::HashMap;
 pub use together::compose_together;
 use view::View;
 
-/// The document of a run. A run whose suite cannot be read is shown without its arrangement, and says so.
+/// Composes the document of a run. If its suite cannot be read, results are not arranged, and the
+/// document says so.
 pub fn compose(run: &RunRecord) -> Document {
     let (layout, fault) = arranged(run);
     let mut document = compose_with(run, &layout);
@@ -52,29 +55,51 @@ pub fn compose(run: &RunRecord) -> Document {
     document
 }
 
-/// The arrangement of a run's suite, or none, and why.
+/// Returns what runs found, in sentences: nothing of suites without headlines.
+pub fn headlines_of(runs: &[RunRecord]) -> Vec<Headlines> {
+    let of_run = |run: &RunRecord| {
+        let (layout, _) = arranged(run);
+        headlines::of_run(&View::new(run, &layout), &layout.title)
+    };
+    runs.iter().filter_map(of_run).collect()
+}
+
+/// Returns the arrangement of a run's suite, or none with the reason.
 fn arranged(run: &RunRecord) -> (Layout, Option<Note>) {
     let (layout, fault) = Layout::of_run(run);
     (layout, fault.map(unread))
 }
 
-/// That a suite cannot be read.
+/// Notes that a suite cannot be read.
 fn unread(why: String) -> Note {
     Note::new(Weight::Warning, "Suite", why)
 }
 
-/// The document of a run, arranged as `layout` says.
+/// Composes the document of a run, arranged as `layout` says.
 pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
     let view = View::new(run, layout);
     let mut document = header::document(&view);
-    document.sections = sections(&view);
+    document.headlines = headlines::of_run(&view, &document.title)
+        .into_iter()
+        .collect();
+    document.sections = document.headlines.iter().filter_map(pictured).collect();
+    document.sections.extend(sections(&view));
     document
         .sections
         .push(method::section(std::iter::once(run)));
     document
 }
 
-/// All of a run's sections but the one on how to read them.
+/// Returns the section of a suite's picture; `None` without enough to draw.
+fn pictured(found: &Headlines) -> Option<Section> {
+    Some(Section {
+        id: "picture".into(),
+        title: "The findings in one picture".into(),
+        blocks: vec![Block::Plot(headlines::picture(found)?)],
+    })
+}
+
+/// Returns all sections of a run but the closing explanation.
 fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
     sections.extend(profile::sections(view));
@@ -136,7 +161,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
     }
 }
 
-/// Lower-case letters, digits and hyphens only.
+/// Reduces an id to lower-case letters, digits and hyphens.
 fn slug(id: &str) -> String {
     id.chars()
         .map(|c| {
@@ -147,19 +172,6 @@ fn slug(id: &str) -> String {
             }
         })
         .collect()
-}
-
-/// The kind of figure that a result's test gives, also where this result is absent: what another subject gave for it.
-fn kind_of(result: &ResultRecord, results: &[&ResultRecord]) -> Kind {
-    let own = Kind::of(&result.outcome);
-    let other = || {
-        let same = |r: &&&ResultRecord| r.identity.test == result.identity.test;
-        results
-            .iter()
-            .filter(same)
-            .find_map(|r| Kind::of(&r.outcome))
-    };
-    own.or_else(other).unwrap_or(Kind::Frame)
 }
 
 /// The kinds of outcomes that are shown in a way of their own.
@@ -191,11 +203,19 @@ impl Kind {
     }
 }
 
-/// The results of one kind, absent ones with the rest.
+/// Returns the results of one kind. An absent result has the kind that another subject gave for its
+/// test.
 fn of_kind<'a>(results: &[&'a ResultRecord], kind: Kind) -> Vec<&'a ResultRecord> {
-    results
-        .iter()
-        .filter(|result| kind_of(result, results) == kind)
-        .copied()
-        .collect()
+    let mut given: HashMap<&str, Kind> = HashMap::new();
+    for result in results {
+        if let Some(kind) = Kind::of(&result.outcome) {
+            given.entry(&result.identity.test).or_insert(kind);
+        }
+    }
+    let kind_of = |result: &ResultRecord| {
+        let other = || given.get(result.identity.test.as_str()).copied();
+        Kind::of(&result.outcome).or_else(other)
+    };
+    let is_of_kind = |result: &&&ResultRecord| kind_of(result).unwrap_or(Kind::Frame) == kind;
+    results.iter().filter(is_of_kind).copied().collect()
 }

@@ -1,4 +1,4 @@
-//! Profiles: how what a program spends divides into parts.
+//! Profiles: division of a program's use into parts.
 
 use super::programs::counter;
 use super::slug;
@@ -7,7 +7,7 @@ use crate::document::{Block, Cell, Column, Row, RowKind, Section, Table, Unit};
 use antiphon_lab::suite::Profile;
 use antiphon_lab::{Outcome, ResultRecord};
 
-/// A section for each profile of which something was measured.
+/// Returns a section for each profile with measurements.
 pub fn sections(view: &View) -> Vec<Section> {
     let profiles = view.layout.profiles.iter();
     profiles
@@ -68,7 +68,7 @@ fn row(view: &View, profile: &Profile, result: &ResultRecord) -> Row {
     }
 }
 
-/// The whole, and each part as a share of it.
+/// Returns the whole, and each part as a share of it.
 fn cells(profile: &Profile, result: &ResultRecord) -> Vec<Cell> {
     if let Outcome::Absent { reason, listed, .. } = &result.outcome {
         let missing = Cell::absent(reason, *listed);

@@ -1,4 +1,4 @@
-//! Whole programs: every one that was run, with what the system and the program counted.
+//! Whole programs: every run one, with the counts of the system and of the program.
 
 mod counted;
 
@@ -15,11 +15,11 @@ pub use counted::words;
 const CAPTION: &str = "Medians of the runs, each column by itself: a share of two of them is not the median of the runs’ shares. The time is the program's own account, without its start; the kernel's switches are those of the \
                        whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time.";
 
-/// What is added where a peak of memory may not be the program's.
+/// Addition for a peak of memory that may not be the program's.
 const BOUND: &str = " A peak of memory with ≤ only says that the program needed no more: Linux begins to count with what the laboratory holds when the program is started, and \
                      tells no smaller figure. Runs of older versions did not keep how much that was.";
 
-/// The folded table of a group's programs; nothing where it has none.
+/// Returns the folded table of a group's programs; nothing without any.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Program);
     if results.is_empty() {
@@ -28,7 +28,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
     vec![Block::Table(table(view, &group.title, &results))]
 }
 
-/// Programs, one a row, with their times and counts.
+/// Returns programs, one a row, with their times and counts.
 pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     let (counted, left_out) = counted::columns(results);
     let system = [
@@ -62,7 +62,8 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     }
 }
 
-/// What the figures are, and of memory what they are not, and how many counters are left out.
+/// Returns the caption: the meaning of the figures, the limits of memory, and the number of omitted
+/// counters.
 fn caption(results: &[&ResultRecord], left_out: usize) -> String {
     let mut caption = CAPTION.to_owned();
     if results
@@ -80,14 +81,14 @@ fn caption(results: &[&ResultRecord], left_out: usize) -> String {
     caption
 }
 
-/// The run whose peak of memory is the median; `None` of none.
+/// Returns the run whose peak of memory is the median; `None` of none.
 pub fn peak_run(runs: &[WholeRun]) -> Option<&WholeRun> {
     let mut ordered: Vec<&WholeRun> = runs.iter().collect();
     ordered.sort_by_key(|run| run.peak_rss_bytes);
     ordered.get(ordered.len() / 2).copied()
 }
 
-/// The median peak of memory, as far as it is the program's.
+/// Returns the median peak of memory, as far as it is the program's.
 fn peak_cell(runs: &[WholeRun]) -> Cell {
     let Some(run) = peak_run(runs) else {
         return Cell::Empty;
@@ -99,7 +100,8 @@ fn peak_cell(runs: &[WholeRun]) -> Cell {
     }
 }
 
-/// A counter by its path, or by the last word of its path: of the run that counted, or else of those that were timed.
+/// Returns a counter by its path, or by the last word of its path. It is that of the counting run,
+/// or else of the timed ones.
 pub fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
     let Outcome::Program { runs, counted, .. } = &result.outcome else {
         return None;
@@ -119,7 +121,7 @@ pub fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
     run_counter(runs, path)
 }
 
-/// The runs of a result; none if it has none.
+/// Returns the runs of a result; none if it has none.
 pub fn runs(result: &ResultRecord) -> &[WholeRun] {
     match &result.outcome {
         Outcome::Program { runs, .. } => runs,
@@ -159,7 +161,7 @@ fn system_cells(result: &ResultRecord) -> Vec<Cell> {
     ]
 }
 
-/// A figure of whole runs.
+/// Returns a figure of whole runs.
 pub fn figure(of: Interval, unit: Unit, runs: &[WholeRun]) -> Figure {
     let times: Vec<String> = runs
         .iter()

@@ -14,7 +14,7 @@ use antiphon_lab::suite::{
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{DelayCurve, Estimate, Interval, PLACEMENT_FLOOR_NS};
 
-/// The section of published tables; `None` where the suite has none.
+/// Returns the section of published tables; `None` if the suite has none.
 pub fn section(view: &View) -> Option<Section> {
     if view.layout.published.is_empty() {
         return None;
@@ -155,7 +155,7 @@ fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
     }
 }
 
-/// One test's figure as it stands, or the range of several.
+/// Returns one test's figure as it is, or the range of several.
 fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     let measured: Vec<&String> = tests
         .iter()
@@ -174,8 +174,8 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     if estimates.is_empty() {
         return why_missing(view, tests, column);
     }
-    let told = estimates.iter().filter(|e| !e.is_like_control());
-    let values: Vec<f64> = told.map(|e| e.cost_ns.value).collect();
+    let reported = estimates.iter().filter(|e| !e.is_like_control());
+    let values: Vec<f64> = reported.map(|e| e.cost_ns.value).collect();
     let Some((low, high)) = extent(&values) else {
         let bounds = estimates
             .iter()
@@ -211,8 +211,9 @@ fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     }
 }
 
-/// A cost with the interval that its loops' places in memory add: slopes of costs from different loops rest on it.
-fn with_floor(cost: Interval) -> Interval {
+/// Adds the effect of loop placement to a cost's interval, because slopes combine costs of
+/// different loops.
+pub fn with_floor(cost: Interval) -> Interval {
     let widened = |distance: f64| distance.hypot(PLACEMENT_FLOOR_NS);
     Interval {
         value: cost.value,
@@ -273,7 +274,7 @@ fn delay_cell(
     curve.map_or_else(|| why_missing(view, tests, column), show)
 }
 
-/// Why no test of the column gave a figure; nothing where none was run.
+/// Returns the reason why no test of the column gave a figure; nothing if none was run.
 fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     let mut cells = tests
         .iter()
@@ -286,7 +287,7 @@ fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
         });
     let first = cells.next().unwrap_or(Cell::Empty);
     match &first {
-        // What failed is told before what does not exist.
+        // Failures precede missing tests.
         Cell::Lacking { .. } => cells
             .find(|cell| matches!(cell, Cell::Missing { .. }))
             .unwrap_or(first),
@@ -294,7 +295,8 @@ fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     }
 }
 
-/// The cheapest published figure over the middle of today's range, where both are times above zero.
+/// Returns the cheapest published figure over the middle of today's range, if both are times above
+/// zero.
 fn ratios(published: &Published, today: &[Cell]) -> Option<Row> {
     let cells: Vec<Cell> = published
         .columns

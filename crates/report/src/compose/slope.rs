@@ -2,8 +2,9 @@
 
 use antiphon_measure::Interval;
 
-/// Least-squares slope of (number, cost) with the interval that the costs' own intervals give it: cost per unit of the number.
-/// `None` with fewer than two different numbers.
+/// Returns the least-squares slope of (number, cost), which is the cost per unit of the number.
+///
+/// Its interval comes from the costs' own intervals. `None` with fewer than two different numbers.
 pub fn slope(points: &[(f64, Interval)]) -> Option<Interval> {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
@@ -26,7 +27,7 @@ pub fn slope(points: &[(f64, Interval)]) -> Option<Interval> {
     })
 }
 
-/// The number in which the names of tests differ: `….in.10` has 10.
+/// Returns the number in which the names of tests differ: `….in.10` has 10.
 pub fn number_of(test: &str) -> Option<f64> {
     test.rsplit('.').find_map(|word| word.parse().ok())
 }

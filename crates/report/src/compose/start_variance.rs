@@ -1,4 +1,5 @@
-//! How far starts of the same process disagree, and so whether another run like this one would say the same.
+//! Variance between starts of the same process, and with it the agreement with another run like
+//! this one.
 
 use super::view::View;
 use crate::document::{Block, Cell, Column, Note, Row, RowKind, Section, Table, Unit, Weight};
@@ -9,7 +10,7 @@ const PROSE: &str = "What a process is like is settled in part when it starts: w
                      start counts once in a ratio of processor times, and its interval holds what they say. How far two runs of so many starts are from each other \
                      nine times in ten follows from how far these starts are.";
 
-/// The section; `None` where nothing was compared in turns.
+/// Returns the section; `None` if nothing was compared in turns.
 pub fn section(view: &View) -> Option<Section> {
     let all = starts(view.run);
     let mut subjects: Vec<&str> = Vec::new();
@@ -86,18 +87,19 @@ fn row(view: &View, subject: &str, all: &[StartsOf]) -> Row {
     }
 }
 
-/// How far another run is, nine times in ten; `None` where one start does not tell.
+/// Returns the possible distance of another run, nine times in ten; `None` if one start does not
+/// tell.
 fn apart(of: &StartsOf) -> Option<f64> {
     Some(of.starts.apart(of.starts.deviation()?))
 }
 
-/// All in a note; `None` where every start agrees well enough, or nothing was compared.
+/// Returns a note on the starts; `None` if every start agrees well enough, or nothing was compared.
 pub fn summary(view: &View) -> Option<Note> {
-    told(&starts(view.run)).map(|text| Note::new(Weight::Info, "Starts", text))
+    reported(&starts(view.run)).map(|text| Note::new(Weight::Info, "Starts", text))
 }
 
-fn told(all: &[StartsOf]) -> Option<String> {
-    // What mostly waits, and what the system places, is not settled by a start.
+fn reported(all: &[StartsOf]) -> Option<String> {
+    // A start does not settle operations that mostly wait, or that the system places.
     let by_start = |of: &&StartsOf| !matches!(of.by, Measured::Waiting | Measured::Unplaced);
     let all: Vec<&StartsOf> = all.iter().filter(by_start).collect();
     let alone = all.iter().filter(|of| of.starts.medians.len() < 2).count();
@@ -152,9 +154,9 @@ mod tests {
     #[test]
     fn starts_that_disagree_and_starts_that_are_alone_are_told() {
         let own = Measured::InProcess;
-        assert_eq!(told(&[]), None);
-        assert_eq!(told(&[starts_of("even", own, &[2.0, 2.0])]), None);
-        let alone = told(&[starts_of("one", own, &[2.0])]).unwrap();
+        assert_eq!(reported(&[]), None);
+        assert_eq!(reported(&[starts_of("even", own, &[2.0, 2.0])]), None);
+        let alone = reported(&[starts_of("one", own, &[2.0])]).unwrap();
         assert!(
             alone.contains("1 of 1 ratio of processor times rest on one start"),
             "{alone}"
@@ -165,7 +167,7 @@ mod tests {
             starts_of("far", own, &[2.0, 3.0]),
             starts_of("waits", Measured::Waiting, &[2.0, 9.0]),
         ];
-        let apart = told(&apart).unwrap();
+        let apart = reported(&apart).unwrap();
         assert!(
             apart.contains("of 2 of 3 ratios") && apart.contains("far of s/v, the farthest, by"),
             "{apart}"

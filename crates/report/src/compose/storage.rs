@@ -20,7 +20,7 @@ const COLUMNS: [&str; 7] = [
     "Ended by",
 ];
 
-/// Table, verdicts and plot; nothing where no storage loop ran.
+/// Returns table, verdicts and plot; nothing without storage loops.
 pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Storage);
     if results.is_empty() {
@@ -50,7 +50,7 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     blocks
 }
 
-/// The loop alone: the table says the object's size.
+/// Returns the label of the loop alone, because the table has the object's size.
 fn loop_label(view: &View, result: &ResultRecord) -> String {
     view.label(&Identity {
         arg: None,
@@ -106,10 +106,11 @@ fn cells(estimate: &StorageEstimate) -> Vec<Cell> {
     ]
 }
 
-/// The last part of the names of the three loops: all pointers kept, two pointers, two pointers and deallocation.
+/// Last parts of the names of the three loops: all pointers kept, two pointers, two pointers and
+/// deallocation.
 const LOOPS: [&str; 3] = ["kept", "two_pointers", "deallocated"];
 
-/// What the three loops of each column say together.
+/// Returns the common conclusions of the three loops of each column.
 fn reclaiming(results: &[&ResultRecord], columns: &[RunColumn]) -> Option<Block> {
     let facts = columns.iter().filter_map(|column| {
         let own = results.iter().copied();
@@ -124,7 +125,7 @@ fn reclaiming(results: &[&ResultRecord], columns: &[RunColumn]) -> Option<Block>
     (!facts.is_empty()).then_some(Block::Facts { facts })
 }
 
-/// The sentences of one column's loops; `None` where none of the three ran.
+/// Returns the sentences of one column's loops; `None` if none of the three ran.
 fn together(own: &[&ResultRecord]) -> Option<Vec<String>> {
     let [kept, two, deallocated] = LOOPS.map(|name| {
         let named = |result: &&ResultRecord| result.identity.test.rsplit('.').next() == Some(name);
@@ -158,7 +159,7 @@ fn verdicts(view: &View, results: &[&ResultRecord]) -> Option<Block> {
     (!facts.is_empty()).then_some(Block::Facts { facts })
 }
 
-/// One plot a column, with all its loops: one colour a loop.
+/// Plots all loops of a column, one colour a loop.
 fn plot(view: &View, results: &[&ResultRecord], column: &RunColumn) -> Option<Plot> {
     let own = results
         .iter()
@@ -171,7 +172,7 @@ fn plot(view: &View, results: &[&ResultRecord], column: &RunColumn) -> Option<Pl
             _ => None,
         })
         .collect();
-    let told = |(name, e): &(String, &StorageEstimate)| {
+    let reported = |(name, e): &(String, &StorageEstimate)| {
         let typical = number::quantity(Unit::Nanoseconds, e.typical_ns);
         format!(
             "{name}: {} turns, typically {typical}, {} dearer ones drawn",
@@ -179,7 +180,7 @@ fn plot(view: &View, results: &[&ResultRecord], column: &RunColumn) -> Option<Pl
             e.steps.len()
         )
     };
-    let described: Vec<String> = loops.iter().map(told).collect();
+    let described: Vec<String> = loops.iter().map(reported).collect();
     (!loops.is_empty()).then(|| Plot {
         title: format!("Time of each turn: {}", column.name()),
         description: format!("{}.", described.join("; ")),
@@ -232,7 +233,7 @@ fn series(nth: usize, name: &str, estimate: &StorageEstimate) -> Vec<Series> {
     all
 }
 
-/// A line at each of the first changes of level.
+/// Returns a line at each of the first changes of level.
 fn level_guides(estimate: &StorageEstimate) -> Vec<Guide> {
     let ns = |v: f64| number::quantity(Unit::Nanoseconds, v);
     let changes = estimate.level_changes.iter().take(12);
@@ -244,7 +245,7 @@ fn level_guides(estimate: &StorageEstimate) -> Vec<Guide> {
         .collect()
 }
 
-/// The typical level from turn to turn, with its changes.
+/// Returns the typical level from turn to turn, with its changes.
 fn levels(estimate: &StorageEstimate) -> Vec<Point> {
     let first = estimate
         .level_changes

@@ -1,12 +1,13 @@
 //! Several runs in one document: a part for each, under one head.
 
 use super::view::{View, subjects_of};
-use super::{arranged, header, method, sections, slug};
+use super::{arranged, header, headlines, method, sections, slug};
 use crate::document::{Block, Document, Note, Section};
 use crate::layout::Layout;
 use antiphon_lab::{Machine, RunRecord};
 
-/// The document of runs, such as of two suites that were measured together. Of one run it is what [`compose`](super::compose) gives.
+/// Composes the document of several runs, such as of two suites measured together. For one run it
+/// equals [`compose`](super::compose).
 pub fn compose_together(runs: &[RunRecord]) -> Document {
     if let [run] = runs {
         return super::compose(run);
@@ -26,18 +27,27 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
     }
     let mut titles = Vec::new();
     for (run, (layout, fault)) in runs.iter().zip(&arranged) {
-        let view = View {
-            run,
-            layout,
-            subjects: subjects.clone(),
-        };
+        let view = View::with_subjects(run, layout, subjects.clone());
         let part = part(&view, fault.clone(), one_machine, &mut document.summary);
         titles.push(part.title.clone());
+        let own_id = |id: &str| format!("run-{}-{id}", run.id);
         let own = |section: Section| Section {
-            id: format!("run-{}-{}", run.id, section.id),
+            id: own_id(&section.id),
             ..section
         };
-        let part = own(part);
+        let mut part = own(part);
+        let found = headlines::of_run(&view, &part.title);
+        let picture = found.as_ref().and_then(headlines::picture);
+        part.blocks.splice(0..0, picture.map(Block::Plot));
+        document.headlines.extend(found.map(|mut found| {
+            found.section = part.id.clone();
+            let places = found
+                .sentences
+                .iter_mut()
+                .filter_map(|one| one.stands_on.as_mut());
+            places.for_each(|place| place.section = own_id(&place.section));
+            found
+        }));
         document.heads.push(part.id.clone());
         document.sections.push(part);
         document
@@ -51,7 +61,7 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
     document
 }
 
-/// More titles than two are no title: the summary below has them all.
+/// Returns a title. It has at most two titles of runs, because the summary below has them all.
 fn title(titles: &[String]) -> String {
     match titles {
         [_, _, _, ..] => format!("What {} runs measured", titles.len()),
@@ -59,7 +69,7 @@ fn title(titles: &[String]) -> String {
     }
 }
 
-/// The head of a run's part. What it sums up goes to the document's summary.
+/// Returns the head of a run's part. Its summary goes to the document's.
 fn part(view: &View, fault: Option<Note>, one_machine: bool, summary: &mut Vec<Note>) -> Section {
     let head = header::document(view);
     let mut notes = head.summary.into_iter();
@@ -90,7 +100,7 @@ fn part(view: &View, fault: Option<Note>, one_machine: bool, summary: &mut Vec<N
     }
 }
 
-/// Whether runs were made on one machine, whatever its load.
+/// Checks whether runs were made on one machine, under any load.
 fn same(a: &Machine, b: &Machine) -> bool {
     let known = |m: &Machine| (m.host.clone(), m.processor.clone(), m.kernel.clone());
     known(a) == known(b)

@@ -47,7 +47,7 @@ fn measured<'t>(
     pairs
         .map(|(trend, column)| {
             let cost = |test: &str| view.estimate(test, &columns[column]).map(|e| e.cost_ns);
-            // A level is told from another by limits.
+            // Levels are separated by their limits.
             let cost = |test: &str| cost(test).filter(|cost| cost.limits().is_some());
             let points = trend
                 .points
@@ -134,7 +134,7 @@ fn verdict(measured: &Measured) -> String {
     }
 }
 
-/// The verdict on how a composite parameter is passed, with its evidence.
+/// Returns the verdict on the passing of a composite parameter, with its evidence.
 fn passing(points: &[(f64, Interval)]) -> String {
     let (sizes, costs) = split(points);
     match by_copy_or_reference(&sizes, &costs) {
@@ -158,11 +158,12 @@ fn split(points: &[(f64, Interval)]) -> (Vec<u64>, Vec<Interval>) {
 struct Step {
     /// First size on the new level, bytes.
     at: f64,
-    /// From what to what.
+    /// Both levels of the change, in words.
     text: String,
 }
 
-/// Changes of level between sizes that are neighbours in the suite: none is told across a size that is missing.
+/// Returns changes of level between neighbouring sizes of the suite. None is told across a missing
+/// size.
 fn steps(measured: &Measured) -> Vec<Step> {
     let (sizes, costs) = split(&measured.points);
     let ns = |v| number::quantity(Unit::Nanoseconds, v);
@@ -186,7 +187,7 @@ fn steps(measured: &Measured) -> Vec<Step> {
         .collect()
 }
 
-/// One plot a column: the trends are its series, so that they can be told apart.
+/// Plots a column, with the trends as series, so that they are distinguishable.
 fn plot(
     view: &View,
     columns: &[RunColumn],
@@ -246,7 +247,7 @@ fn plot(
     })
 }
 
-/// The trend, and how a parameter is passed in it.
+/// Returns the name of a trend, with the passing of its parameter.
 fn series_name(measured: &Measured) -> String {
     let label = &measured.trend.label;
     match measured.trend.asks {

@@ -1,4 +1,4 @@
-//! What subjects cost beside what they are compared with, over a whole group of operations.
+//! Costs of subjects against their bases, over a whole group of operations.
 
 mod operations;
 
@@ -35,17 +35,18 @@ impl Place {
     }
 }
 
-/// What is said of a subject in a group of operations.
+/// Collected values of a subject in a group of operations.
 #[derive(Clone, Debug, PartialEq)]
 struct Over<T> {
     place: Place,
     subject: String,
     base: String,
-    /// Of each operation.
+    /// Value of each operation.
     each: Vec<(Identity, T)>,
 }
 
-/// Puts together what is said of the same subject, beside the same other one, in the same group. Groups of few operations are left out.
+/// Collects the values of the same subject, against the same base, in the same group. Groups of few
+/// operations are left out.
 fn over<T>(view: &View, all: impl IntoIterator<Item = (Identity, String, T)>) -> Vec<Over<T>> {
     let mut found: Vec<Over<T>> = Vec::new();
     for (identity, base, said) in all {
@@ -70,11 +71,11 @@ fn over<T>(view: &View, all: impl IntoIterator<Item = (Identity, String, T)>) ->
     found
 }
 
-/// The section; `None` where there is nothing to tell.
+/// Returns the section; `None` without any ratio.
 pub fn section(view: &View) -> Option<Section> {
     let single = compared(view.run);
-    let told = |of: &Compared| (of.identity.clone(), of.base.clone(), of.ratio);
-    let all = over(view, single.iter().map(told));
+    let reported = |of: &Compared| (of.identity.clone(), of.base.clone(), of.ratio);
+    let all = over(view, single.iter().map(reported));
     let mut tables: Vec<Table> = table(view, &all).into_iter().collect();
     if view.layout.compare == Compare::Variants && !single.is_empty() {
         tables.push(operations::table(view, &single));
@@ -91,7 +92,7 @@ pub fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// The table of groups; `None` where none has so many ratios.
+/// Returns the table of groups; `None` if no group has enough ratios.
 fn table(view: &View, all: &[Over<Interval>]) -> Option<Table> {
     let mut places: Vec<&Place> = Vec::new();
     for of in all {
@@ -117,7 +118,7 @@ fn heading(view: &View, place: &Place) -> Column {
     }
 }
 
-/// Each subject and what it is compared with, in order of colour.
+/// Returns each subject with its base, in order of colour.
 fn pairs<'p>(
     view: &View,
     all: impl Iterator<Item = (&'p str, &'p str)>,
@@ -132,7 +133,7 @@ fn pairs<'p>(
     pairs
 }
 
-/// A row for each subject and what it is compared with.
+/// Returns a row for each subject and its base.
 fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
     let pairs = pairs(view, all.iter().map(|of| (&*of.subject, &*of.base)));
     let row = |(subject, base): (&str, &str)| {
@@ -148,7 +149,7 @@ fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
     pairs.into_iter().map(row).collect()
 }
 
-/// A row of what a subject costs beside another.
+/// Returns a row of a subject's costs against another's.
 fn row(view: &View, subject: &str, base: &str, cells: Vec<Cell>) -> Row {
     Row {
         label: subject.to_owned(),
@@ -166,7 +167,7 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
     };
     let mut ordered: Vec<&(Identity, Interval)> = of.each.iter().collect();
     ordered.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
-    let told = |of: &&(Identity, Interval)| {
+    let reported = |of: &&(Identity, Interval)| {
         format!(
             "{} ({})",
             number::quantity(Unit::Ratio, of.1.value),
@@ -188,25 +189,25 @@ fn cell(view: &View, of: &Over<Interval>) -> Cell {
     figure.detail.extend(
         ordered
             .first()
-            .map(|of| Fact::new("The least ratio", told(of))),
+            .map(|of| Fact::new("The least ratio", reported(of))),
     );
     figure.detail.extend(
         ordered
             .last()
-            .map(|of| Fact::new("The largest ratio", told(of))),
+            .map(|of| Fact::new("The largest ratio", reported(of))),
     );
     Cell::Figure(Box::new(figure))
 }
 
-/// The results of a ratio's two sides.
+/// Returns the results of a ratio's two sides.
 fn sides<'v>(view: &View<'v>, of: &Identity, base: &str) -> impl Iterator<Item = &'v ResultRecord> {
-    view.run.results.iter().filter(move |result| {
+    view.of_test(&of.test).filter(move |result| {
         let other = &result.identity;
         of.is_beside(other) && [of.subject.as_str(), base].contains(&other.subject.as_str())
     })
 }
 
-/// Whether a side of a ratio was not warm.
+/// Checks whether a side of a ratio was not warm.
 fn is_cold(view: &View, of: &Identity, base: &str) -> bool {
     let is_cold = |result| cold::is_subject_cold(result) || cold::is_server_cold(view, result);
     sides(view, of, base).any(is_cold)
@@ -221,18 +222,18 @@ pub(super) struct InBoth {
     pub column: RunColumn,
     /// The subject that it is compared with.
     pub base: String,
-    /// In the one run and in the other, of the same operations.
+    /// Ratios in the one run and in the other, over the same operations.
     pub ratios: (Interval, Interval),
 }
 
 impl InBoth {
-    /// How far the second is off the first, as a part of it.
+    /// Returns the distance of the second from the first, as a fraction of it.
     pub fn difference(&self) -> f64 {
         (self.ratios.1.value / self.ratios.0.value - 1.0).abs()
     }
 }
 
-/// Those of ratios that are known of two runs, arranged as the first is.
+/// Returns the typical ratios that two runs have, arranged as the first is.
 pub(super) fn in_both(
     view: &View,
     all: impl IntoIterator<Item = (Identity, String, (Interval, Interval))>,

@@ -1,22 +1,52 @@
-//! Whether a claim holds: told from an interval and limits, and summed up in words.
+//! Verdict on a claim: from an interval and limits, summed up in words.
 
 use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
 use crate::number;
 use antiphon_measure::Interval;
 
-/// How a claim fares where it can be tried.
+/// Result of a claim that can be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The whole interval is within the limits.
     Holds,
     /// It is neither within them nor outside.
     Undecided,
-    /// It may be anywhere: what generated the load may be what limited it.
+    /// It may be anywhere: the generator may have limited the figure.
     Limited,
     /// It may be anywhere: a side was not warm, and its figure may be too high.
     Cold,
     /// The whole interval is outside.
     Fails,
+}
+
+/// A claim with the results of its trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The claim in words.
+    pub text: String,
+    /// Result of all trials together.
+    pub fate: Fate,
+    /// The figure that speaks most against it.
+    pub weakest: Interval,
+    /// Its limits.
+    pub limits: Limits,
+    /// Unit of both.
+    pub unit: Unit,
+    /// Id of the section that shows it.
+    pub section: String,
+}
+
+impl Fate {
+    /// Returns the result of several trials: a claim fails if one does, and holds if all do.
+    pub fn of_all(fates: &[Fate]) -> Fate {
+        let of = |wanted: Fate| fates.contains(&wanted).then_some(wanted);
+        let open = || {
+            [Fate::Limited, Fate::Cold, Fate::Undecided]
+                .into_iter()
+                .find_map(of)
+        };
+        of(Fate::Fails).or_else(open).unwrap_or(Fate::Holds)
+    }
 }
 
 /// The limits of a share; infinite where there is none.
@@ -29,7 +59,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How a claim fares with this share.
+    /// Returns the result of a claim with this share.
     pub fn fate(&self, share: Interval) -> Fate {
         if self.at_least <= share.low && share.high <= self.at_most {
             Fate::Holds
@@ -40,13 +70,23 @@ impl Limits {
         }
     }
 
-    /// How far outside the limits the interval reaches; below zero within them.
+    /// Returns the distance by which the interval leaves the limits; negative within them.
     fn excess(&self, share: Interval) -> f64 {
         (share.high - self.at_most).max(self.at_least - share.low)
     }
 
-    /// The trial that speaks most against a claim: one in which it fails if there is any, then one that is undecided, and of these the one whose interval reaches
-    /// farthest.
+    /// Returns how far a share is beyond the limits, as a factor; 1 within them.
+    pub fn beyond(&self, share: f64) -> f64 {
+        let above = share / self.at_most;
+        let below = self.at_least / share;
+        let factors = [above, below]
+            .into_iter()
+            .filter(|factor| factor.is_finite());
+        factors.fold(1.0, f64::max)
+    }
+
+    /// Returns the trial that speaks most against a claim: a failed one, else an undecided one.
+    /// Among several it is the one whose interval reaches farthest.
     pub fn weakest<'t, T>(
         &self,
         trials: &'t [T],
@@ -67,23 +107,23 @@ impl Limits {
         })
     }
 
-    /// The limits of a share in words.
+    /// Returns the limits of a share in words.
     pub fn words(&self) -> String {
         self.words_in(Unit::Share)
     }
 
-    /// The limits of a figure in words.
+    /// Returns the limits of a figure in words.
     pub fn words_in(&self, unit: Unit) -> String {
-        let told = |limit| number::quantity(unit, limit);
+        let reported = |limit| number::quantity(unit, limit);
         match (self.at_least.is_finite(), self.at_most.is_finite()) {
-            (true, true) => format!("{} to {}", told(self.at_least), told(self.at_most)),
-            (true, false) => format!("at least {}", told(self.at_least)),
-            _ => format!("at most {}", told(self.at_most)),
+            (true, true) => format!("{} to {}", reported(self.at_least), reported(self.at_most)),
+            (true, false) => format!("at least {}", reported(self.at_least)),
+            _ => format!("at most {}", reported(self.at_most)),
         }
     }
 }
 
-/// What is told beside a trial's figure that decides nothing.
+/// Returns the remark beside the figure of an undecided trial.
 pub fn beside(fate: Fate) -> &'static str {
     match fate {
         Fate::Holds | Fate::Undecided | Fate::Fails => "",
@@ -92,7 +132,8 @@ pub fn beside(fate: Fate) -> &'static str {
     }
 }
 
-/// In how many trials a claim holds, and what of the others; of one trial, what came of it.
+/// Returns the number of trials in which a claim holds, and the fate of the others; for one trial,
+/// its result.
 pub fn verdict(fates: &[Fate]) -> String {
     match fates {
         [Fate::Holds] => return "yes".into(),
@@ -125,7 +166,8 @@ pub fn verdict(fates: &[Fate]) -> String {
     }
 }
 
-/// The verdict of trials with what weakens them: of each trial's words, how many trials have them.
+/// Returns the verdict of trials with their weaknesses: each word with the number of trials that
+/// have it.
 pub fn weakened(fates: &[Fate], words: &[Vec<String>]) -> String {
     let mut known: Vec<&String> = Vec::new();
     for word in words.iter().flatten() {
@@ -133,7 +175,7 @@ pub fn weakened(fates: &[Fate], words: &[Vec<String>]) -> String {
             known.push(word);
         }
     }
-    let told = known.iter().map(|word| {
+    let reported = known.iter().map(|word| {
         match (
             words.iter().filter(|of| of.contains(word)).count(),
             words.len(),
@@ -142,14 +184,14 @@ pub fn weakened(fates: &[Fate], words: &[Vec<String>]) -> String {
             (some, all) => format!("{word} in {some} of {all}"),
         }
     });
-    let told: Vec<String> = told.collect();
-    match told.is_empty() {
+    let reported: Vec<String> = reported.collect();
+    match reported.is_empty() {
         true => verdict(fates),
-        false => format!("{} ({})", verdict(fates), told.join(", ")),
+        false => format!("{} ({})", verdict(fates), reported.join(", ")),
     }
 }
 
-/// A claim in a table of claims: what is claimed, its limits, its verdict, and its weakest case.
+/// Returns a row of a table of claims: the claim, its limits, its verdict, and its weakest case.
 pub fn row(text: &str, limits: String, verdict: String, weakest: Option<String>) -> Row {
     Row {
         label: text.into(),
@@ -160,7 +202,7 @@ pub fn row(text: &str, limits: String, verdict: String, weakest: Option<String>)
     }
 }
 
-/// The table of claims.
+/// Returns the table of claims.
 pub fn table(title: &str, caption: &str, rows: Vec<Row>) -> Table {
     Table {
         title: title.into(),

@@ -5,15 +5,21 @@ use crate::document::Standing;
 use crate::layout::{LabelledTest, Layout};
 use antiphon_lab::{Bases, Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Estimate, FindingKind, Interval};
+use std::collections::{HashMap, HashSet};
 
 /// A run with the arrangement of its suite.
 pub struct View<'a> {
     /// The run.
     pub run: &'a RunRecord,
-    /// How its suite arranges results.
+    /// Arrangement of its results by the suite.
     pub layout: &'a Layout,
     /// Subjects in order of colour.
     pub subjects: Vec<String>,
+    /// The results of each test, in the order of the run.
+    by_test: HashMap<&'a str, Vec<&'a ResultRecord>>,
+    /// Each test's rows with the number of their group, in the order of the suite.
+    rows: HashMap<&'a str, Vec<(usize, &'a LabelledTest)>>,
+    bases: Bases<'a>,
 }
 
 /// A column of a table of results: a subject under one policy and placement.
@@ -28,7 +34,7 @@ pub struct RunColumn {
 }
 
 impl RunColumn {
-    /// The column that a result belongs in.
+    /// Returns the column that a result belongs in.
     pub fn of(identity: &Identity) -> Self {
         RunColumn {
             subject: identity.subject.clone(),
@@ -37,12 +43,18 @@ impl RunColumn {
         }
     }
 
-    /// Policy and placement in words.
+    /// Checks whether a result belongs in it.
+    pub fn is_of(&self, identity: &Identity) -> bool {
+        (&self.subject, &self.policy, &self.placement)
+            == (&identity.subject, &identity.policy, &identity.placement)
+    }
+
+    /// Returns policy and placement in words.
     pub fn conditions(&self) -> String {
         format!("{}, {}", self.policy, self.placement)
     }
 
-    /// Subject, policy and placement in words.
+    /// Returns subject, policy and placement in words.
     pub fn name(&self) -> String {
         format!("{} · {}", self.subject, self.conditions())
     }
@@ -52,61 +64,81 @@ impl<'a> View<'a> {
     /// Arranges a run.
     pub fn new(run: &'a RunRecord, layout: &'a Layout) -> Self {
         let subjects = subjects_of(std::slice::from_ref(run));
+        View::with_subjects(run, layout, subjects)
+    }
+
+    /// Arranges a run with colours for these subjects.
+    pub fn with_subjects(run: &'a RunRecord, layout: &'a Layout, subjects: Vec<String>) -> Self {
+        let mut by_test: HashMap<&str, Vec<&ResultRecord>> = HashMap::new();
+        for result in &run.results {
+            let of_test = by_test.entry(&result.identity.test).or_default();
+            of_test.push(result);
+        }
+        let mut rows: HashMap<&str, Vec<(usize, &LabelledTest)>> = HashMap::new();
+        for (number, group) in layout.groups.iter().enumerate() {
+            for row in &group.rows {
+                rows.entry(&row.test).or_default().push((number, row));
+            }
+        }
         View {
             run,
             layout,
             subjects,
+            by_test,
+            rows,
+            bases: Bases::by(run, layout.compare),
         }
     }
 
-    /// What its results are compared with.
-    pub fn bases(&self) -> Bases<'a> {
-        Bases::by(self.run, self.layout.compare)
+    /// Returns the bases that its results are compared with.
+    pub fn bases(&self) -> &Bases<'a> {
+        &self.bases
     }
 
-    /// The colour of a subject.
+    /// Returns the results of a test, in the order of the run.
+    pub fn of_test(&self, test: &str) -> impl Iterator<Item = &'a ResultRecord> + use<'a, '_> {
+        self.by_test.get(test).into_iter().flatten().copied()
+    }
+
+    /// Returns the colour of a subject.
     pub fn colour(&self, subject: &str) -> Option<usize> {
         self.subjects.iter().position(|known| known == subject)
     }
 
-    /// The result of a test in a column, whatever its argument.
+    /// Returns the result of a test in a column, with any argument.
     pub fn find(&self, test: &str, column: &RunColumn) -> Option<&'a ResultRecord> {
-        self.run
-            .results
-            .iter()
-            .find(|r| r.identity.test == test && RunColumn::of(&r.identity) == *column)
+        self.of_test(test)
+            .find(|result| column.is_of(&result.identity))
     }
 
-    /// The result of a test with an argument in a column, if it has a usable time that can be told from its control's.
-    pub fn told(
+    /// Returns the result of a test with an argument in a column, if it has a usable time
+    /// distinguishable from its control's.
+    pub fn reported(
         &self,
         test: &str,
         arg: Option<u64>,
         column: &RunColumn,
     ) -> Option<&'a ResultRecord> {
-        let fits = |r: &&ResultRecord| {
-            r.identity.test == test
-                && r.identity.arg == arg
-                && RunColumn::of(&r.identity) == *column
-        };
-        let result = self.run.results.iter().find(fits)?;
+        let fits = |r: &&ResultRecord| r.identity.arg == arg && column.is_of(&r.identity);
+        let result = self.of_test(test).find(fits)?;
         let estimate = usable(result)?;
         (standing(result, estimate) == Standing::Resolved).then_some(result)
     }
 
-    /// The usable time of a test in a column.
+    /// Returns the usable time of a test in a column.
     pub fn time(&self, test: &str, column: &RunColumn) -> Option<Interval> {
         let result = self.find(test, column)?;
         usable(result)?;
         result.time()
     }
 
-    /// The usable estimate of a test in a column.
+    /// Returns the usable estimate of a test in a column.
     pub fn estimate(&self, test: &str, column: &RunColumn) -> Option<&'a Estimate> {
         usable(self.find(test, column)?)
     }
 
-    /// The columns that these results need: subjects in order of colour, runs in order of appearance.
+    /// Returns the columns that these results need: subjects in order of colour, runs in order of
+    /// appearance.
     pub fn columns<'r>(
         &self,
         results: impl IntoIterator<Item = &'r ResultRecord>,
@@ -122,7 +154,7 @@ impl<'a> View<'a> {
         columns
     }
 
-    /// Among the columns of one subject, which this is: the shape of its points.
+    /// Returns the index of a column among those of its subject: the shape of its points.
     pub fn shape(&self, columns: &[RunColumn], index: usize) -> usize {
         columns[..index]
             .iter()
@@ -130,12 +162,10 @@ impl<'a> View<'a> {
             .count()
     }
 
-    /// The label of a test with its argument.
+    /// Returns the label of a test with its argument.
     pub fn label(&self, identity: &Identity) -> String {
-        let mut named = self.layout.groups.iter().flat_map(|g| &g.rows);
-        let fits = |row: &&LabelledTest| {
-            row.test == identity.test && (row.arg.is_none() || row.arg == identity.arg)
-        };
+        let mut named = self.rows_of(&identity.test).iter().map(|(_, row)| *row);
+        let fits = |row: &&LabelledTest| row.arg.is_none() || row.arg == identity.arg;
         let found = named.find(fits);
         let label = found.map_or(&identity.test, |row| &row.label);
         match identity
@@ -147,7 +177,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The group that a result is shown in; `None` for results that the suite does not name.
+    /// Returns the group that a result is shown in; `None` for results that the suite does not
+    /// name.
     pub fn group_of(&self, result: &ResultRecord) -> Option<usize> {
         let clock = matches!(result.outcome, Outcome::Clock { .. });
         let of_clocks = || self.layout.groups.iter().position(|group| group.clocks);
@@ -156,21 +187,25 @@ impl<'a> View<'a> {
         clocks.into_iter().chain(named).min()
     }
 
-    /// The group that names a test.
+    /// Returns the group that names a test.
     pub fn group_of_test(&self, test: &str) -> Option<usize> {
-        let names = |group: &crate::layout::Group| group.rows.iter().any(|row| row.test == test);
-        self.layout.groups.iter().position(names)
+        self.rows_of(test).first().map(|(group, _)| *group)
+    }
+
+    fn rows_of(&self, test: &str) -> &[(usize, &'a LabelledTest)] {
+        self.rows.get(test).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The subjects of runs in order of colour.
+/// Returns the subjects of runs in order of colour.
 pub fn subjects_of(runs: &[RunRecord]) -> Vec<String> {
+    let mut known: HashSet<&str> = HashSet::new();
     let mut subjects: Vec<String> = Vec::new();
     for run in runs {
         let started = run.subjects.iter().map(|subject| &subject.id);
         let measured = run.results.iter().map(|result| &result.identity.subject);
         for subject in started.chain(measured) {
-            if !subjects.contains(subject) {
+            if known.insert(subject) {
                 subjects.push(subject.clone());
             }
         }
@@ -178,7 +213,7 @@ pub fn subjects_of(runs: &[RunRecord]) -> Vec<String> {
     subjects
 }
 
-/// The estimate of a frame, if it is worth something.
+/// Returns the estimate of a frame, if it is usable.
 fn usable(result: &ResultRecord) -> Option<&Estimate> {
     match &result.outcome {
         Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
@@ -186,7 +221,7 @@ fn usable(result: &ResultRecord) -> Option<&Estimate> {
     }
 }
 
-/// The finding that makes a figure worthless, in a few words.
+/// Returns the finding that makes a figure worthless, in a few words.
 pub fn fatal(estimate: &Estimate) -> Option<&'static str> {
     estimate
         .findings

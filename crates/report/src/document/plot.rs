@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Plot {
     /// Title.
     pub title: String,
-    /// What a reader who cannot see it should know, with numbers.
+    /// Description for a reader who cannot see it, with numbers.
     pub description: String,
     /// Small print below it; may be empty.
     pub caption: String,
@@ -35,7 +35,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Where a number stands on the axis: of a logarithmic one, none of what is counted at 1, since it has no other place.
+    /// Returns the place of a number on the axis. On a logarithmic axis a count of zero is at 1,
+    /// because it has no other place.
     pub fn place(&self, value: f64) -> f64 {
         let is_counted = matches!(self.unit, AxisUnit::Bytes | AxisUnit::Count);
         match self.log && is_counted && value == 0.0 {
@@ -59,7 +60,7 @@ pub enum AxisUnit {
     Ratio,
     /// A part of one; written in per cent.
     Share,
-    /// So many a second.
+    /// Number a second.
     PerSecond,
     /// Bytes a second.
     BytesPerSecond,
@@ -67,7 +68,7 @@ pub enum AxisUnit {
     Nines,
 }
 
-/// How a series is drawn.
+/// Form of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
@@ -90,7 +91,7 @@ pub struct Series {
     pub subject: Option<usize>,
     /// Distinguishes series of one subject: shape of the points and dashes of the line.
     pub shape: usize,
-    /// How it is drawn.
+    /// Form of its points.
     pub drawn: Drawn,
     /// The points.
     pub points: Vec<Point>,
@@ -105,12 +106,12 @@ pub struct Point {
     pub y: f64,
     /// Limits of the interval along the value axis (x in a dot plot, y otherwise).
     pub interval: Option<(f64, f64)>,
-    /// What to say of it; empty: its coordinates.
+    /// Text of the point; if empty, its coordinates.
     pub text: String,
 }
 
 impl Point {
-    /// A bare point.
+    /// Creates a bare point.
     pub fn at(x: f64, y: f64) -> Self {
         Point {
             x,
@@ -127,21 +128,21 @@ impl Point {
 pub enum Guide {
     /// y = x.
     Diagonal {
-        /// What it means.
+        /// Meaning of the line.
         text: String,
     },
     /// A vertical line.
     Vertical {
-        /// Where.
+        /// Place of the line.
         at: f64,
-        /// What it means.
+        /// Meaning of the line.
         text: String,
     },
     /// A horizontal line.
     Horizontal {
-        /// Where.
+        /// Place of the line.
         at: f64,
-        /// What it means.
+        /// Meaning of the line.
         text: String,
     },
 }

@@ -4,13 +4,13 @@ use crate::compose::figure;
 use crate::document::{Cell, Figure, Row, Standing, Table, Unit};
 use crate::number::{self, Scale};
 
-/// All cells of a row.
+/// Returns all cells of a row.
 pub fn line_cells(row: &Row, scale: Option<Scale>) -> Vec<String> {
     row.cells.iter().map(|cell| line(cell, scale)).collect()
 }
 
-/// The scale for the figures of each row: one for the whole table where that reads well, else one for the row;
-/// `None`: each figure has its own.
+/// Returns the scale for the figures of each row: one for the whole table if that reads well, else
+/// one for the row. `None` gives each figure its own.
 pub fn scales(table: &Table) -> Vec<Option<Scale>> {
     let whole = common(table.rows.iter().flat_map(|row| &row.cells));
     table
@@ -43,7 +43,7 @@ fn line(cell: &Cell, scale: Option<Scale>) -> String {
     }
 }
 
-/// A bare number: counts and sizes exactly, the rest to three digits.
+/// Formats a bare number: counts and sizes exactly, the rest to three digits.
 pub fn number_text(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Count | Unit::Bytes => number::exact(unit, value),
@@ -51,12 +51,12 @@ pub fn number_text(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A bare number that is a bound.
+/// Formats a bare number that is a bound.
 pub fn at_most(value: f64, unit: Unit) -> String {
     format!("≤\u{202f}{}", number_text(value, unit))
 }
 
-/// The value of a figure as it is written, without marks.
+/// Formats the value of a figure, without marks.
 pub fn figure_value(figure: &Figure, scale: Option<Scale>) -> number::Written {
     let scale = scale.filter(|_| figure.unit == Unit::Nanoseconds);
     match scale {
@@ -65,7 +65,7 @@ pub fn figure_value(figure: &Figure, scale: Option<Scale>) -> number::Written {
     }
 }
 
-/// What stands for a cost that cannot be told from the control.
+/// Formats a cost that is indistinguishable from the control.
 pub fn like_control(figure: &Figure) -> String {
     figure::like_control(figure.unit, figure::bound(figure.low, figure.high))
 }
@@ -86,7 +86,7 @@ fn figure_line(figure: &Figure, scale: Option<Scale>) -> String {
     text
 }
 
-/// Switches, and the instructions where they are the second opinion.
+/// Returns switches, and the instructions if they are a second measure.
 pub fn side_notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(switches) = figure.switches.filter(|s| s.abs() >= 0.005) {
@@ -101,7 +101,7 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
     notes
 }
 
-/// Column titles with their second line.
+/// Returns column titles with their second line.
 pub fn titles(table: &Table) -> Vec<String> {
     let title = |column: &crate::document::Column| match column.subtitle.is_empty() {
         true => column.title.clone(),
@@ -112,7 +112,7 @@ pub fn titles(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// The row's label with its second line.
+/// Returns the row's label with its second line.
 pub fn row_title(row: &Row) -> String {
     match row.place.is_empty() {
         true => row.label.clone(),

@@ -1,6 +1,7 @@
-//! CSV for programs and spreadsheets: one line a figure, flat, times in ns. A suite that cannot be read has a line, too: without it there are no groups and labels.
+//! CSV for programs and spreadsheets: one line a figure, flat, times in ns.
 //!
-//! Text that a spreadsheet would take for a formula is preceded by an apostrophe.
+//! An unreadable suite has a line, too, because it leaves no groups and labels. Text that a
+//! spreadsheet would take for a formula is preceded by an apostrophe.
 
 mod comparison;
 mod frames;
@@ -18,7 +19,7 @@ use frames::frames;
 use record::{HEADINGS, Record, keep_last};
 use thiserror::Error;
 
-/// Why no CSV was written.
+/// Reason for a missing CSV.
 #[derive(Debug, Error)]
 pub enum CsvError {
     /// A record could not be written.
@@ -29,7 +30,7 @@ pub enum CsvError {
     Finish(String),
 }
 
-/// Every figure of a run.
+/// Writes every figure of a run.
 ///
 /// # Errors
 /// Writing into memory failed.
@@ -37,7 +38,7 @@ pub fn run(run: &RunRecord) -> Result<String, CsvError> {
     runs(std::slice::from_ref(run))
 }
 
-/// Every figure of these runs.
+/// Writes every figure of these runs.
 ///
 /// # Errors
 /// Writing into memory failed.
@@ -56,7 +57,7 @@ pub fn runs(runs: &[RunRecord]) -> Result<String, CsvError> {
     finish(writer)
 }
 
-/// What stands before the figures of a run whose suite cannot be read.
+/// Returns the line before the figures of a run whose suite cannot be read.
 fn unread(why: String) -> Record {
     Record::default()
         .with("figure", "suite_unread")
@@ -142,7 +143,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Load(load) => load::records(load, &start),
         Outcome::Absent {
             reason,
-            mend,
+            help,
             listed,
             ..
         } => {
@@ -153,7 +154,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
                         if *listed { "not_in_subject" } else { "failed" },
                     )
                     .with_text("reason", reason)
-                    .with_text("mend", mend),
+                    .with_text("mend", help),
             ]
         }
     };
@@ -194,7 +195,7 @@ fn clock(
     ]
 }
 
-/// The standing of a figure that may be an upper bound.
+/// Returns the standing of a figure that may be an upper bound.
 fn bound(is_bound: bool) -> &'static str {
     match is_bound {
         true => "upper_bound",
@@ -207,7 +208,7 @@ fn texts(findings: &[Finding]) -> String {
     texts.join("; ")
 }
 
-/// The stable word of an enumeration, as in JSON.
+/// Returns the stable word of an enumeration, as in JSON.
 fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

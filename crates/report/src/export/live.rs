@@ -22,7 +22,7 @@ impl LiveTable {
     pub fn new(width: usize) -> Self {
         let (subject, value) = (18, 26);
         let others = subject + value + 4;
-        // Remarks in a few columns would tell nothing: a narrow terminal has none.
+        // A narrow terminal has no remarks, because a few columns would show nothing of them.
         let label = match width {
             ..110 => width.saturating_sub(others).max(16),
             _ => 48,
@@ -36,12 +36,12 @@ impl LiveTable {
         }
     }
 
-    /// The heading.
+    /// Returns the heading.
     pub fn heading(&self) -> String {
         self.join("operation", "subject", "cost", "")
     }
 
-    /// One result in one line, no longer than the width.
+    /// Returns one result in one line, no longer than the width.
     pub fn row(&self, label: &str, result: &ResultRecord) -> String {
         let id = &result.identity;
         let subject = format!("{} {}.{}", id.subject, id.policy, id.placement);
@@ -118,7 +118,7 @@ fn headline(outcome: &Outcome) -> String {
     }
 }
 
-/// Cut to so many characters, with an ellipsis where something was cut.
+/// Cuts to this many characters, with an ellipsis for the rest.
 fn fit(text: &str, width: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= width {
@@ -131,7 +131,7 @@ fn fit(text: &str, width: usize) -> String {
     cut
 }
 
-/// Cut as [`fit`] does, but in the middle: the ends of labels tell the rows of a group apart.
+/// Cuts as [`fit`] does, but in the middle: the ends of labels distinguish the rows of a group.
 fn fit_middle(text: &str, width: usize) -> String {
     let letters: Vec<char> = clean(text).chars().collect();
     if letters.len() <= width || width < 3 {
@@ -145,7 +145,7 @@ fn fit_middle(text: &str, width: usize) -> String {
     head.iter().chain(&['…']).chain(end).collect()
 }
 
-/// The one line of a result, for a log without a table.
+/// Returns the one line of a result, for a log without a table.
 pub fn one_line(label: &str, result: &ResultRecord) -> String {
     LiveTable {
         label: 60,

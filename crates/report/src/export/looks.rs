@@ -1,4 +1,4 @@
-//! How the series of a plot are told apart: a colour and a shape each.
+//! Distinction of a plot's series: a colour and a shape each.
 
 use crate::document::Series;
 
@@ -8,7 +8,8 @@ pub const COLOURS: usize = 8;
 /// Markers and dashes that the page and workbooks have: of one more, they begin again.
 pub const SHAPES: usize = 8;
 
-/// Colour and shape of each series, no two alike as long as there are others: subjects are often more than colours.
+/// Returns colour and shape of each series. No two are alike while others are free, because
+/// subjects often outnumber colours.
 pub fn looks(series: &[Series]) -> Vec<(usize, usize)> {
     let mut looks = Vec::with_capacity(series.len());
     for one in series {
@@ -21,7 +22,8 @@ pub fn looks(series: &[Series]) -> Vec<(usize, usize)> {
     looks
 }
 
-/// The look that is wanted, or another shape of its colour, or at last another colour; the one that is wanted if there is no other.
+/// Returns the wanted look, or another shape of its colour, or at last another colour. It is the
+/// wanted one if none is free.
 fn free(wanted: (usize, usize), taken: &[(usize, usize)]) -> (usize, usize) {
     let other = |more: usize| {
         (

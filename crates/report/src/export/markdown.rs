@@ -1,14 +1,17 @@
-//! Markdown: tables and notes, for an issue or a repository. Plots are left out; their descriptions stand in their place.
+//! Markdown: tables and notes, for an issue or a repository. Plots are replaced by their
+//! descriptions.
 
 use super::cells::{line_cells, row_title, scales, titles};
-use crate::document::{Block, Document, Fact, Note, Table};
+use super::headlines::lines as sentences;
+use crate::document::{Block, Document, Fact, Headlines, Note, Table};
 
-/// The document in Markdown (with the tables of CommonMark's usual extension).
+/// Renders the document in Markdown (with the tables of CommonMark's usual extension).
 pub fn render(document: &Document) -> String {
     let mut out = format!("# {}\n\n", escape(&document.title));
     if !document.subtitle.is_empty() {
         out.push_str(&format!("{}\n\n", escape(&document.subtitle)));
     }
+    headlines(&mut out, &document.headlines);
     notes(&mut out, &document.summary);
     facts(&mut out, &document.facts);
     for section in &document.sections {
@@ -16,6 +19,19 @@ pub fn render(document: &Document) -> String {
         section.blocks.iter().for_each(|b| block(&mut out, b));
     }
     out
+}
+
+/// Writes what was found before everything else, as a pull request shows it.
+fn headlines(out: &mut String, all: &[Headlines]) {
+    for suite in all {
+        if all.len() > 1 {
+            out.push_str(&format!("**{}**\n\n", escape(&suite.title)));
+        }
+        for (number, line) in sentences(suite).enumerate() {
+            out.push_str(&format!("{}. {}\n", number + 1, escape(&line)));
+        }
+        out.push('\n');
+    }
 }
 
 fn block(out: &mut String, block: &Block) {
@@ -42,8 +58,8 @@ fn notes(out: &mut String, notes: &[Note]) {
             format!("**{}**: ", escape(&note.about))
         };
         out.push_str(&format!("- {about}{}", escape(&note.text)));
-        if !note.mend.is_empty() {
-            out.push_str(&format!(" *{}*", escape(&note.mend)));
+        if !note.help.is_empty() {
+            out.push_str(&format!(" *{}*", escape(&note.help)));
         }
         for line in note.quote.lines() {
             out.push_str(&format!("\n  > {}", escape(line)));
@@ -92,7 +108,8 @@ fn line(out: &mut String, cells: &[String]) {
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// Text that Markdown shows as it is: markup characters escaped, HTML made harmless, lines joined.
+/// Escapes text so that Markdown shows it literally: markup characters escaped, HTML made harmless,
+/// lines joined.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -104,8 +121,8 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
+            '\n' | '\r' | '\t' => out.push(' '),
+            c => out.push(antiphon_outside::shown(c)),
         }
     }
     out

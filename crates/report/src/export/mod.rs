@@ -1,4 +1,5 @@
-//! Exporters, one a file. `html`, `xlsx`, `markdown` and `text` show a document; `json` and `csv` give the record itself to programs.
+//! Exporters, one a file. `html`, `xlsx`, `markdown` and `text` show a document; `json` and `csv`
+//! give the record itself to programs.
 
 pub mod csv;
 pub mod html;
@@ -9,4 +10,5 @@ pub mod text;
 pub mod xlsx;
 
 mod cells;
+mod headlines;
 mod looks;

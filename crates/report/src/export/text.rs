@@ -1,8 +1,9 @@
 //! Plain text for terminals.
 
 use super::cells::{line_cells, scales, titles};
+use super::headlines::lines as sentences;
 use crate::compose::{compose, view::View};
-use crate::document::{Block, Cell, Document, Fact, Note, Row, RowKind, Table, Weight};
+use crate::document::{Block, Cell, Document, Fact, Headlines, Note, Row, RowKind, Table, Weight};
 use crate::layout::Layout;
 use antiphon_lab::RunRecord;
 use comfy_table::{
@@ -16,7 +17,7 @@ const RULED: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
-/// How to write for a terminal.
+/// Options for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
     /// Columns of the terminal; tables wrap within them.
@@ -25,13 +26,20 @@ pub struct TextOptions {
     pub colour: bool,
 }
 
-/// The whole document.
+/// Renders the whole document.
 pub fn render(document: &Document, options: TextOptions) -> String {
     let mut out = format!("{}\n", clean(&document.title));
     if !document.subtitle.is_empty() {
         out.push_str(&format!("{}\n", clean(&document.subtitle)));
     }
     out.push('\n');
+    for suite in &document.headlines {
+        if document.headlines.len() > 1 {
+            out.push_str(&format!("{}\n", clean(&suite.title)));
+        }
+        out.push_str(&found(suite, options));
+        out.push('\n');
+    }
     notes(&mut out, &document.summary, options);
     facts(&mut out, &document.facts);
     for section in &document.sections {
@@ -44,9 +52,21 @@ pub fn render(document: &Document, options: TextOptions) -> String {
     out
 }
 
-/// The tables and notes of a run without what the terminal's user has just seen or rarely needs: no method, no folded tables.
+/// Renders what was found, a numbered sentence each.
+pub fn found(suite: &Headlines, options: TextOptions) -> String {
+    let sentences = sentences(suite).enumerate();
+    let sentences = sentences.map(|(number, line)| {
+        let line = wrap(&clean(&line), options.width.saturating_sub(3), "   ");
+        format!("{}. {line}\n", number + 1)
+    });
+    sentences.collect()
+}
+
+/// Renders the tables and notes of a run, and at the end what was found, without the parts that the terminal's user has just seen
+/// or rarely needs. These are the method and folded tables.
 pub fn render_tables(run: &RunRecord, options: TextOptions) -> String {
     let mut document = compose(run);
+    let headlines = std::mem::take(&mut document.headlines);
     document.facts.clear();
     document.subtitle.clear();
     document.sections.retain(|section| section.id != "method");
@@ -60,15 +80,22 @@ pub fn render_tables(run: &RunRecord, options: TextOptions) -> String {
     document
         .sections
         .retain(|section| !section.blocks.is_empty());
-    render(&document, options)
+    let mut out = render(&document, options);
+    // The end of a long output is what its reader sees.
+    for suite in &headlines {
+        heading(&mut out, "What was found");
+        out.push_str(&found(suite, options));
+        out.push('\n');
+    }
+    out
 }
 
-/// Whether a table holds more than published figures.
+/// Checks whether a table holds more than published figures.
 fn is_todays(table: &Table) -> bool {
     table.rows.iter().any(|row| row.kind != RowKind::Published)
 }
 
-/// One line about a run: what, when, how much.
+/// Returns one line about a run: its suite, time and size.
 pub fn summary(run: &RunRecord) -> String {
     let layout = Layout::default();
     let notes = crate::compose::summary(&View::new(run, &layout));
@@ -118,12 +145,12 @@ fn notes(out: &mut String, notes: &[Note], options: TextOptions) {
         } else {
             format!("{}: ", note.about)
         };
-        let mend = if note.mend.is_empty() {
+        let help = if note.help.is_empty() {
             String::new()
         } else {
-            format!(" → {}", note.mend)
+            format!(" → {}", note.help)
         };
-        let text = clean(&format!("{about}{}{mend}", note.text));
+        let text = clean(&format!("{about}{}{help}", note.text));
         out.push_str(&format!(
             "{sign} {}\n",
             wrap(&text, options.width.saturating_sub(2), "  ")
@@ -170,13 +197,13 @@ fn table(out: &mut String, table: &Table, options: TextOptions) {
     out.push('\n');
 }
 
-/// The heading and the rows, each with its label first.
+/// Returns the heading and the rows, each with its label first.
 fn lines(table: &Table) -> Vec<Vec<String>> {
     let heading = titles(table).iter().map(|title| clean(title)).collect();
     let rows = table.rows.iter().zip(scales(table)).map(|(row, scale)| {
         let cells = row.cells.iter().zip(line_cells(row, scale));
         let cells = cells.map(|(cell, line)| match cell {
-            // Reasons have no room in a column; the findings tell them.
+            // A column has no room for reasons; the findings have them.
             Cell::Missing { .. } => "–".to_owned(),
             _ => clean(&line),
         });
@@ -185,7 +212,7 @@ fn lines(table: &Table) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(rows).collect()
 }
 
-/// The label with its place below it.
+/// Returns the label with its place below it.
 fn label(row: &Row) -> String {
     match row.place.is_empty() {
         true => clean(&row.label),
@@ -196,7 +223,8 @@ fn label(row: &Row) -> String {
 /// Some columns of a table, by number, with the widths that they need.
 type Part = Vec<(usize, u16)>;
 
-/// The columns divided so that each part fits the width with no word broken; each part begins with the labels.
+/// Divides the columns so that each part fits the width with no word broken; each part begins with
+/// the labels.
 fn parts(lines: &[Vec<String>], width: u16) -> Vec<Part> {
     let needs = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
@@ -225,9 +253,9 @@ fn parts(lines: &[Vec<String>], width: u16) -> Vec<Part> {
     parts
 }
 
-/// What the style puts between two columns.
+/// Width of the style's space between two columns.
 const BETWEEN: u16 = 1;
-/// Labels have so many columns at least, where a quarter of the terminal has them.
+/// Least width of labels, if a quarter of the terminal is as wide.
 const LABEL: u16 = 26;
 
 fn drawn(table: &Table, part: &Part, options: TextOptions) -> comfy_table::Table {
@@ -269,11 +297,9 @@ fn value_cell(text: &str, kind: RowKind, options: TextOptions) -> Drawn {
     }
 }
 
-/// Without control characters, so that a subject's words cannot steer the terminal.
+/// Removes control characters, so that a subject's words cannot steer the terminal.
 pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    antiphon_outside::line(text).into_owned()
 }
 
 fn wrap(text: &str, width: u16, indent: &str) -> String {

@@ -1,5 +1,7 @@
-//! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own;
-//! each plot is a chart of the workbook's own beside its points.
+//! A workbook: a sheet of conditions, then a sheet a section.
+//!
+//! Numbers are numbers, times in ns, each figure with its limits in separate cells. Each plot is a
+//! native chart beside its points.
 
 mod chart;
 mod drawn;
@@ -11,11 +13,12 @@ mod scale;
 mod split;
 mod table;
 
+use super::headlines::lines as sentences;
 use crate::document::{Block, Document, Fact, Note, Section};
-use grid::{Fit, Grid};
+use grid::{Fit, Grid, Style};
 use rust_xlsxwriter::{Format, FormatAlign, FormatBorder, Workbook, XlsxError};
 
-/// The workbook's bytes.
+/// Renders the workbook's bytes.
 ///
 /// # Errors
 /// The document does not fit the format (more than a million rows, for instance).
@@ -39,14 +42,14 @@ pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
 const COVER: &str = "Run";
 
 struct Styles {
-    title: Format,
-    heading: Format,
-    label: Format,
-    published: Format,
-    wrapped: Format,
-    number: Format,
-    /// Of a plot.
-    point: Format,
+    title: Style,
+    heading: Style,
+    label: Style,
+    published: Style,
+    wrapped: Style,
+    number: Style,
+    /// Style of a plot's points.
+    point: Style,
 }
 
 impl Styles {
@@ -54,16 +57,17 @@ impl Styles {
         let cell = || Format::new().set_align(FormatAlign::Top);
         let label = || cell().set_align(FormatAlign::Left).set_text_wrap();
         Styles {
-            title: Format::new().set_bold().set_font_size(13),
+            title: Format::new().set_bold().set_font_size(13).into(),
             heading: cell()
                 .set_bold()
                 .set_border_bottom(FormatBorder::Thin)
-                .set_text_wrap(),
-            label: label(),
-            published: label().set_italic(),
-            wrapped: cell().set_text_wrap(),
-            number: cell(),
-            point: Format::new(),
+                .set_text_wrap()
+                .into(),
+            label: label().into(),
+            published: label().set_italic().into(),
+            wrapped: cell().set_text_wrap().into(),
+            number: cell().into(),
+            point: Format::new().into(),
         }
     }
 }
@@ -81,6 +85,18 @@ fn cover(document: &Document, styles: &Styles) -> Grid {
         &styles.wrapped,
     );
     let mut line = 3;
+    for suite in &document.headlines {
+        let pairs = sentences(suite).enumerate();
+        for (number, sentence) in pairs {
+            let label = if number == 0 {
+                suite.title.as_str()
+            } else {
+                ""
+            };
+            write_pair(&mut grid, &mut line, label, &sentence, styles);
+        }
+        line += 1;
+    }
     write_notes(&mut grid, &mut line, &document.summary, styles);
     write_facts(&mut grid, &mut line, &document.facts, styles);
     grid
@@ -117,7 +133,7 @@ fn sheet_of(section: &Section, name: &str, styles: &Styles) -> Grid {
     grid
 }
 
-/// Headings in sight above what is not theirs would mislead.
+/// Headings must not stay in sight above another table, because they would mislead.
 fn is_only_table(section: &Section) -> bool {
     let blocks = section.blocks.iter();
     let mut with_headings = blocks.filter(|b| matches!(b, Block::Table(_) | Block::Plot(_)));
@@ -126,7 +142,7 @@ fn is_only_table(section: &Section) -> bool {
 
 fn write_notes(grid: &mut Grid, line: &mut u32, notes: &[Note], styles: &Styles) {
     for note in notes {
-        let text: Vec<&str> = [&note.text, &note.mend, &note.quote]
+        let text: Vec<&str> = [&note.text, &note.help, &note.quote]
             .into_iter()
             .map(String::as_str)
             .filter(|t| !t.is_empty())
@@ -143,7 +159,7 @@ fn write_facts(grid: &mut Grid, line: &mut u32, facts: &[Fact], styles: &Styles)
     *line += 1;
 }
 
-/// A label and what it says, in the first column and beside it.
+/// Writes a label in the first column and its text beside it.
 fn write_pair(grid: &mut Grid, line: &mut u32, label: &str, text: &str, styles: &Styles) {
     grid.text((*line, 0), label, Fit::Column, &styles.label);
     grid.text((*line, 1), text, Fit::Paragraph, &styles.wrapped);

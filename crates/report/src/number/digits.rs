@@ -2,7 +2,7 @@
 
 use super::THIN;
 
-/// To `digits` significant digits, without exponents, thousands apart.
+/// Formats to `digits` significant digits, without exponents, thousands apart.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".into();
@@ -21,19 +21,22 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, (digits as i32 - 1 - exponent).clamp(0, 6) as usize)
 }
 
-/// The place of the last of a value's first `digits` digits, as a power of ten: of 187 and two digits it is 1, the tens. 9.96 is written 10 then, so that its place is 0.
+/// Returns the place of the last of a value's first `digits` digits, as a power of ten.
+///
+/// For 187 and two digits it is 1, the tens. 9.96 is written as 10 then, so that its place is 0.
 pub fn last_place(value: f64, digits: usize) -> i32 {
     let after = digits.saturating_sub(1);
     exponent(&format!("{value:.after$e}")) - after as i32
 }
 
-/// The power of ten in scientific notation.
+/// Returns the power of ten in scientific notation.
 fn exponent(scientific: &str) -> i32 {
     let (_, power) = scientific.split_once('e').unwrap_or_default();
     power.parse().unwrap_or(0)
 }
 
-/// To a place, which is a power of ten: decimals below 0, above it whole tens, hundreds and so on.
+/// Formats to a place, which is a power of ten: decimals below 0, above it whole tens, hundreds and
+/// so on.
 pub(super) fn rounded(value: f64, place: i32) -> String {
     if place <= 0 {
         return fixed(value, place.unsigned_abs() as usize);
@@ -42,13 +45,13 @@ pub(super) fn rounded(value: f64, place: i32) -> String {
     fixed((value / step).round() * step, 0)
 }
 
-/// A count of things, in the singular or plural.
+/// Formats a count of things, in the singular or plural.
 pub fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", self::count(count as u64))
 }
 
-/// A published number: its shortest form, thousands apart.
+/// Formats a published number: its shortest form, thousands apart.
 pub fn printed(value: f64) -> String {
     let text = value.to_string();
     let decimals = text
@@ -57,12 +60,12 @@ pub fn printed(value: f64) -> String {
     fixed(value, decimals)
 }
 
-/// A whole number, thousands apart.
+/// Formats a whole number, thousands apart.
 pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
-/// To so many decimals, thousands apart, with a true minus sign; `-0.0` is written `0.0`.
+/// Formats to this many decimals, thousands apart, with a true minus sign; `-0.0` is written `0.0`.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.*}", decimals, value.abs());
     let zero = text.bytes().all(|b| b == b'0' || b == b'.');
@@ -79,7 +82,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     out
 }
 
-/// Thin spaces between thousands, from five digits on.
+/// Inserts thin spaces between thousands, from five digits on.
 fn group(digits: &str) -> String {
     if digits.len() < 5 {
         return digits.into();

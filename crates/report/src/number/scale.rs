@@ -5,9 +5,9 @@ use crate::document::Unit;
 /// A unit with its size in the base unit (ns, bytes, …).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// What is written behind the number; empty for bare numbers.
+    /// Symbol behind the number; empty for bare numbers.
     pub symbol: &'static str,
-    /// How many base units it holds.
+    /// Base units in one.
     pub factor: f64,
 }
 
@@ -44,7 +44,7 @@ const BANDWIDTHS: [Scale; 4] = [
     Scale::new("GB/s", 1e9),
 ];
 
-/// The scale in which `value` (in base units) is read most easily.
+/// Returns the scale in which `value` (in base units) is read most easily.
 pub fn scale_for(unit: Unit, value: f64) -> Scale {
     match unit {
         Unit::Nanoseconds => largest_below(&TIMES, value),
@@ -68,14 +68,17 @@ fn largest_below(scales: &[Scale], value: f64) -> Scale {
         .unwrap_or(scales[0])
 }
 
-/// From so many of a unit on, values are better read in the next one.
+/// Number of a unit from which values are easier to read in the next one.
 const LONG: f64 = 1e5;
 
-/// From so much of a unit on, it may be the unit of the smallest of values that stand together.
+/// Least part of a unit that the smallest of several values may have.
 const PART: f64 = 0.1;
 
-/// The scale for values that stand together: that of the smallest, or the next one where the largest would have six digits and the smallest is a tenth of it at least;
-/// `None` (each its own) where they span more than four decades.
+/// Returns the scale for values that stand together; `None` (each its own) if they span more than
+/// four decades.
+///
+/// It is that of the smallest. The next one is used if the largest would have six digits and the
+/// smallest stays at least a tenth.
 pub fn common_scale(unit: Unit, values: &[f64]) -> Option<Scale> {
     let sizes = values
         .iter()

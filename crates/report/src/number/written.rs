@@ -4,45 +4,48 @@ use super::digits::rounded;
 use super::{Scale, fixed, last_place, push_unit, scale_for, significant};
 use crate::document::Unit;
 
-/// An interval whose middle is farther from the value than this part of its half width is told by its limits: ± would claim of the nearer one that it is as far as the other.
+/// Largest offset of an interval's middle from its value, relative to the half width, for the form
+/// ±. Beyond it ± would show the nearer limit as far as the other.
 const UNEVEN: f64 = 0.25;
 
-/// A half width beyond this part of the value is told by its limits, unless zero lies within: ± would hide how near to zero the value may be, or reach past it.
+/// Largest half width for the form ±, relative to the value, unless zero lies within. Beyond it ±
+/// would hide the value's nearness to zero, or reach past it.
 const WIDE: f64 = 1.0 / 3.0;
 
 /// The last place that is written: five decimals.
 const LAST: i32 = -5;
 
-/// How many significant digits a half width has.
+/// Significant digits of a half width.
 const DIGITS: usize = 2;
 
-/// How many a value has beside a limit that does not support as many.
+/// Digits of a value beside a limit that does not support as many.
 const ENOUGH: usize = 3;
 
-/// A value, how far it may be off, and their unit, written to the digits that its interval supports.
+/// A value, its possible error, and their unit, written to the digits that its interval supports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The value.
     pub value: String,
-    /// How far it may be off.
+    /// Possible error.
     pub spread: Spread,
     /// The unit's symbol.
     pub unit: &'static str,
 }
 
-/// How far a value may be off, as it is written.
+/// Possible error of a value, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Nothing is written: the interval has no width, or a limit that is not known.
     None,
-    /// The larger half width, of a value in the middle of its interval or near it, which is not wide beside it.
+    /// The larger half width, of a value near the middle of its interval, which is not wide beside
+    /// it.
     Half(String),
     /// Both limits.
     Limits(String, String),
 }
 
 impl Written {
-    /// `12.3 ± 1.4 ns`, or `132 µs (98 to 5927)`.
+    /// Returns `12.3 ± 1.4 ns`, or `132 µs (98 to 5927)`.
     pub fn line(&self) -> String {
         let mut line = self.value.clone();
         if let Spread::Half(half) = &self.spread {
@@ -91,7 +94,8 @@ pub fn interval_in(scale: Scale, value: f64, low: f64, high: f64) -> Written {
     }
 }
 
-/// Writes a value with its interval in the scale that suits the value; what was counted and does not vary, as it is.
+/// Writes a value with its interval in the scale that suits the value. A count that does not vary
+/// is written as it is.
 pub fn interval(unit: Unit, value: f64, low: f64, high: f64) -> Written {
     if unit == Unit::Count && low == high && value.fract() == 0.0 {
         return Written {
@@ -108,12 +112,14 @@ pub fn interval(unit: Unit, value: f64, low: f64, high: f64) -> Written {
     interval_in(scale_for(unit, size), value, low, high)
 }
 
-/// The place, as a power of ten, to which a half width of this size supports digits: that of its second one.
+/// Returns the place, as a power of ten, to which a half width of this size supports digits: that
+/// of its second one.
 pub(super) fn place_of(half: f64) -> i32 {
     last_place(half, DIGITS).max(LAST)
 }
 
-/// The place of a bound's last digit: its first, its second from ten on and when the first is 1.
+/// Returns the place of a bound's last digit: its first, or its second from ten on and if the first
+/// is 1.
 pub(super) fn place_of_bound(bound: f64) -> i32 {
     let leading = bound / 10f64.powf(bound.log10().floor());
     let digits = if leading < 1.95 || bound >= 10.0 {
@@ -124,7 +130,7 @@ pub(super) fn place_of_bound(bound: f64) -> i32 {
     last_place(bound, digits).max(LAST)
 }
 
-/// This place, or where a limit would look like zero, that of its first significant digit.
+/// Returns this place, or that of the limit's first significant digit if it would look like zero.
 fn unlike_zero(limit: f64, place: i32) -> i32 {
     let size = limit.abs();
     if size > 0.0 && size < 0.5 * 10f64.powi(place) {
@@ -134,8 +140,10 @@ fn unlike_zero(limit: f64, place: i32) -> i32 {
     }
 }
 
-/// The last place of a value between limits of which one is much nearer than the other: what the nearer one supports, but no more than three significant digits where
-/// the other does not support them.
+/// Returns the last place of a value between very uneven limits.
+///
+/// It is the place that the nearer limit supports. Beyond the farther limit's support it is at most
+/// three significant digits.
 fn place_between(value: f64, near: f64, far: f64) -> i32 {
     let nearer = if near > 0.0 { place_of(near) } else { LAST };
     let enough = match value.abs() > 0.0 {
@@ -209,7 +217,8 @@ mod tests {
         assert_eq!(line(100.0, 90.0, 116.0), "100 ± 16 ns");
         assert_eq!(line(100.0, 90.0, 118.0), "100 ns (90 to 118)");
         assert_eq!(line(100.0, 82.0, 110.0), "100 ns (82 to 110)");
-        // Each limit to the digits that its distance supports, and the value to those of the nearer one, but to no more than one cares for beside the other.
+        // Each limit has the digits that its distance supports. The value has those of the nearer
+        // one, but only a few beyond the other's.
         assert_eq!(line(13.234, 13.21, 19.2), "13.2 ns (13.2 to 19.2)");
         assert_eq!(line(1.3234, 1.301, 59.27), "1.32 ns (1.30 to 59)");
         assert_eq!(line(1.3234, 1.3234, 59.27), "1.32 ns (1.32 to 59)");

@@ -1,5 +1,5 @@
-//! The page in a browser: no errors, every plot drawn, nothing wider than a telephone, evidence and keys that work.
-//! Needs Chromium; without it each test says so and passes.
+//! The page in a browser: no errors, every plot drawn, nothing wider than a telephone, evidence and
+//! keys that work. It needs Chromium; without it each test says so and passes.
 
 use crate::sample;
 use crate::sample::plots::{one, plotted, series};
@@ -15,7 +15,7 @@ const NAMES: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// The browser's path; `None`, with the reason printed, where there is none.
+/// Returns the browser's path; `None`, with the reason printed, without one.
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let candidates = std::env::split_paths(&path).flat_map(|dir| NAMES.map(|name| dir.join(name)));
@@ -29,7 +29,7 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// The document of a page after its scripts ran, and the browser's messages.
+/// Returns the document of a page after its scripts ran, and the browser's messages.
 fn open(browser: &Path, page: &Path, width: u32) -> (String, String) {
     let profile = tempfile::tempdir().expect("a profile directory");
     let output = Command::new(browser)
@@ -60,7 +60,7 @@ fn open(browser: &Path, page: &Path, width: u32) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// The value of an attribute that a page's script has set.
+/// Returns the value of an attribute that a page's script has set.
 fn attribute(dom: &str, name: &str) -> String {
     let start = dom
         .find(&format!("{name}=\""))
@@ -81,11 +81,15 @@ fn assert_sound(dom: &str, messages: &str, plots: usize) {
     assert_eq!(attribute(dom, "data-plots"), plots.to_string());
 }
 
-/// A copy of the page with a probe at its end: a script that tries something and leaves what it found in `data-probe`.
+/// Adds a probe to the page's end: a script that makes a trial, once all plots are drawn, and
+/// leaves its result in `data-probe`.
 fn with_probe(page: &str, probe: &str) -> String {
     let script = format!(
-        "<script>addEventListener('load', () => setTimeout(() => {{ const probe = () => {{ {probe} }};\
-         document.documentElement.dataset.probe = JSON.stringify(probe()); }}, 500));</script></body>"
+        "<script>addEventListener('load', () => {{ const probe = () => {{ {probe} }};\
+         const root = document.documentElement;\
+         const make = () => {{ root.dataset.probe = JSON.stringify(probe()); }};\
+         const wait = () => setTimeout(root.dataset.drawn ? make : wait, 200);\
+         wait(); }});</script></body>"
     );
     page.replacen("</body>", &script, 1)
 }
@@ -137,10 +141,18 @@ fn a_telephone_shows_it_without_scrolling_sideways() {
     let Some(browser) = browser() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     for (name, page, _) in pages() {
-        let probe = "const wide = [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, .canvas') \
+        // A row is signed in sight where one of its cells is, and nothing stays folded on paper.
+        let probe = "const unsigned = () => [...document.querySelectorAll('tbody tr')].filter((row) => \
+            row.querySelector('td .dagger, td.lacking, td.missing, td .mark, td .withheld')).filter((row) => { \
+            const sign = row.querySelector('th .signs'); \
+            return !sign || sign.getBoundingClientRect().right > document.documentElement.clientWidth; }).length; \
+            const folded = () => { const count = () => document.querySelectorAll('details[data-folds]:not([open])').length; \
+            const before = count(); dispatchEvent(new Event('beforeprint')); const on_paper = count(); \
+            dispatchEvent(new Event('afterprint')); return `${before > 0} ${on_paper} ${count() === before}`; }; \
+            const wide = [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, .canvas') \
             && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.tagName + '.' + e.className); \
             const seen = [innerWidth, document.documentElement.scrollWidth, document.documentElement.dataset.plots, \
-            document.documentElement.dataset.errors, wide.slice(0, 5).join(' ')]; parent.postMessage(seen, '*'); return seen";
+            document.documentElement.dataset.errors, wide.slice(0, 5).join(' '), unsigned(), folded()]; parent.postMessage(seen, '*'); return seen";
         write(
             directory.path(),
             &format!("{name}.html"),
@@ -160,7 +172,31 @@ fn a_telephone_shows_it_without_scrolling_sideways() {
         assert_ne!(parts[2], "0", "plots are drawn");
         assert_eq!(parts[3], "0", "no errors");
         assert_eq!(parts[4], "", "elements reach beyond the window");
+        assert_eq!(
+            parts[5], "0",
+            "rows of {name} without the signs of their cells"
+        );
+        assert_eq!(
+            parts[6], "true 0 true",
+            "folded, on paper, and folded again"
+        );
         assert!(!messages.contains("CONSOLE"), "{messages}");
+    }
+}
+
+#[test]
+fn without_scripts_nothing_is_folded_and_every_sign_is_in_the_page() {
+    for (name, page, _) in pages() {
+        let folds = page.matches("data-folds").count();
+        let open = page.matches(" open data-folds>").count();
+        // The script and the style name it as well.
+        let body = page.split("<script id=").next().unwrap_or_default();
+        let body = body.split("</style>").nth(1).unwrap_or_default();
+        assert!(
+            open > 0 && body.matches("data-folds").count() == open,
+            "{name}: {open} of {folds}"
+        );
+        assert!(body.contains("class=\"signs\"") && body.contains("class=\"dagger\""));
     }
 }
 
@@ -176,7 +212,7 @@ fn figures_show_their_evidence_and_plots_answer_keys() {
         found.evidence = panel.textContent; found.open = button.getAttribute('aria-expanded');
         document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
         found.closed = panel.hidden;
-        const figure = document.querySelector('figure.plot');
+        const figure = document.querySelector('#group-calls figure.plot');
         const svg = () => figure.querySelector('svg:not(.head)[tabindex]');
         const press = (key) => svg().dispatchEvent(new KeyboardEvent('keydown', { key }));
         press('ArrowRight');
@@ -241,7 +277,7 @@ fn figures_show_their_evidence_and_plots_answer_keys() {
     assert_eq!(found["rows"], serde_json::json!(["inline, no parameters"]));
 }
 
-/// A document's first plot with other units.
+/// Changes the units of a document's first plot.
 fn in_units(mut document: Document, x: AxisUnit, y: AxisUnit) -> Document {
     let Block::Plot(plot) = &mut document.sections[0].blocks[0] else {
         panic!("a plot");
@@ -250,13 +286,13 @@ fn in_units(mut document: Document, x: AxisUnit, y: AxisUnit) -> Document {
     document
 }
 
-/// What is written along the axes of a document's only plot.
+/// Returns the texts along the axes of a document's only plot.
 fn ticks(browser: &Path, document: &Document) -> Vec<String> {
     let directory = tempfile::tempdir().expect("a directory");
     let probe = "return [...document.querySelectorAll('.canvas svg text:not(.title):not(.label)')].map((t) => t.textContent)";
     let page = with_probe(&html::render(document), probe);
     let path = write(directory.path(), "page.html", &page);
-    // So short a page may get its scroll bar while it is drawn, of which the browser tells.
+    // So short a page may get its scroll bar during the drawing, which the browser reports.
     let (dom, _) = open(browser, &path, 1280);
     assert_eq!(attribute(&dom, "data-plots"), "1");
     let found = attribute(&dom, "data-probe").replace("&quot;", "\"");
@@ -309,4 +345,59 @@ fn shares_are_written_in_per_cent_along_axes_too() {
         "{found:?}"
     );
     assert!(found.iter().all(|tick| !tick.contains('×')), "{found:?}");
+}
+
+/// The pinned version of axe-core, which checks pages for what keeps people with disabilities out.
+const AXE: &str = "axe-core@4.14.1";
+
+/// Returns the script of axe-core from npm. Without npm, or without a network outside of continuous
+/// integration, it says so and returns `None`.
+fn axe(directory: &Path) -> Option<String> {
+    let packed = Command::new("npm")
+        .args(["pack", AXE, "--silent", "--prefer-offline"])
+        .current_dir(directory)
+        .output();
+    let Ok(packed) = packed else {
+        eprintln!("skipped: `npm` is needed (apt-get install npm)");
+        return None;
+    };
+    if !packed.status.success() {
+        let why = String::from_utf8_lossy(&packed.stderr).into_owned();
+        assert!(std::env::var_os("CI").is_none(), "npm pack {AXE}: {why}");
+        eprintln!("skipped: {AXE} cannot be fetched: {why}");
+        return None;
+    }
+    let archive = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
+    let unpacked = Command::new("tar")
+        .args(["xzf", &archive, "package/axe.min.js"])
+        .current_dir(directory)
+        .status();
+    assert!(unpacked.is_ok_and(|status| status.success()), "{archive}");
+    let script = std::fs::read_to_string(directory.join("package/axe.min.js"));
+    Some(script.expect("the script of axe-core"))
+}
+
+/// Every fold is open, so that nothing is left out.
+#[test]
+fn nothing_keeps_people_with_disabilities_out() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(axe) = axe(directory.path()) else {
+        return;
+    };
+    let document = compose(&sample::run(true));
+    let page = html::render(&document);
+    let plots = page.matches("<figure class=\"plot\"").count();
+    let run = format!(
+        "<script>{axe}</script><script>addEventListener('load', () => setTimeout(async () => {{ \
+         for (const fold of document.querySelectorAll('details')) fold.open = true; \
+         const found = await axe.run(document, {{ resultTypes: ['violations'] }}); \
+         document.documentElement.dataset.probe = JSON.stringify(found.violations.map((one) => \
+         [one.id, one.nodes.length, one.nodes[0].html.slice(0, 120), one.nodes[0].failureSummary])); }}, 500));</script></body>"
+    );
+    let page = page.replacen("</body>", &run, 1);
+    let path = write(directory.path(), "page.html", &page);
+    let (dom, messages) = open(&browser, &path, 1280);
+    assert_sound(&dom, &messages, plots);
+    assert_eq!(attribute(&dom, "data-probe"), "[]");
 }

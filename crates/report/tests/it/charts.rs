@@ -1,4 +1,4 @@
-//! Charts of workbooks: each plot as a chart of the workbook's own, over the cells that hold its points.
+//! Charts of workbooks: each plot as a native chart over the cells of its points.
 
 use crate::sample::plots::{between, charts, one, plotted, series, sheet};
 use crate::sample::{parts, run};
@@ -23,12 +23,16 @@ fn every_plot_is_a_chart_also_where_tables_hold_its_figures() {
 
 #[test]
 fn a_chart_over_a_number_shows_the_points_beside_it() {
-    let told = |x, y| Point {
+    let reported = |x, y| Point {
         interval: Some((y - 1.0, y + 2.0)),
         ..Point::at(x, y)
     };
     let lines = vec![
-        series("ada", Drawn::Line, vec![told(1.0, 10.0), told(10.0, 100.0)]),
+        series(
+            "ada",
+            Drawn::Line,
+            vec![reported(1.0, 10.0), reported(10.0, 100.0)],
+        ),
         series("java", Drawn::Line, vec![Point::at(1.0, 20.0)]),
         series("none", Drawn::Line, Vec::new()),
     ];
@@ -80,7 +84,8 @@ fn a_chart_over_rows_has_bars_from_above() {
         assert!(chart.contains(part), "no {part} in {chart}");
     }
     assert!(!chart.contains("logBase"));
-    // The rows go down, and the values have a name and, where the plot's have, a logarithmic axis, from whose least value the bars begin.
+    // The rows go down. The values have a name and, like the plot's, a logarithmic axis, from whose
+    // least value the bars begin.
     let chart = charts(&plotted(&["one", "two"], bars, true)).remove(0);
     let (_, axes) = chart.split_once("<c:catAx>").expect("an axis of rows");
     let (rows, values) = axes.split_once("<c:valAx>").expect("an axis of values");
@@ -92,7 +97,7 @@ fn a_chart_over_rows_has_bars_from_above() {
         values.contains("<c:logBase val=\"10\"/>") && values.contains("<a:t>Time</a:t>"),
         "{values}"
     );
-    // The ticks tell their unit; the axis is where the rows end, at its name.
+    // The ticks have their unit; the axis is at the end of the rows, with its name.
     assert!(values.contains("&quot; ns&quot;"), "{values}");
     assert!(values.contains("<c:crosses val=\"max\"/>"), "{values}");
     // Small names, as larger ones are left out where there is little room.
@@ -117,7 +122,7 @@ fn what_cannot_stand_on_a_logarithmic_axis_is_in_the_table_alone() {
         assert!(cells.contains(cell), "no {cell} in {cells}");
     }
     assert!(!cells.contains("r=\"B8\""), "{cells}");
-    // Where nothing can stand on it, the axis is another one.
+    // An axis without a place for any value becomes linear.
     let none = one(&["one"], Drawn::Points, vec![Point::at(-1.0, 0.0)], true);
     assert!(!charts(&none).remove(0).contains("logBase"));
     let points = vec![
@@ -137,7 +142,7 @@ fn what_cannot_stand_on_a_logarithmic_axis_is_in_the_table_alone() {
 
 #[test]
 fn axes_hold_their_points_with_their_limits() {
-    let told = |x: f64, y: f64, low: f64, high: f64| Point {
+    let reported = |x: f64, y: f64, low: f64, high: f64| Point {
         interval: Some((low, high)),
         ..Point::at(x, y)
     };
@@ -154,8 +159,8 @@ fn axes_hold_their_points_with_their_limits() {
             .collect()
     };
     let points = vec![
-        told(1.0, 50.0, -10.0, 3000.0),
-        told(900.0, 70.0, 69.0, 71.0),
+        reported(1.0, 50.0, -10.0, 3000.0),
+        reported(900.0, 70.0, 69.0, 71.0),
     ];
     let log = charts(&one(&[], Drawn::Line, points.clone(), true)).remove(0);
     // A limit far below its value does not stretch the axis, and its whisker ends there.
@@ -211,7 +216,7 @@ fn no_two_series_of_a_chart_look_alike_in_grey() {
     looks.sort();
     looks.dedup();
     assert_eq!(looks.len(), 8, "{looks:?}");
-    // Markers that are filled with white rub out what is below them.
+    // Markers filled with white would hide the points below them.
     assert!(!lines.contains("FFFFFF"), "{lines}");
     let bars = charts(&plotted(&["one", "two"], named(Drawn::Points), false)).remove(0);
     let mut patterns = between(&bars, "<a:pattFill prst=\"", "\"");
@@ -358,7 +363,8 @@ fn what_is_not_drawn_is_no_chart_and_what_is_no_number_no_harm() {
     assert!(xlsx::render(&odd).is_ok());
 }
 
-/// What a series may have, in the order of ECMA-376, part 1: 21.2.2.168 (`CT_ScatterSer`) and 21.2.2.16 (`CT_BarSer`).
+/// Elements of a series, in the order of ECMA-376, part 1: 21.2.2.168 (`CT_ScatterSer`) and
+/// 21.2.2.16 (`CT_BarSer`).
 const SCATTERED: [&str; 12] = [
     "idx",
     "order",
@@ -389,7 +395,7 @@ const BARS: [&str; 13] = [
     "shape",
 ];
 
-/// The names of an element's children, of XML without comments.
+/// Returns the names of an element's children, in XML without comments.
 fn children(element: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = 0;

@@ -1,4 +1,4 @@
-//! What was found elsewhere is neither confirmed nor denied by figures that do not tell.
+//! Findings from elsewhere: figures that do not tell neither confirm nor deny them.
 
 use crate::sample::{
     claim, drawn, empty_run, estimate, identity, result, round, section, tables, verdict,
@@ -15,7 +15,7 @@ const ROWS: [u32; 4] = [1, 10, 100, 1000];
 const ADA: &str = "sql-ada/sqlite";
 const JAVA: &str = "sql-java/sqlite";
 
-/// Ada's and Java's costs, which are off a line by parts of themselves and known to a part of themselves.
+/// Returns Ada's and Java's costs, with relative deviations from a line and a relative error.
 fn run(off: [(&str, f64); 2], known_to: f64) -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
@@ -54,6 +54,7 @@ fn what_others_disturbed_is_named_beside_the_verdict() {
     let much = Foreign {
         share: 0.5,
         foreign_ns: 1e9,
+        stopped_ns: 0.0,
         attempts: 1,
     };
     // One of the results that the deviation is of, in one of two starts: not in most.
@@ -87,7 +88,7 @@ fn the_largest_memory_of_a_server_of_several_processes_is_not_drawn() {
         let series = plots.flat_map(|plot| &plot.series);
         series.map(|series| series.points.len()).collect::<Vec<_>>()
     };
-    // Two subjects and the server: what they held, and their largest.
+    // There are two subjects and the server: their held memory, and their largest.
     assert_eq!(drawn(1), [3, 3]);
     assert_eq!(drawn(7), [3, 2]);
 }
@@ -98,6 +99,7 @@ fn processor_time_is_marked_by_what_disturbed_its_own_turns() {
     let much = Foreign {
         share: 0.5,
         foreign_ns: 1e9,
+        stopped_ns: 0.0,
         attempts: 1,
     };
     let of = |frame: Foreign, turns: Foreign, slowed: f64| {
@@ -177,7 +179,7 @@ fn a_time_of_one_block_decides_nothing() {
     assert!(text.contains("to ∞"), "{text}");
 }
 
-/// What processes hold after a test.
+/// Returns the memory of processes after a test.
 fn held(mib: u64) -> Held {
     Held {
         pss_bytes: mib << 20,
@@ -233,12 +235,14 @@ fn a_server_s_memory_is_not_its_subject_s() {
     assert_eq!(verdict(&claim(&of(10), claimed)), "no");
 }
 
-/// What is said of Ada's memory in one test, where it held so much after each round of two starts, in MiB.
+/// Returns the remarks on Ada's memory in one test, with these sizes after each round of two
+/// starts, in MiB.
 fn grown(starts: [&[u64]; 2]) -> Vec<String> {
     grown_but(starts, 0, 1)
 }
 
-/// The same, where it held so much more after each round in what it had reserved before, and took each turn so often.
+/// Returns the same remarks, with growth of earlier reservations after each round, and with
+/// repeated turns.
 fn grown_but(starts: [&[u64]; 2], walked_mib: u64, taken: u32) -> Vec<String> {
     let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
     let mut costs = after(held(9), None);
@@ -272,12 +276,15 @@ fn grown_but(starts: [&[u64]; 2], walked_mib: u64, taken: u32) -> Vec<String> {
 #[test]
 fn a_subject_that_holds_more_after_each_round_is_named() {
     let leaks = [10, 15, 20, 25, 30, 35];
-    let [told] = &grown([&leaks, &leaks])[..] else {
+    let [reported] = &grown([&leaks, &leaks])[..] else {
         panic!("{:?}", grown([&leaks, &leaks]));
     };
     // 25 MiB in five rounds of two and a half slices of a mebi of iterations.
-    assert!(told.contains("2.00\u{202f}B an operation"), "{told}");
-    assert!(told.contains("antiphon profile sql-ada/sqlite rows.1"));
+    assert!(
+        reported.contains("2.00\u{202f}B an operation"),
+        "{reported}"
+    );
+    assert!(reported.contains("antiphon profile sql-ada/sqlite rows.1"));
     // One start did not; it was swept; it settled; it hardly grew; too few rounds; it was not read.
     let settles = [10, 20, 25, 27, 28, 29];
     for (first, second) in [
@@ -287,14 +294,14 @@ fn a_subject_that_holds_more_after_each_round_is_named() {
         ([1000, 1001, 1002, 1003, 1004, 1005], leaks),
         ([0; 6], [0; 6]),
     ] {
-        let told = grown([&first, &second]);
-        assert!(told.is_empty(), "{first:?}: {told:?}");
+        let reported = grown([&first, &second]);
+        assert!(reported.is_empty(), "{first:?}: {reported:?}");
     }
     assert!(grown([&leaks[..5], &leaks[..5]]).is_empty());
-    // It filled what it had reserved, or leaked beside that.
+    // It filled its earlier reservation, or leaked beside that.
     assert!(grown_but([&leaks, &leaks], 5, 1).is_empty());
     assert!(grown_but([&leaks, &leaks], 2, 1)[0].contains("1.20\u{202f}B an operation"));
-    // A start that is too short to tell says nothing against the other one.
+    // A short start says nothing against the other one.
     assert_eq!(grown([&leaks, &leaks[..2]]).len(), 1);
 }
 
@@ -309,13 +316,13 @@ fn what_was_reckoned_is_not_told_as_read() {
         (2, 1, "13.0", [false, true]),
         (2, 2, "11.5", [true, true]),
     ] {
-        let told = &grown_but([&leaks, &leaks], walked_mib, taken)[0];
+        let reported = &grown_but([&leaks, &leaks], walked_mib, taken)[0];
         let readings = format!("10.0\u{202f}MiB, {second}\u{202f}MiB");
-        assert!(told.contains(&readings), "{told}");
+        assert!(reported.contains(&readings), "{reported}");
         assert_eq!(
-            [again, walked].map(|part| told.contains(part)),
+            [again, walked].map(|part| reported.contains(part)),
             says,
-            "{told}"
+            "{reported}"
         );
     }
 }

@@ -15,7 +15,7 @@ const ROWS: [u32; 4] = [1, 10, 100, 1000];
 const ADA: &str = "sql-ada/sqlite";
 const JAVA: &str = "sql-java/sqlite";
 
-/// Ada's and Java's costs, which are on the same line.
+/// Returns Ada's and Java's costs, which are on the same line.
 fn run() -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
@@ -44,7 +44,7 @@ fn held(mib: u64) -> HeldAfter {
     }
 }
 
-/// Ada beside Java, which was not warm in these tests.
+/// Returns Ada beside Java, which was not warm in these tests.
 fn cold(tests: &[&str]) -> RunRecord {
     let mut run = run();
     for result in &mut run.results {

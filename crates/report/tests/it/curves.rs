@@ -1,4 +1,4 @@
-//! Curves: cost against a number, and in multiples of what stands beside it.
+//! Curves: cost against a number, and as multiples of its base.
 
 use crate::sample::{self, empty_run, estimate, identity, result, section};
 use antiphon_lab::{Outcome, RunRecord};
@@ -172,7 +172,7 @@ fn costs_are_told_in_multiples_with_the_limits_of_both() {
     let [table] = &tables[..] else {
         panic!("{} tables", tables.len());
     };
-    // FIFO was not permitted, so what it asked for was measured under `other`; nothing was measured across.
+    // FIFO was not permitted, so its rows were measured under `other`; nothing was measured across.
     let columns: Vec<_> = table
         .columns
         .iter()

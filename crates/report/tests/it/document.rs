@@ -1,4 +1,4 @@
-//! What a run's document says: its structure, its counts, and the standing of its figures.
+//! Document of a run: its structure, its counts, and the reliability of its figures.
 
 use crate::sample::{drawn, empty_run, estimate, finding, identity, result, run, section, tables};
 use antiphon_lab::{Outcome, ResultRecord};
@@ -76,11 +76,11 @@ fn the_summary_tells_of_conditions_that_were_not_had() {
     run.warnings = vec!["`c` could not be stopped".to_owned()];
     let document = compose(&run);
     let mut notes = document.summary.iter();
-    let told = notes
+    let reported = notes
         .find(|note| note.about == "Conditions")
         .expect("it is told");
-    assert_eq!(told.text, run.warnings[0]);
-    assert_eq!(told.weight, Weight::Warning);
+    assert_eq!(reported.text, run.warnings[0]);
+    assert_eq!(reported.weight, Weight::Warning);
 }
 
 #[test]
@@ -145,8 +145,10 @@ fn instructions_by_callgrind_stand_beside_every_cost_and_those_by_the_processor_
         shown.outcome = Outcome::Frame(Box::new(cost));
         html::render(&compose(&run))
     };
-    assert!(of(CountedBy::Callgrind).contains("+737 instr"));
+    let page = of(CountedBy::Callgrind);
+    assert!(page.contains("+737 instr") && page.contains("without the kernel's work"));
     let page = of(CountedBy::Processor);
+    assert!(page.contains("without the kernel's work"));
     assert!(!page.contains("+737 instr") && page.contains("737 instructions more"));
 }
 
@@ -268,7 +270,7 @@ fn what_a_subject_does_not_have_is_no_failure() {
             identity(test, "c/O2", "other", "same"),
             Outcome::Absent {
                 reason: "why".into(),
-                mend: String::new(),
+                help: String::new(),
                 last_words: String::new(),
                 listed,
             },

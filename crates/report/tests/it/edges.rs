@@ -24,7 +24,7 @@ fn what_a_subject_says_cannot_become_markup() {
         identity(evil, evil, evil, evil),
         Outcome::Absent {
             reason: evil.into(),
-            mend: evil.into(),
+            help: evil.into(),
             last_words: evil.into(),
             listed: false,
         },
@@ -65,7 +65,7 @@ fn a_run_without_any_figure_names_the_reason_once() {
             identity(test, "ada/O2", "other", "same"),
             Outcome::Absent {
                 reason: "gnatmake was not found".into(),
-                mend: "apt install gnat".into(),
+                help: "apt install gnat".into(),
                 last_words: String::new(),
                 listed: false,
             },
@@ -79,7 +79,7 @@ fn a_run_without_any_figure_names_the_reason_once() {
         panic!("no notes")
     };
     assert_eq!(notes.len(), 1);
-    assert_eq!(notes[0].mend, "apt install gnat");
+    assert_eq!(notes[0].help, "apt install gnat");
     assert!(notes[0].about.contains("new integer"));
 }
 
@@ -137,7 +137,8 @@ fn a_huge_run_is_shown_whole() {
     );
 }
 
-/// Else a page of compilers and settings stands above what was found.
+/// Tests the folding of many subjects: otherwise a page of compilers and settings would precede the
+/// results.
 #[test]
 fn what_many_subjects_are_is_folded() {
     let mut run = run(true);

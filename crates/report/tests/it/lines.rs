@@ -1,4 +1,5 @@
-//! Costs over a number as a straight line: the table tells its parts, and the plot has a series for each subject.
+//! Costs over a number as a straight line: the table tells its parts, and the plot has a series for
+//! each subject.
 
 use crate::sample::{
     empty_run, estimate, finding, identity, interval, result, round, section, tables,
@@ -11,7 +12,8 @@ use antiphon_report::document::{Block, Cell, Figure, Standing, Table};
 const SUITE: &str = include_str!("../../../../suites/sql.toml");
 const ROWS: [u32; 7] = [1, 10, 50, 100, 200, 500, 1000];
 
-/// One subject costs 2300 ns and 85 ns a row; the other as much, but for a jump at 500 rows.
+/// Returns two subjects: one costs 2300 ns and 85 ns a row, the other the same with a jump at 500
+/// rows.
 fn run() -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
@@ -81,7 +83,7 @@ fn a_line_is_told_by_what_it_begins_with_and_what_each_step_adds() {
     assert!(plotted, "there is no plot of both subjects");
 }
 
-/// The same, of which frames say nothing: all costs are alike there, and spread. Turns have the line.
+/// Returns the same run with equal, spread costs of frames. Turns have the line.
 fn by_turns() -> RunRecord {
     let mut run = run();
     let same = |result: &&mut ResultRecord| result.identity.placement == "same";
@@ -131,8 +133,8 @@ fn the_time_of_turns_stands_before_that_of_frames() {
         ["switches"],
         "what slices are worth is nothing to it"
     );
-    let told = |name: &str| figure.detail.iter().find(|fact| fact.label == name);
-    assert!(told("Time in turns").is_some() && told("Cost, bootstrap").is_some());
+    let reported = |name: &str| figure.detail.iter().find(|fact| fact.label == name);
+    assert!(reported("Time in turns").is_some() && reported("Cost, bootstrap").is_some());
     let csv = antiphon_report::export::csv::run(&run).unwrap();
     let value = |figure: &str| {
         let mut lines = csv
@@ -151,7 +153,7 @@ fn the_time_of_turns_stands_before_that_of_frames() {
     );
 }
 
-/// The titles of the plots of the group, with the subjects that are in each.
+/// Returns the titles of the group's plots, each with its subjects.
 fn plotted(run: &RunRecord) -> Vec<(String, Vec<String>)> {
     let document = compose(run);
     let of_line = |block: &Block| match block {
@@ -199,7 +201,7 @@ fn subjects_that_share_no_variant_share_a_plot() {
     assert_eq!(plots[0].1.len(), 4);
 }
 
-/// What is shown of ten rows, where turns took so long.
+/// Returns the shown figure of ten rows, with these times of turns.
 fn shown(times: &[f64]) -> Figure {
     let mut run = by_turns();
     for result in &mut run.results {
@@ -238,7 +240,7 @@ fn what_turns_say_of_little_is_marked_and_of_nothing_is_no_number() {
 
 #[test]
 fn what_was_found_in_slices_is_told_of_times_that_are_theirs_alone() {
-    let told = |run: &RunRecord| {
+    let reported = |run: &RunRecord| {
         let document = compose(run);
         let titles = tables(section(&document, "findings"));
         titles
@@ -247,17 +249,17 @@ fn what_was_found_in_slices_is_told_of_times_that_are_theirs_alone() {
             .collect::<Vec<_>>()
     };
     let mut run = by_turns();
-    let is_told =
+    let is_reported =
         |titles: &[String], what: &str| titles.iter().any(|title| title.starts_with(what));
-    let of_turns = told(&run);
+    let of_turns = reported(&run);
     assert!(
-        is_told(&of_turns, "Unexpected context switches"),
+        is_reported(&of_turns, "Unexpected context switches"),
         "{of_turns:?}"
     );
-    assert!(!is_told(&of_turns, "Outlying slices"), "{of_turns:?}");
+    assert!(!is_reported(&of_turns, "Outlying slices"), "{of_turns:?}");
     run.results
         .iter_mut()
         .for_each(|result| result.costs = None);
-    let of_frames = told(&run);
-    assert!(is_told(&of_frames, "Outlying slices"), "{of_frames:?}");
+    let of_frames = reported(&run);
+    assert!(is_reported(&of_frames, "Outlying slices"), "{of_frames:?}");
 }

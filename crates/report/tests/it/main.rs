@@ -1,4 +1,4 @@
-//! Reports: documents composed of runs, and what each format makes of them.
+//! Reports: documents composed of runs, and their form in each format.
 
 mod browser;
 mod charts;
@@ -8,6 +8,8 @@ mod curves;
 mod document;
 mod edges;
 mod exporters;
+mod growth;
+mod headlines;
 mod lines;
 mod load;
 mod models;

@@ -1,4 +1,5 @@
-//! Tables of execution models: ratios to the fastest concurrent column, published rows beneath, conclusions judged by intervals, the plot.
+//! Tables of execution models: ratios to the fastest concurrent column, published rows, conclusions
+//! by intervals, the plot.
 
 use crate::sample::{drawn, empty_run, identity, result, section};
 use antiphon_lab::{Foreign, Outcome, RunRecord};
@@ -186,7 +187,7 @@ fn shares_of_counters_stand_beside_published_ones_and_are_plotted() {
     assert_eq!(plot.y.unit, AxisUnit::Share, "as in the table");
 }
 
-/// The same program in each row, which are slices of it.
+/// Returns a run with the same program in each row; the rows are its slices.
 fn sliced() -> RunRecord {
     let mut run = run();
     run.suite_toml = SUITE
@@ -276,6 +277,7 @@ fn what_others_disturbed_is_marked_in_every_table_and_beside_verdicts() {
     run.results[0].foreign = vec![Foreign {
         share: 0.5,
         foreign_ns: 1e9,
+        stopped_ns: 0.0,
         attempts: 3,
     }];
     let document = compose(&run);

@@ -1,4 +1,5 @@
-//! Writes the sample run in every format, for looking at: `cargo test -p antiphon-report --test it pages -- --ignored --nocapture`.
+//! Writes the sample run in every format, for inspection: `cargo test -p antiphon-report --test it
+//! pages -- --ignored --nocapture`.
 
 use crate::sample;
 use antiphon_report::export::{csv, html, json, markdown, text, xlsx};

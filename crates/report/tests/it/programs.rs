@@ -1,4 +1,4 @@
-//! The table of what was counted in whole programs: their own counters, and what is known of their memory.
+//! Table of counts in whole programs: their own counters, and knowledge of their memory.
 
 use crate::sample::{empty_run, identity, result, section, tables};
 use antiphon_lab::{Outcome, RunRecord};
@@ -10,7 +10,8 @@ use antiphon_report::export::{csv, html, markdown, xlsx};
 const SUITE: &str = include_str!("../../../../suites/shared-data.toml");
 const MIB: u64 = 1 << 20;
 
-/// A program of the group of writers among readers, whose runs the laboratory started when it held so much.
+/// Returns a program of the group of writers among readers, with this peak and this memory of the
+/// laboratory at its start.
 fn run(peak_rss_bytes: u64, floor: Option<u64>, counters: &[(&str, u64)]) -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
@@ -76,7 +77,7 @@ fn a_peak_that_may_be_the_laboratory_s_is_a_bound_wherever_it_is_shown() {
     assert!(standing(&own).contains("resolved"));
     assert!(!table(&own).caption.contains('≤'));
 
-    // What the laboratory held was not kept: nothing tells.
+    // The laboratory's memory was not kept, so nothing tells.
     let old = run(45 * MIB, None, &[]);
     assert_eq!(peak(&old), Cell::AtMost { value, unit: bytes });
 }

@@ -1,4 +1,5 @@
-//! Comparisons of variants: tables with published rows, claims judged by intervals, the plot, and sizes.
+//! Comparisons of variants: tables with published rows, claims judged by intervals, the plot, and
+//! sizes.
 
 use crate::sample::{drawn, empty_run, estimate, identity, result};
 use antiphon_lab::{Outcome, RunRecord};
@@ -195,7 +196,8 @@ fn claims_are_judged_by_their_intervals_on_one_processor() {
     let section = section();
     let claims = tables(&section)[3];
     let verdicts: Vec<&Cell> = claims.rows.iter().map(|row| &row.cells[0]).collect();
-    // The program's own count has 30 % left, and `across` is not asked. 105 ± 8 may be more or less than 100 ± 1.
+    // The program's own count has 30 % left, and `across` is not tried. 105 ± 8 may be more or
+    // less than 100 ± 1.
     let wanted = ["no: in 1 of 2", "undecided", "no", "no"];
     assert_eq!(verdicts, wanted.map(Cell::text).each_ref());
     assert_eq!(

@@ -1,4 +1,5 @@
-//! What a subject costs on the whole stands beside what each operation costs, and is compared between runs.
+//! Typical costs of subjects: they stand beside those of single operations, and are compared
+//! between runs.
 
 use crate::sample::{drawn, empty_run, estimate, identity, result, round, section, tables};
 use antiphon_lab::{CostRound, Costs, Outcome, RunRecord, agreements};
@@ -20,7 +21,7 @@ fn costs(subject_ns: f64) -> Costs {
     }
 }
 
-/// Operations of C's that take a microsecond each, and Go's so many times as long.
+/// Returns a run of C's operations of a microsecond each, and Go's with these multiples.
 fn run(times: &[(&str, f64)]) -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = SUITE.to_owned();
@@ -30,7 +31,7 @@ fn run(times: &[(&str, f64)]) -> RunRecord {
     run
 }
 
-/// What a test costs each of several subjects, ns.
+/// Adds the costs of a test in several subjects, ns.
 fn add(run: &mut RunRecord, test: &str, costs_ns: &[(&str, f64)]) {
     for (subject, ns) in costs_ns {
         let identity = identity(test, subject, "other", "same");
@@ -41,7 +42,7 @@ fn add(run: &mut RunRecord, test: &str, costs_ns: &[(&str, f64)]) {
     }
 }
 
-/// The groups and figures of Go's only row.
+/// Returns the groups and figures of Go's only row.
 fn shown(document: &Document) -> Vec<(String, Figure)> {
     let table = tables(section(document, "typical")).remove(0);
     assert_eq!(table.rows.len(), 1, "{:?}", table.rows);
@@ -70,13 +71,13 @@ fn a_subject_has_a_ratio_for_each_group_of_which_enough_was_measured() {
     // Two, two, two, four, four and eight: between the third and the fourth.
     assert!((figure.value - 8.0_f64.sqrt()).abs() < 1e-6, "{figure:?}");
     assert!(figure.low < figure.value && figure.value < figure.high);
-    let told = |label: &str| {
+    let reported = |label: &str| {
         let fact = figure.detail.iter().find(|fact| fact.label == label);
         fact.map(|fact| fact.text.clone()).unwrap_or_default()
     };
-    assert_eq!(told("Operations"), "3");
+    assert_eq!(reported("Operations"), "3");
     assert!(
-        told("The largest ratio").contains("LIMIT 100"),
+        reported("The largest ratio").contains("LIMIT 100"),
         "{figure:?}"
     );
 }
@@ -137,7 +138,7 @@ fn two_runs_agree_on_the_whole_where_one_operation_does_not() {
     assert!(table.rows[0].place.starts_with(GO), "{:?}", table.rows);
 }
 
-/// Two drivers of each of two languages, and what they cost.
+/// Two drivers of each of two languages, and their costs.
 const DRIVERS: [(&str, f64); 4] = [
     ("sql-go/postgresql", 1e3),
     ("sql-go/postgresql-pq", 2e3),
@@ -145,7 +146,7 @@ const DRIVERS: [(&str, f64); 4] = [
     ("sql-python/postgresql-psycopg2", 4e3),
 ];
 
-/// Of the second operation Go's alone have a figure.
+/// Returns a run in which only Go's drivers have a figure of the second operation.
 fn of_drivers() -> RunRecord {
     let mut run = empty_run();
     run.suite_toml = include_str!("../../../../suites/drivers.toml").to_owned();
@@ -169,7 +170,7 @@ fn drivers_are_compared_within_their_language_and_operation_by_operation() {
     let [typical, single] = &all[..] else {
         panic!("{all:?}")
     };
-    // Of two operations nothing typical is told.
+    // Two operations give no typical ratio.
     let about = |table: &Table| {
         let rows = table.rows.iter();
         rows.map(|row| (row.label.clone(), row.place.clone()))
@@ -192,7 +193,7 @@ fn drivers_are_compared_within_their_language_and_operation_by_operation() {
     };
     assert_eq!(shown(0), [Some(2.0), Some(2.0), Some(2.0)]);
     assert_eq!(shown(1), [Some(0.5), None, Some(0.5)]);
-    // The same in the table of everything: the usual driver is what its ratio is to.
+    // The full table agrees: its ratio is to the usual driver.
     let mut full = document.sections.iter().flat_map(tables);
     let title = "Queries: processor time, memory and threads";
     let full = full.find(|table| table.title == title).unwrap();

@@ -42,7 +42,7 @@ fn sheets_with_unusual_titles_can_be_named() {
     assert!(!xlsx::render(&document).expect("a workbook").is_empty());
 }
 
-/// A document of one table, after a paragraph that is longer than a line.
+/// Returns a document of one table, after a paragraph longer than a line.
 fn tabled(cells: Vec<Vec<Cell>>) -> Document {
     let titles = ["A title of a column of several words", "Other"];
     let rows = cells.into_iter().map(|cells| Row {
@@ -70,7 +70,7 @@ fn tabled(cells: Vec<Vec<Cell>>) -> Document {
     }
 }
 
-/// The height of a row, of one that is higher than others.
+/// Returns the height of a row that is higher than others.
 fn height(sheet: &str, row: u32) -> Option<f64> {
     let row = between(sheet, &format!("<row r=\"{row}\""), ">")
         .first()

@@ -1,8 +1,9 @@
-//! What runs between fork and the child's program: the keeper's whole life, and the child's preparation.
+//! Code between fork and the child's program: the keeper's whole life, and the child's preparation.
 //!
-//! Invariant of this module: it runs in a copy of a process that may have had many threads, of which only the forking one was
-//! copied. Locks of the others stay locked for ever here. So nothing here allocates, locks, panics or unwinds: system calls and
-//! arithmetic on the stack only. Indexing is by `get` or iterators, and every function that cannot go on calls `_exit`.
+//! Invariant of this module: it runs in a copy of a process that may have had many threads, of
+//! which only the forking one was copied. Locks of the others stay locked for ever here. So nothing
+//! here allocates, locks, panics or unwinds: it is system calls and arithmetic on the stack only.
+//! Indexing is by `get` or iterators, and every function that cannot go on calls `_exit`.
 
 use super::descendants::end_descendants;
 use super::wire::{Kind, Order, OrderKind, Report, Step};
@@ -19,7 +20,7 @@ pub(crate) struct Conditions {
     pub socket: c_int,
     /// The child's scheduling policy.
     pub policy: Policy,
-    /// Whether the child, and thus the keeper, are put before other work, if that is permitted.
+    /// Whether the child, and thus the keeper, have priority over other work, if that is permitted.
     pub comes_first: bool,
     /// The processors that the child may use, if they are restricted.
     pub affinity: Option<libc::cpu_set_t>,
@@ -31,25 +32,30 @@ pub(crate) struct Conditions {
     pub grace_ns: u64,
 }
 
-/// Forks by the system call itself: `fork` of the C library runs handlers and takes its allocator's locks.
+/// Forks by the system call itself: `fork` of the C library runs handlers and takes its allocator's
+/// locks.
 ///
 /// # Safety
-/// As for `fork`; besides, the copy may use nothing of the C library's threads until it loads a program.
+/// As for `fork`; besides, the copy may use nothing of the C library's threads until it loads a
+/// program.
 unsafe fn bare_fork() -> pid_t {
     let none: libc::c_ulong = 0;
     let flags = libc::SIGCHLD as libc::c_ulong;
-    // SAFETY: with no stack and no flags, `clone` is a plain fork; the zeros are unused on every architecture.
+    // SAFETY: with no stack and no flags, `clone` is a plain fork; the zeros are unused on every
+    // architecture.
     unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) as pid_t }
 }
 
-/// Forks. The original becomes the keeper and never returns; the copy is made ready and returns, to load the child's program.
+/// Forks. The original becomes the keeper and never returns; the copy is prepared and returns, to
+/// load the child's program.
 ///
 /// # Errors
-/// What the system did not permit; the step was reported through the socket. Only the copy (or, before there is one, the
-/// original) returns it.
+/// A refusal of the system, whose step was reported through the socket. Only the copy (or, before
+/// there is one, the original) returns it.
 ///
 /// # Safety
-/// Only in a freshly forked process that will load a program or exit at once: the original closes every other descriptor.
+/// Only in a freshly forked process that will load a program or exit at once: the original closes
+/// every other descriptor.
 pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
     // SAFETY: plain system calls on our own process, per the module's invariant.
     unsafe {
@@ -78,10 +84,12 @@ pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
     }
 }
 
-/// Puts us, and whom we fork, before other work, where that is permitted: by `nice`, and the session that we have just begun by its own.
+/// Gives us, and our future forks, priority over other work, if permitted. It sets our `nice`, and
+/// that of the session that we have just begun.
 unsafe fn come_first() {
     const MOST_URGENT: c_int = -20;
-    // Who lacks CAP_SYS_ADMIN may set the `nice` of a session no sooner than a tenth of a second after one was set anywhere on the machine.
+    // Without CAP_SYS_ADMIN a session's `nice` may be set a tenth of a second after the last such
+    // change on the machine.
     const TRIES: u32 = 5;
     const UNTIL_AGAIN: libc::timespec = libc::timespec {
         tv_sec: 0,
@@ -108,7 +116,7 @@ unsafe fn come_first() {
     }
 }
 
-/// In the child: everything that must be so before its program begins.
+/// Sets up the child before its program begins.
 unsafe fn prepare_child(conditions: &Conditions, keeper: pid_t) -> io::Result<()> {
     // SAFETY: plain system calls on our own process, per the module's invariant.
     unsafe {
@@ -157,9 +165,10 @@ unsafe fn prepare_child(conditions: &Conditions, keeper: pid_t) -> io::Result<()
     Ok(())
 }
 
-/// The keeper's life.
+/// Runs the keeper's life.
 unsafe fn keep(conditions: &Conditions, child: pid_t) -> ! {
-    // SAFETY: plain system calls on our own process and our own children, per the module's invariant.
+    // SAFETY: plain system calls on our own process and our own children, per the module's
+    // invariant.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"child-keeper".as_ptr(), 0, 0, 0);
         let socket = conditions.socket;
@@ -206,7 +215,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// How long to wait at most, ms, rounded up; −1 is for ever.
+    /// Returns the longest wait, ms, rounded up; −1 is for ever.
     fn timeout_ms(&self) -> c_int {
         if self.at_ns == 0 {
             return -1;
@@ -215,7 +224,7 @@ impl Watch {
         c_int::try_from(left_ns.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
     }
 
-    /// Does what we are told. False when there is nobody any more to tell us.
+    /// Executes our orders. Returns false when no process is left to give any.
     unsafe fn take_orders(&mut self, socket: c_int) -> bool {
         loop {
             let mut order = Order::default();
@@ -241,7 +250,8 @@ impl Watch {
                     self.grace_ns = order.grace_ns;
                 }
                 _ if order.kind == OrderKind::Signal as u32 => {
-                    // SAFETY: the group is our unreaped child's, so its number is not anybody else's.
+                    // SAFETY: the group is our unreaped child's, so its number is not anybody
+                    // else's.
                     unsafe { libc::kill(-self.child, order.signal) };
                 }
                 _ => {}
@@ -249,7 +259,7 @@ impl Watch {
         }
     }
 
-    /// At the deadline: SIGTERM and then, after the grace, SIGKILL.
+    /// Sends SIGTERM at the deadline and then, after the grace, SIGKILL.
     unsafe fn enforce(&mut self) {
         if self.at_ns == 0 || now_ns() < self.at_ns {
             return;
@@ -271,13 +281,14 @@ impl Watch {
     }
 }
 
-/// How the child ended.
+/// End of the child.
 struct Ended {
     status: c_int,
     at_ns: u64,
 }
 
-/// Takes leave of ended children; gives the end of *the* child, whose group is killed while the child still holds its number.
+/// Reaps ended children. Returns the end of *the* child, whose group is killed while the child
+/// still holds its number.
 unsafe fn reap(child: pid_t) -> Option<Ended> {
     // SAFETY: plain system calls on our own children, with a buffer of our own.
     unsafe {
@@ -303,7 +314,7 @@ unsafe fn reap(child: pid_t) -> Option<Ended> {
     }
 }
 
-/// One of these children that has ended, and is not taken leave of yet.
+/// Returns one of these children that has ended but is not reaped yet.
 unsafe fn ended_among(kind: libc::idtype_t, child: pid_t) -> Option<pid_t> {
     // SAFETY: the buffer is our own.
     unsafe {
@@ -314,16 +325,18 @@ unsafe fn ended_among(kind: libc::idtype_t, child: pid_t) -> Option<pid_t> {
     }
 }
 
-/// Makes us ordinary, whether we were put before the child or started by somebody who is real-time.
+/// Makes us ordinary, whether we were raised over the child or started by a real-time process.
 ///
-/// Nobody may wait in real time for a process of several threads that were real-time, too. With autogroups Linux (seen in 6.18) puts a thread that
-/// ends behind its equals, and lets them run while it takes the thread's entries out of `/proc`. Whoever takes leave of the process at
-/// its priority, or above, then spins in the kernel (`shrink_dcache_parent`) until these are out, and keeps it from the processor for ever.
+/// No process may wait in real time for a process of several threads that were real-time, too. With
+/// autogroups Linux (seen in 6.18) puts an ending thread behind its equals, which run while it
+/// removes the thread's entries from `/proc`. A waiter of the same priority or a higher one spins
+/// in the kernel (`shrink_dcache_parent`) until they are gone. It thus keeps the ending thread from
+/// the processor for ever.
 pub(super) unsafe fn leave_real_time() {
     // SAFETY: they concern ourselves.
     unsafe {
         if set_scheduler(libc::SCHED_OTHER, 0) != 0 {
-            // Who has no more than a permitted priority may not take back that what it starts is ordinary.
+            // A thread with only a permitted priority may not clear the reset-on-fork flag.
             set_scheduler(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
         }
     }
@@ -354,7 +367,7 @@ unsafe fn report_end(socket: c_int, ended: &Ended, timed_out: bool) {
     }
 }
 
-/// The result of a system call; a failure is told through the socket, with its step.
+/// Checks the result of a system call; a failure is reported through the socket, with its step.
 unsafe fn check(result: c_int, conditions: &Conditions, step: Step) -> io::Result<()> {
     if result >= 0 {
         return Ok(());
@@ -373,7 +386,8 @@ unsafe fn check(result: c_int, conditions: &Conditions, step: Step) -> io::Resul
 
 unsafe fn tell(socket: c_int, report: &Report) {
     let bytes = report.as_bytes();
-    // SAFETY: the buffer is ours and as long as we say. MSG_DONTWAIT: a keeper never waits for the one it may have to outlive.
+    // SAFETY: the buffer is ours and as long as we say. MSG_DONTWAIT: a keeper never waits for the
+    // one it may have to outlive.
     unsafe {
         libc::send(
             socket,
@@ -399,7 +413,8 @@ unsafe fn set_scheduler(policy: c_int, priority: c_int) -> c_int {
     }
 }
 
-/// The keeper must hold none of the child's pipes open, nor anything else of ours.
+/// Closes all descriptors but one. The keeper must hold none of the child's pipes open, nor
+/// anything else of ours.
 unsafe fn close_all_but(kept: c_int) {
     // SAFETY: nothing in this process uses any other descriptor from here on.
     unsafe {
@@ -436,7 +451,7 @@ pub(super) fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
-/// CLOCK_MONOTONIC, ns.
+/// Reads CLOCK_MONOTONIC, ns.
 pub(crate) fn now_ns() -> u64 {
     let mut now = libc::timespec {
         tv_sec: 0,

@@ -1,11 +1,12 @@
-//! Finding and killing what is left below a keeper. The invariant of [`after_fork`](super::after_fork) holds here too: no
-//! allocation, no locks, no panics.
+//! Search and killing of processes below a keeper. The invariant of
+//! [`after_fork`](super::after_fork) holds here too: no allocation, no locks, no panics.
 
 use super::after_fork::{errno, leave_real_time, now_ns};
 use libc::pid_t;
 use std::ptr::null_mut;
 
-/// Kills everything below us, also what left the child's group, until nothing is left (or what is left cannot be killed).
+/// Kills everything below us, also outside the child's group, until nothing is left (or the rest
+/// cannot be killed).
 pub(super) unsafe fn end_descendants() {
     const PATIENCE_NS: u64 = 5_000_000_000;
     let give_up_ns = now_ns().saturating_add(PATIENCE_NS);
@@ -13,7 +14,8 @@ pub(super) unsafe fn end_descendants() {
     unsafe {
         while now_ns() < give_up_ns {
             kill_children();
-            // Not before: what spins at our priority could keep us from it.
+            // The priority is lowered only now, because a process that spins at ours could block
+            // us.
             leave_real_time();
             loop {
                 match libc::waitpid(-1, null_mut(), libc::WNOHANG) {
@@ -27,7 +29,8 @@ pub(super) unsafe fn end_descendants() {
     }
 }
 
-/// Sends SIGKILL to each process whose parent we are. Orphans below them become ours and are found at the next call.
+/// Sends SIGKILL to each of our children. Orphans below them become ours and are found at the next
+/// call.
 unsafe fn kill_children() {
     #[repr(align(8))]
     struct Buffer([u8; 4096]);
@@ -66,8 +69,10 @@ unsafe fn kill_children() {
     }
 }
 
-/// Calls `found` with each entry's name that is a number. The layout is that of `struct linux_dirent64`:
-/// inode (8 bytes), offset (8), length of the record (2), type (1), name up to a zero byte.
+/// Calls `found` with each entry's name that is a number.
+///
+/// The layout is that of `struct linux_dirent64`: inode (8 bytes), offset (8), length of the record
+/// (2), type (1), name up to a zero byte.
 fn each_number(mut entries: &[u8], mut found: impl FnMut(pid_t)) {
     while let (Some(&low), Some(&high)) = (entries.get(16), entries.get(17)) {
         let length = usize::from(u16::from_ne_bytes([low, high]));
@@ -83,7 +88,8 @@ fn each_number(mut entries: &[u8], mut found: impl FnMut(pid_t)) {
     }
 }
 
-/// The parent of a process: the second word after the name's closing parenthesis in `/proc/N/stat`.
+/// Returns the parent of a process: the second word after the name's closing parenthesis in
+/// `/proc/N/stat`.
 unsafe fn parent_of(process: pid_t) -> Option<pid_t> {
     let mut path = [0_u8; 32];
     write_stat_path(process, &mut path)?;
@@ -139,7 +145,7 @@ fn decimal(digits: &[u8]) -> Option<pid_t> {
 mod tests {
     use super::{decimal, each_number, parent_of, write_stat_path};
 
-    /// A record of `struct linux_dirent64`.
+    /// Returns a record of `struct linux_dirent64`.
     fn record(name: &str) -> Vec<u8> {
         let length = (19 + name.len() + 1).next_multiple_of(8);
         let mut record = vec![0; length];

@@ -1,6 +1,6 @@
-//! The messages between us and a keeper: fixed-size records of numbers, so that neither side allocates.
+//! Messages between us and a keeper: fixed-size records of numbers, so that neither side allocates.
 
-/// What we tell a keeper.
+/// Order of ours to a keeper.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Order {
@@ -8,7 +8,7 @@ pub(crate) struct Order {
     pub kind: u32,
     /// The signal to send, for `Signal`.
     pub signal: i32,
-    /// When to end the child, ns of CLOCK_MONOTONIC, for `Deadline`; 0 is never.
+    /// Deadline of the child, ns of CLOCK_MONOTONIC, for `Deadline`; 0 is never.
     pub at_ns: u64,
     /// Time between SIGTERM and SIGKILL at the deadline, ns; 0 is SIGKILL at once.
     pub grace_ns: u64,
@@ -22,7 +22,7 @@ pub(crate) enum OrderKind {
     Signal = 2,
 }
 
-/// What a keeper, or the child before its program is loaded, tells us.
+/// Report of a keeper to us, or of the child before its program is loaded.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Report {
@@ -59,7 +59,7 @@ pub(crate) enum Kind {
     Ended = 3,
 }
 
-/// What the child does before its program is loaded, for messages about failure.
+/// Step of the child before its program is loaded, for messages about failure.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -75,7 +75,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The step of a report.
+    /// Returns the step of a report.
     pub(crate) fn of(report: &Report) -> Option<Self> {
         [
             Self::Keeper,
@@ -95,7 +95,8 @@ impl Step {
 
 impl Order {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        // SAFETY: a repr(C) record of integers without padding (4 + 4 + 8 + 8); every byte is initialised.
+        // SAFETY: a repr(C) record of integers without padding (4 + 4 + 8 + 8); every byte is
+        // initialised.
         unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Self>()) }
     }
 
@@ -107,7 +108,8 @@ impl Order {
 
 impl Report {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        // SAFETY: a repr(C) record of integers without padding (6 × 4 + 8 × 8); every byte is initialised.
+        // SAFETY: a repr(C) record of integers without padding (6 × 4 + 8 × 8); every byte is
+        // initialised.
         unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Self>()) }
     }
 

@@ -1,5 +1,4 @@
-//! Children: how they start and end, what they may use, what is said to them, and what is left of
-//! them.
+//! Children: their start and end, their limits, their input, and their remains.
 
 mod orphans;
 mod process;

@@ -1,4 +1,4 @@
-//! Nothing that a child started survives it, us, or its keeper.
+//! Orphans: no descendant of a child survives it, us, or its keeper.
 
 use antiphon_runner::{End, Policy, Program};
 use std::error::Error;
@@ -21,7 +21,7 @@ fn numbers(line: &str) -> Vec<u32> {
     numbers
 }
 
-/// The state letter of a process; `None` when there is none. A zombie runs no more.
+/// Returns the state letter of a process; `None` when there is none. A zombie runs no more.
 fn state(process: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit(") ").next()?.chars().next()
@@ -105,8 +105,8 @@ fn killing_the_keeper_ends_the_child_and_is_noticed() -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// Opens the standard output of a process, as somebody does who is none of its descendants, kills the process, and writes on until nobody reads any
-/// more; whether it came to that.
+/// Holds a process's standard output open from outside its descendants, kills the process, and
+/// writes until the pipe has no reader. Returns whether that happened.
 fn usurp(process: u32) -> std::io::Result<bool> {
     let path = format!("/proc/{process}/fd/1");
     let mut output = std::fs::File::options().write(true).open(path)?;
@@ -114,7 +114,7 @@ fn usurp(process: u32) -> std::io::Result<bool> {
     Command::new("kill")
         .args(["-9", &process.to_string()])
         .status()?;
-    // So much, and of so many, that there is always something to read.
+    // The pipe is large and has many writers, so that there is always something to read.
     nix::fcntl::fcntl(&output, nix::fcntl::FcntlArg::F_SETPIPE_SZ(1 << 20))?;
     let output = &output;
     Ok(thread::scope(|scope| {
@@ -123,7 +123,7 @@ fn usurp(process: u32) -> std::io::Result<bool> {
     }))
 }
 
-/// Writes until nobody reads any more; whether it came to that.
+/// Writes until the pipe has no reader; returns whether that happened.
 fn write_on(mut output: &std::fs::File) -> bool {
     let lines = b"still here\n".repeat(1 << 15);
     let until = Instant::now() + PATIENCE;
@@ -227,7 +227,8 @@ fn look_into_threads(process: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A keeper that took leave of it in real time, like its threads, spun in the kernel before they could end.
+/// Tests that the crowd ends. A keeper that reaped it in real time would spin in the kernel before
+/// its threads could end.
 #[test]
 fn a_real_time_crowd_in_whose_threads_somebody_looked_ends() -> Result<(), Box<dyn Error>> {
     let policy = Policy::Fifo { priority: 5 };

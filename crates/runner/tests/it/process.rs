@@ -33,7 +33,7 @@ fn talks_line_by_line_and_ends() -> Result<(), Error> {
 #[test]
 fn many_lines_at_once_come_in_order() -> Result<(), Error> {
     let mut echo = spawn("echo")?;
-    // More than both pipes hold: it can only go on while we take in what it writes.
+    // The text exceeds both pipes, so the child can only go on while we read its output.
     let text: Vec<String> = (0..100).map(|number| format!("{number:>500}")).collect();
     echo.write_line(&text.join("\n"))?;
     for line in &text {
@@ -96,7 +96,7 @@ fn a_child_that_does_not_read_ends_at_the_deadline() -> Result<(), Error> {
 fn a_child_that_closes_its_input_is_told_apart() -> Result<(), Error> {
     let mut deaf = spawn("deaf")?;
     assert_eq!(deaf.read_line()?, "closed");
-    // Its keeper, or what another thread has just forked, may hold the reading end for a moment longer.
+    // Its keeper, or a fresh fork of another thread, may hold the reading end for a moment longer.
     let error = loop {
         if let Err(error) = deaf.write_line("hello?") {
             break error;
@@ -179,26 +179,26 @@ fn a_signal_reaches_it() -> Result<(), Error> {
     let mut stubborn = spawn("stubborn")?;
     assert_eq!(stubborn.read_line()?, "ready");
     stubborn.signal(libc::SIGTERM);
-    // Not SIGINT, which a shell ignores for what it starts in the background.
+    // The signal is not SIGINT, which a shell ignores for its background processes.
     stubborn.signal(libc::SIGUSR1);
     assert_eq!(stubborn.wait(LONG)?.0, End::Signalled(libc::SIGUSR1));
     Ok(())
 }
 
-/// An order that the keeper leaves unread when it ends must not hide its report.
+/// Tests that an order left unread by the ending keeper does not hide its report.
 #[test]
 fn an_end_in_the_midst_of_orders_is_told_as_it_was() -> Result<(), Error> {
     for round in 0..400 {
         let mut child = spawn("echo")?;
         child.close_input();
-        // So that the order comes now before its end, now in the midst of it, now after it.
+        // The order thus comes before its end, in the midst of it, or after it.
         std::thread::sleep(Duration::from_micros(20 * (round % 100)));
         assert_eq!(child.wait(LONG)?.0, End::Exited(0));
     }
     Ok(())
 }
 
-/// Does something while somebody asks for a stop after a moment.
+/// Acts while another thread asks for a stop after a moment.
 fn stopped<T>(act: impl FnOnce(&AtomicBool) -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Whole programs: how they end, what they leave, what they may use.
+//! Whole programs: their end, their output, and their limits.
 
 use antiphon_runner::{End, Error, Limits, Policy, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ fn a_variable_can_be_left_out_and_set_after_that() -> Result<(), Error> {
 
 #[test]
 fn another_name_is_shown_and_its_own_is_looked_for() -> Result<(), Error> {
-    // Its own is looked for in PATH, whatever the other one looks like.
+    // The program itself is searched in PATH, whatever its shown name looks like.
     let shown = |program| Program::new(program).shown_as("tables/fill");
     let failed = shown("false").run()?.success().unwrap_err();
     assert!(
@@ -126,7 +126,7 @@ fn what_is_interrupted_is_ended_and_says_so() -> Result<(), Error> {
         });
         assert!(matches!(ran, Err(Error::Interrupted { .. })), "{ran:?}");
     }
-    // Nothing is interrupted that nobody asks to be.
+    // Nothing is interrupted without a request.
     let ran = child("last-words").run_unless(&AtomicBool::new(false))?;
     assert_eq!(ran.end, End::Exited(3));
     Ok(())
@@ -283,7 +283,7 @@ fn who_runs_where_nothing_else_would_is_told_so_before_its_program_begins() -> R
     Ok(())
 }
 
-/// Whether a thread may be the most urgent: one tries it, which alone is so then.
+/// Checks whether a thread may be the most urgent, by a trial on a separate one.
 fn may_be_most_urgent() -> bool {
     let tries = std::thread::spawn(|| {
         // SAFETY: on Linux a thread has a `nice` of its own, which these set and ask for.
@@ -295,7 +295,7 @@ fn may_be_most_urgent() -> bool {
     tries.join().expect("it does not panic")
 }
 
-/// Whether we have CAP_SYS_ADMIN: without it a session's `nice` may be set only now and then.
+/// Checks for CAP_SYS_ADMIN: without it a session's `nice` may be set only now and then.
 fn administers() -> bool {
     const ADMINISTERS: u64 = 1 << 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -308,13 +308,13 @@ fn administers() -> bool {
 
 #[test]
 fn who_comes_first_is_the_most_urgent_and_we_are_not() -> Result<(), Error> {
-    let told = |program: Program| -> Result<String, Error> {
+    let reported = |program: Program| -> Result<String, Error> {
         let script = "nice; cat /proc/self/autogroup 2>/dev/null | sed 's/.* //'";
         let output = program.args(["-c", script]).run()?.success()?;
         Ok(output.text()?.to_owned())
     };
-    let before = told(Program::new("sh"))?;
-    let lines = told(Program::new("sh").comes_first())?;
+    let before = reported(Program::new("sh"))?;
+    let lines = reported(Program::new("sh").comes_first())?;
     assert_eq!(lines.lines().count(), before.lines().count());
     if may_be_most_urgent() {
         // Its own, and its session's.
@@ -322,7 +322,7 @@ fn who_comes_first_is_the_most_urgent_and_we_are_not() -> Result<(), Error> {
         let mut nices = lines.lines().take(certain);
         assert!(nices.all(|nice| nice == "-20"), "{lines}");
     }
-    assert_eq!(told(Program::new("sh"))?, before);
+    assert_eq!(reported(Program::new("sh"))?, before);
     Ok(())
 }
 
@@ -343,8 +343,8 @@ fn fifo_without_permission_says_the_mend() -> Result<(), Error> {
 #[test]
 fn a_fifo_priority_that_there_is_not_is_never_permitted() {
     for priority in [i32::MIN, 0, 99, i32::MAX] {
-        let told = Policy::Fifo { priority }.permitted().expect_err("1 … 98");
-        assert!(told.contains("1 … 98"), "{told}");
+        let reported = Policy::Fifo { priority }.permitted().expect_err("1 … 98");
+        assert!(reported.contains("1 … 98"), "{reported}");
     }
 }
 
@@ -357,7 +357,8 @@ fn a_fifo_priority_without_room_for_the_keeper_is_refused() {
     assert!(matches!(error, Error::BadRequest { .. }), "{error}");
 }
 
-/// It spins on every processor: without somebody above it this process would get little or nothing done.
+/// Tests a program that spins on every processor. Without a more urgent keeper this process would
+/// make little progress.
 #[test]
 fn a_spinning_fifo_program_is_killed() -> Result<(), Error> {
     let policy = Policy::Fifo { priority: 5 };

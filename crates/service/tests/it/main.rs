@@ -1,4 +1,5 @@
-//! Real servers: started, asked, stopped, killed with their owner. A server that is not installed is skipped, and says so.
+//! Real servers: started, asked, stopped, killed with their owner. A server that is not installed
+//! is skipped with a message.
 
 use antiphon_service::{Kind, Place, Service, ServiceError};
 use std::error::Error;
@@ -11,12 +12,12 @@ use std::time::{Duration, Instant};
 
 const OWNER: &str = env!("CARGO_BIN_EXE_service-test-owner");
 
-/// Far more than it takes; a test waits this long only to fail.
+/// Far more than it takes. A test waits this long only to fail.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Checked = Result<(), Box<dyn Error>>;
 
-/// A place of the test's own, open to the account that servers run as.
+/// Creates a separate place for the test, open to the account that servers run as.
 fn place() -> Result<(tempfile::TempDir, Place), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711))?;
@@ -83,7 +84,7 @@ fn starts_and_stops(kind: Kind) -> Checked {
     Ok(())
 }
 
-/// What the processes right below one are called.
+/// Returns the command lines of a process's children.
 fn children(process: u32) -> Result<Vec<String>, Box<dyn Error>> {
     let path = format!("/proc/{process}/task/{process}/children");
     let children = std::fs::read_to_string(path)?;
@@ -109,7 +110,8 @@ fn postgresql_starts_no_workers_that_vacuum() -> Checked {
     let names = loop {
         let names = children(server)?;
         let is_there = |what: &str| names.iter().any(|name| name.contains(what));
-        // One that was just started is still called like the server. The launcher of those that vacuum would begin together with the second of these.
+        // A process that was just started still has the server's name. The launcher of autovacuum
+        // would begin together with the second of these.
         let are_named = !names.contains(&own);
         if are_named && is_there("checkpointer") && is_there("walwriter") {
             break names;
@@ -142,11 +144,11 @@ fn is_missed_when_it_is_killed(kind: Kind) -> Checked {
             None => assert!(since.elapsed() < PATIENCE),
         }
     };
-    let told = format!(
+    let reported = format!(
         "{} was ended by SIGKILL (9) while it was used",
         kind.title()
     );
-    assert_eq!(lost.reason(), told);
+    assert_eq!(lost.reason(), reported);
     assert!(!lost.last_words().is_empty(), "it has a log");
     assert!(service.lost().is_none(), "it is told once");
     drop(service);
@@ -195,7 +197,7 @@ fn leaves_nothing_when_its_owner_is_killed(kind: Kind) -> Checked {
     Ok(())
 }
 
-/// The number of the segment that a PostgreSQL server in a place has noted.
+/// Returns the number of the segment that a PostgreSQL server in a place has noted.
 fn note_of_segment(place: &Path) -> Option<String> {
     let mut folders = std::fs::read_dir(place).ok()?.flatten();
     let note = folders

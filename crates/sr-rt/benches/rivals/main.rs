@@ -1,7 +1,9 @@
-//! What a nap(0), a hand-over by P and V, an uncontended P and V, and a process's life cost C that is like the generated one, beside Go in one run.
+//! Compares four costs of generated C with those of Go in one run. They are a nap(0), a hand-over
+//! by P and V, an uncontended P and V, and the life of a process. The C programs are like generated
+//! ones.
 //!
-//! The library is built as the command embeds it: optimized as a whole. On one processor what counts is the processor's time; on two the
-//! wall's, which needs an idle machine.
+//! The library is built as the command embeds it: optimized as a whole. On one processor, processor
+//! time is measured. On two, wall time is measured, which needs an idle machine.
 
 #[path = "../../../fiber/benches/rivals/compare.rs"]
 mod compare;
@@ -14,7 +16,7 @@ use std::process::Command;
 use compare::{Costs, compare};
 
 fn main() {
-    // `cargo test` runs benchmarks as tests: then there is nothing to measure.
+    // `cargo test` runs benchmarks as tests; there is nothing to measure then.
     if std::env::args().any(|a| a == "--test") {
         return;
     }
@@ -60,7 +62,7 @@ fn build(runtime: &Path, program: &Path, flags: &[&str]) -> PathBuf {
     program.to_owned()
 }
 
-/// The four costs that the program prints.
+/// Runs the program, and returns the four costs that it prints.
 fn run(program: &Path, servers: usize) -> Option<Costs> {
     let output = Command::new(program)
         .arg(servers.to_string())

@@ -1,5 +1,6 @@
-/* Prints what a nap(0), a hand-over, an uncontended P and V, and a process's life cost, in nanoseconds: of the processor's time on one server, of the wall's
- * on several. The argument is the number of servers. */
+/* Prints the costs in nanoseconds of a nap(0), a hand-over, an uncontended P and V, and a process's
+ * life: processor time on one server, wall time on several. The argument is the number of
+ * servers. */
 #include "sr.h"
 #include <time.h>
 
@@ -10,7 +11,7 @@ struct instance {
     struct sr_semaphore there, back, done;
     struct sr_op naps, hands, ends;
 };
-static const struct sr_location here = {"primitives.sr", 1};
+static const struct sr_location here = {"primitives.sr", 1, 0};
 static clockid_t clock_used;
 
 static double now_ns(void)

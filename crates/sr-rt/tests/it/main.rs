@@ -1,8 +1,11 @@
-//! Small C programs like generated ones, each with what it should print in its own comments, compiled against the header and run under the models.
+//! Small C programs like generated ones, compiled against the header and run under the models.
+//! Comments in each program state its output.
 //!
-//! Lines of a program that begin with `//` and one of these words are for this test:
-//! `out:` and `err:` a line of its output, `part:` the same without its end, `exit:` its exit code (0 if not said), `in:` a line of its input, `args:` its arguments,
-//! `options:` of `ANTIPHON_SR` besides the model, `models:` those it is for (all if not said), `has:` a part of what it writes to standard error.
+//! Lines of a program that begin with `//` and one of these words are for this test. `out:` and
+//! `err:` give a line of its output, `part:` the same without its end. `exit:` is its exit code (0
+//! by default), `in:` a line of its input, `args:` its arguments. `options:` are those of
+//! `ANTIPHON_SR` besides the model, `models:` the models it is for (all by default). `has:` is a
+//! part of what it writes to standard error.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +33,7 @@ const MODELS: [(&str, &[&str], &str); 9] = [
     ),
 ];
 
-/// What a program says of itself.
+/// A program's notes about itself.
 #[derive(Default)]
 struct Notes {
     out: String,
@@ -67,7 +70,7 @@ fn notes(text: &str) -> Notes {
     notes
 }
 
-/// The folder with the library and its header, as programs are linked with them.
+/// Returns the folder with the library and its header, with which programs are linked.
 fn runtime() -> PathBuf {
     antiphon_runtimes::SR
         .unpacked(Path::new(env!("CARGO_TARGET_TMPDIR")))
@@ -107,7 +110,7 @@ struct Ran {
 }
 
 fn run(program: &Path, notes: &Notes, options: &str) -> Ran {
-    // A program that hangs is stopped, and told by its exit code.
+    // A program that hangs is stopped, and its exit code shows that.
     let mut child = Command::new("timeout")
         .arg("120")
         .arg(program)
@@ -120,7 +123,7 @@ fn run(program: &Path, notes: &Notes, options: &str) -> Ran {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // A program that ends without reading is right to.
+    // A program may end without reading.
     let _ = input.write_all(notes.input.as_bytes());
     drop(input);
     let output = child.wait_with_output().unwrap();
@@ -187,7 +190,7 @@ programs! {
     semaphores slow_input stats stop stop_with_code strings ticks waiting wrong_options writing
 }
 
-/// Runs one program with further options; what it wrote, and its notes.
+/// Runs one program with further options. Returns its outcome and its notes.
 fn run_once(name: &str, flags: &[&str], options: &str) -> (Ran, Notes) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/programs")
@@ -209,7 +212,7 @@ fn a_timeline_has_the_turns_of_processes() {
         serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |name: &str| events.iter().filter(|e| e["name"] == name).count();
-    // Three processes that nap(0) twice have three turns each.
+    // Three processes with two nap(0) each have three turns each.
     assert_eq!(of("main.p"), 9);
     assert!(of("main.body") >= 1);
     assert!(
@@ -220,12 +223,35 @@ fn a_timeline_has_the_turns_of_processes() {
 }
 
 #[test]
+fn a_timeline_that_is_too_long_has_the_last_turns_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let options = format!("trace={},trace-turns=5", path.display());
+    let (ran, _) = run_once("processes", &[], &options);
+    assert_eq!(ran.exit, Some(0), "{}", ran.err);
+    let trace: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    assert_eq!(events.len(), 5);
+    let earlier = trace["otherData"]["dropped"].as_u64().unwrap();
+    assert!(earlier > 4, "{earlier}");
+    let said = format!("the timeline has the last 5 turns; {earlier} came before");
+    assert!(ran.err.contains(&said), "{}", ran.err);
+    let (whole, _) = run_once(
+        "processes",
+        &[],
+        &format!("trace={}", folder.path().join("b").display()),
+    );
+    assert!(!whole.err.contains("came before"), "{}", whole.err);
+}
+
+#[test]
 fn a_seeded_schedule_is_the_same_again() {
     let outputs: Vec<String> = [1, 1, 2, 3, 4]
         .map(|seed| {
             let (ran, _) = run_once(
                 "processes",
-                &["-DSR_LOOPS"],
+                &["-DSR_LOOPS", "-DSR_POINTS"],
                 &format!("schedule=seed:{seed}"),
             );
             assert_eq!(ran.exit, Some(0), "{}", ran.err);
@@ -272,7 +298,7 @@ fn input_that_comes_late_is_waited_for_by_its_reader_alone() {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // Nothing was given to read yet: who prints this is not the reader.
+        // There is no input yet, so the reader has not printed this.
         assert_eq!(lines.next().unwrap().unwrap(), "others run");
         child.stdin.take().unwrap().write_all(b"5\n").unwrap();
         assert_eq!(lines.next().unwrap().unwrap(), "got 5");

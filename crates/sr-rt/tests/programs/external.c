@@ -8,19 +8,29 @@
 struct instance {
     struct sr_instance head;
 };
+struct call {
+    int32_t n, result;
+};
+/* Its frame is larger than a process's stack. */
 static int triple(int n)
 {
+    volatile char room[2 << 20];
+    room[n] = room[sizeof room - 1] = 1;
     printf("external %d\n", n);
     fflush(stdout);
     return 2 * n;
+}
+static void call(void *parameters)
+{
+    struct call *c = parameters;
+    c->result = triple(c->n);
 }
 static void body(struct sr_instance *i, void *parameters)
 {
     (void)i, (void)parameters;
     SAY(T("before"));
-    SR_EXTERNAL_BEGIN();
-    int32_t result = triple(3);
-    SR_EXTERNAL_END();
-    SAY(T("after"), SR_VI(result));
+    struct call c = {3, 0};
+    sr_external(AT, call, &c);
+    SAY(T("after"), SR_VI(c.result));
 }
 MAIN(body, 0);

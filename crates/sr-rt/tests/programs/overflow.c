@@ -10,15 +10,15 @@ struct instance {
     struct sr_instance head;
     struct sr_op p;
 };
-static const struct sr_location place = {"test.sr", 3};
+static const struct sr_location place = {"test.sr", 3, 0};
 
-__attribute__((noinline)) static int deeper(int n)
+__attribute__((noinline)) SR_CODE static int deeper(int n)
 {
     volatile char room[200];
     room[n % 200] = 1;
     return n < 0 ? 0 : deeper(n + 1) + room[n % 200];
 }
-static struct sr_invocation *p(struct sr_instance *i, struct sr_invocation *inv)
+SR_CODE static struct sr_invocation *p(struct sr_instance *i, struct sr_invocation *inv)
 {
     (void)i;
     SAY(SR_VI(deeper(0)));

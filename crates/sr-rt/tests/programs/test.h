@@ -3,7 +3,7 @@
 
 #define AT                                                            \
     ({                                                                \
-        static const struct sr_location here = {"test.sr", __LINE__}; \
+        static const struct sr_location here = {"test.sr", __LINE__, 0}; \
         &here;                                                        \
     })
 #define SAY(...) sr_write(AT, SR_STDOUT, 1, SR_LIST(struct sr_value, __VA_ARGS__))

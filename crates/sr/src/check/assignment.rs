@@ -1,4 +1,4 @@
-//! Assignments: of a value, of one combined with what was there, steps and swaps.
+//! Assignments: of a value, of a value combined with the old one, steps and swaps.
 
 use antiphon_lang::Span;
 
@@ -55,7 +55,7 @@ impl Checker<'_> {
         Expression { kind, of, span }
     }
 
-    /// What a place and a value are combined to.
+    /// Returns the combination of a place's value and another value.
     fn combined(
         &mut self,
         operator: BinaryOperator,

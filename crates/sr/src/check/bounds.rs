@@ -1,4 +1,4 @@
-//! Bounds of arrays and lengths of strings: which are known, computed, or left open.
+//! Bounds of arrays and lengths of strings: known, computed, or open.
 
 use antiphon_lang::Span;
 
@@ -8,7 +8,7 @@ use crate::syntax::{Bound, Bounds};
 use super::Checker;
 
 impl Checker<'_> {
-    /// The type of a field, unless a bound or length in it is not known.
+    /// Returns the type of a field. Reports a bound or length that is not known.
     pub(super) fn known_only(&mut self, of: TypeId, shape: &Shape, span: Span) -> TypeId {
         if self.program.types.is_static(of) {
             return of;
@@ -25,7 +25,7 @@ impl Checker<'_> {
         self.number(Type::Wrong)
     }
 
-    /// The type, unless it has a bound or length `*`.
+    /// Returns the type. Reports a bound or length `*`.
     pub(super) fn no_stars(&mut self, of: TypeId, span: Span) -> TypeId {
         let is_any = |extent: Extent| extent == Extent::Any;
         let (dimensions, element) = self.program.types.flat(of);
@@ -42,7 +42,7 @@ impl Checker<'_> {
         self.number(Type::Wrong)
     }
 
-    /// An array of elements of a type.
+    /// Returns the type of an array with elements of a type.
     pub(super) fn with_dimensions(
         &mut self,
         dimensions: &[Bounds],
@@ -71,7 +71,8 @@ impl Checker<'_> {
         (self.number(Type::Array(all, base)), shape)
     }
 
-    /// A dimension with its bounds; none if an error was found. The expression of a bound `*` means nothing.
+    /// Checks a dimension with its bounds; none if an error was found. The expression of a bound
+    /// `*` has no meaning.
     pub(super) fn bounds(
         &mut self,
         bounds: &Bounds,
@@ -162,13 +163,13 @@ impl Checker<'_> {
         Some(self.folded(value))
     }
 
-    /// Whether values of a type are counted: bool, char, int and enumerations.
+    /// Whether a type is ordinal: bool, char, int and enumerations.
     fn is_ordinal(&self, of: TypeId) -> bool {
         self.is_ordered(of) && *self.kind(of) != Type::Real
     }
 }
 
-/// What the compiler knows of a bound or length.
+/// Returns what the compiler knows of a bound or length.
 pub(super) fn extent(bound: &Expression) -> Extent {
     match bound.kind {
         ExpressionKind::Constant(Constant::Ordinal(n)) => Extent::Known(n),

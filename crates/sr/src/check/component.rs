@@ -10,10 +10,13 @@ use super::scope::{Meaning, Scopes};
 use super::{Checker, NO_CODE, Place, Progress};
 
 impl Checker<'_> {
-    /// Makes the components' rows.
+    /// Makes rows for the components.
     pub(super) fn components(&mut self) {
         for unit in self.units {
             let is_global = unit.head.kind == ComponentKind::Global;
+            let id = ComponentId(self.program.components.len() as u32);
+            let name = unit.head.name.text.clone();
+            self.named.entry(name).or_insert(id);
             self.program.components.push(Component {
                 name: unit.head.name.text.clone(),
                 span: unit.head.name.span,
@@ -32,7 +35,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Declares what a specification declares, once; those that it imports come before.
+    /// Declares the items of a specification, once; imported specifications come before.
     pub(super) fn specification(&mut self, id: ComponentId) {
         if self.states[id.index()].progress != Progress::Untouched {
             return;
@@ -66,7 +69,7 @@ impl Checker<'_> {
         self.code = outer;
     }
 
-    /// A resource's parameters, which its body and procs see.
+    /// Declares a resource's parameters, which its body and procs see.
     fn component_parameters(&mut self, parameters: &[syntax::Parameter]) {
         self.scopes.open();
         let mut all = Vec::new();
@@ -89,7 +92,7 @@ impl Checker<'_> {
                 Some(declarator) => (declarator.name.text.clone(), declarator.name.span),
                 None => (String::new(), parameter.of.span),
             };
-            // Without a body there is no code whose parameter it could be.
+            // Without a body there is no code that the parameter could belong to.
             let storage = match self.code {
                 NO_CODE => Storage::Component(self.component),
                 code => Storage::Parameter(code, Passing::Value),
@@ -132,13 +135,16 @@ impl Checker<'_> {
         self.scopes = Scopes::default();
     }
 
-    /// The last resource that has a body is the main one.
+    /// Chooses the main resource: the last one that has a body.
     pub(super) fn main(&mut self) {
         let resources = self.units.iter().enumerate().filter_map(|(at, unit)| {
             let is_resource = unit.head.kind == ComponentKind::Resource;
             unit.order.filter(|_| is_resource).map(|order| (order, at))
         });
         let Some((_, at)) = resources.max() else {
+            if self.is_part {
+                return;
+            }
             let nowhere = Span {
                 file: 0,
                 start: 0,
@@ -154,6 +160,9 @@ impl Checker<'_> {
         };
         let main = &self.program.components[at];
         if !main.parameters.is_empty() {
+            if self.is_part {
+                return;
+            }
             let message = format!(
                 "{} is the main resource, since it is the last one, and cannot have parameters",
                 main.name
@@ -167,7 +176,7 @@ impl Checker<'_> {
         self.program.main = Some(ComponentId(at as u32));
     }
 
-    /// A new body of code, yet empty.
+    /// Adds a new, empty body of code.
     pub(super) fn new_code(
         &mut self,
         component: ComponentId,
@@ -187,7 +196,7 @@ impl Checker<'_> {
         CodeId(self.program.codes.len() as u32 - 1)
     }
 
-    /// Items one after the other, in the innermost scope.
+    /// Checks items one after the other, in the innermost scope.
     pub(super) fn items(&mut self, items: &[Item]) {
         self.scopes.announce(items);
         for item in items {
@@ -196,7 +205,8 @@ impl Checker<'_> {
     }
 
     fn item(&mut self, item: &Item) {
-        // What implements operations stands in no block: the parser has said so.
+        // An implementation of an operation inside a block is wrong, and the parser has reported
+        // it.
         let is_misplaced = self.place.is_block;
         match &item.kind {
             ItemKind::Import(names) => self.import(names),

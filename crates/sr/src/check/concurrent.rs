@@ -12,7 +12,7 @@ impl Checker<'_> {
         StatementKind::Concurrent(checked.collect())
     }
 
-    /// An arm; none if its invocation is wrong.
+    /// Checks an arm; none if its invocation is wrong.
     fn concurrent_arm(&mut self, arm: &syntax::ConcurrentArm) -> Option<ConcurrentArm> {
         self.scopes.open();
         let quantifiers = self.quantifiers(&arm.quantifiers);
@@ -33,7 +33,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What is invoked, whether it is sent, and where the result goes.
+    /// Returns the invocation, whether it is sent, and the place for the result.
     fn started(
         &mut self,
         arm: &syntax::ConcurrentArm,

@@ -1,4 +1,4 @@
-//! Values made of others: arrays and records.
+//! Constructors of arrays and records.
 
 use antiphon_lang::Span;
 
@@ -36,7 +36,8 @@ impl Checker<'_> {
         )
     }
 
-    /// The type of the elements of an array's constructor: the first's, but real if another is.
+    /// Returns the element type of an array's constructor: that of the first element, but real if
+    /// another element is real.
     fn element_type(&mut self, values: &[(Option<Expression>, Expression)]) -> Option<TypeId> {
         let first = &values.first()?.1;
         match self.kind(first.of) {
@@ -61,7 +62,7 @@ impl Checker<'_> {
         Some(first.of)
     }
 
-    /// `record(values)`: as many as it has fields.
+    /// `record(values)`: as many values as the record has fields.
     pub(super) fn record_of(
         &mut self,
         of: TypeId,

@@ -1,4 +1,4 @@
-//! Which types fit where, and conversions.
+//! Compatibility of types, and conversions.
 
 use antiphon_lang::Span;
 
@@ -6,11 +6,11 @@ use crate::program::*;
 
 use super::Checker;
 
-/// How deep types are compared that refer to themselves.
+/// How deep types that refer to themselves are compared.
 pub(super) const DEPTH: usize = 8;
 
 impl Checker<'_> {
-    /// Converts a value as an assignment to a type does; reports it if that cannot be.
+    /// Converts a value for an assignment to a type. Reports an error if that is impossible.
     pub(super) fn convert_to(&mut self, value: Expression, to: TypeId) -> Expression {
         if self.is_wrong(&value) || *self.kind(to) == Type::Wrong {
             return self.wrong(value.span);
@@ -34,7 +34,7 @@ impl Checker<'_> {
         Expression { kind, of, span }
     }
 
-    /// Reports a value that does not fit, with the conversion that would mend it if there is one.
+    /// Reports a value that does not fit, with the conversion that would help, if there is one.
     fn unfit(
         &mut self,
         span: Span,
@@ -44,7 +44,7 @@ impl Checker<'_> {
         to: TypeId,
     ) -> Expression {
         let message = format!("{needs} is needed here, and this is {has}");
-        let mend = match self.kind(to) {
+        let help = match self.kind(to) {
             Type::Int => Some("int(…)"),
             Type::Char => Some("char(…)"),
             Type::Bool => Some("bool(…)"),
@@ -52,20 +52,20 @@ impl Checker<'_> {
             Type::Array(_, element) if *self.kind(*element) == Type::Char => Some("chars(…)"),
             _ => None,
         };
-        match mend.filter(|_| self.is_convertible(value) && self.is_convertible(to)) {
-            Some(mend) => self.error_with(span, message, format!("convert it: {mend}")),
+        match help.filter(|_| self.is_convertible(value) && self.is_convertible(to)) {
+            Some(help) => self.error_with(span, message, format!("convert it: {help}")),
             None => self.error(span, message),
         }
         self.wrong(span)
     }
 
-    /// A value as one of another type, without asking.
+    /// Returns a value as one of another type, without a check.
     pub(super) fn converted(&mut self, value: Expression, to: Type) -> Expression {
         let span = value.span;
         self.made(ExpressionKind::Convert(Box::new(value)), to, span)
     }
 
-    /// An explicit conversion by a type's name.
+    /// Checks an explicit conversion by a type's name.
     pub(super) fn explicit(&mut self, value: Expression, to: TypeId, span: Span) -> Expression {
         if self.is_wrong(&value) || *self.kind(to) == Type::Wrong {
             return self.wrong(span);
@@ -86,7 +86,8 @@ impl Checker<'_> {
         Expression { kind, of: to, span }
     }
 
-    /// Whether values of a type convert to strings and between one another: ordered types, pointers, strings and arrays of characters.
+    /// Whether values of a type convert to strings and between one another: ordered types,
+    /// pointers, strings and arrays of characters.
     pub(super) fn is_convertible(&self, of: TypeId) -> bool {
         match self.kind(of) {
             Type::Text(_) | Type::Pointer(_) => true,
@@ -105,7 +106,8 @@ impl Checker<'_> {
         )
     }
 
-    /// Whether a value of one type can be assigned to a variable of another. Sizes of arrays are compared when the program runs.
+    /// Whether a value of one type can be assigned to a variable of another. Sizes of arrays are
+    /// compared at run time.
     pub(super) fn is_assignable(&self, to: TypeId, value: TypeId) -> bool {
         match (self.kind(to), self.kind(value)) {
             (Type::Wrong, _) | (_, Type::Wrong) => true,
@@ -113,7 +115,7 @@ impl Checker<'_> {
             (Type::Real, Type::Int) => true,
             (Type::Text(_), Type::Text(_)) => true,
             (Type::Null, other) | (other, Type::Null) => takes_null(other),
-            // A pointer may point at nothing, but there is no object that does nothing.
+            // Pointers have a null value but no noop value.
             (Type::Noop, other) | (other, Type::Noop) => {
                 takes_null(other) && !matches!(other, Type::Pointer(_))
             }
@@ -124,7 +126,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether two types are the same but for bounds and lengths: records are by their fields, enumerations by their number of literals, as in the original.
+    /// Whether two types are the same apart from bounds and lengths. As in the original, records
+    /// are compared by their fields, and enumerations by their number of literals.
     pub(super) fn is_alike(&self, a: TypeId, b: TypeId) -> bool {
         self.is_alike_to(a, b, DEPTH)
     }
@@ -189,7 +192,7 @@ impl Checker<'_> {
                 .all(|(p, q)| is_same(p, q))
     }
 
-    /// A type as a message says it.
+    /// Returns a type as it is shown in messages.
     pub(super) fn type_name(&self, of: TypeId) -> String {
         self.type_name_to(of, DEPTH)
     }

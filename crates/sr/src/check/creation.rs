@@ -1,4 +1,4 @@
-//! What is made at run time: objects, operations, and instances of resources.
+//! Creation at run time: objects, operations, and instances of resources.
 
 use antiphon_lang::Span;
 
@@ -10,7 +10,7 @@ use super::pair::MISSING;
 use super::scope::Meaning;
 
 impl Checker<'_> {
-    /// `new(type)`, or `new(optype)`, which makes operations.
+    /// `new(type)`, or `new(optype)`, which creates operations.
     pub(super) fn new_object(&mut self, of: &syntax::TypeExpression, span: Span) -> Expression {
         if let Some((signature, bounds)) = self.optype_in(of) {
             return self.new_of_signature(signature, &bounds, span);
@@ -24,7 +24,8 @@ impl Checker<'_> {
         )
     }
 
-    /// If a type is an optype's name, perhaps with subscripts, its signature and the subscripts.
+    /// If a type is an optype's name, perhaps with subscripts, returns its signature and the
+    /// subscripts.
     fn optype_in(
         &mut self,
         of: &syntax::TypeExpression,
@@ -87,11 +88,8 @@ impl Checker<'_> {
     /// `create resource(arguments)`.
     pub(super) fn create(&mut self, creation: &syntax::Creation, span: Span) -> Expression {
         let Some(name) = &creation.resource else {
-            return self.no_machines(span);
+            return self.create_machine(creation, span);
         };
-        if creation.machine.is_some() {
-            return self.no_machines(span);
-        }
         let Some(component) = self.creatable(name) else {
             return self.wrong(span);
         };
@@ -100,15 +98,19 @@ impl Checker<'_> {
             .region
             .as_ref()
             .map(|region| Box::new(self.integer(region)));
+        let machine = (creation.machine.as_ref())
+            .map(|machine| Box::new(self.of_type(machine, Type::Machine)));
         let kind = ExpressionKind::Create {
             component,
             arguments,
             region,
+            machine,
         };
         self.made(kind, Type::Resource(component), span)
     }
 
-    /// The resource of a name, if instances of it can be created; an error is reported if not.
+    /// Returns the resource with a name, if instances of it can be created; otherwise reports an
+    /// error.
     fn creatable(&mut self, name: &syntax::Name) -> Option<ComponentId> {
         let component = match self.lookup(&name.text, name.span) {
             Some(Meaning::Component(component))
@@ -139,7 +141,7 @@ impl Checker<'_> {
         Some(component)
     }
 
-    /// The arguments of a resource's creation.
+    /// Checks the arguments of a resource's creation.
     fn creation_arguments(
         &mut self,
         component: ComponentId,
@@ -159,13 +161,25 @@ impl Checker<'_> {
             .unwrap_or_default()
     }
 
-    /// Virtual machines are for later.
-    pub(super) fn no_machines(&mut self, span: Span) -> Expression {
-        self.error_with(
-            span,
-            "virtual machines are not supported yet",
-            "create the resource on this machine: leave out \"on\" and \"create vm()\"",
-        );
-        self.wrong(span)
+    /// `create vm()`, perhaps on a machine: a number or the name of a host.
+    fn create_machine(&mut self, creation: &syntax::Creation, span: Span) -> Expression {
+        if !creation.arguments.is_empty() {
+            self.error_with(
+                span,
+                "a virtual machine has no parameters",
+                "write create vm(), and where it is to be behind on",
+            );
+            return self.wrong(span);
+        }
+        let mut place = Vec::new();
+        if let Some(machine) = &creation.machine {
+            let value = self.expression(machine);
+            place.push(match self.kind(value.of) {
+                Type::Text(_) | Type::Array(..) => self.of_type(machine, Type::Text(Extent::Any)),
+                _ => self.integer(machine),
+            });
+        }
+        let kind = ExpressionKind::Predefined(Predefined::CreateMachine, place);
+        self.made(kind, Type::Machine, span)
     }
 }

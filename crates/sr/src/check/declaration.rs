@@ -25,7 +25,7 @@ impl Visitor for OfInstance<'_> {
 }
 
 impl Checker<'_> {
-    /// `var` or `const` with what is declared.
+    /// Checks `var` or `const` with its objects.
     pub(super) fn objects(&mut self, is_constant: bool, groups: &[ObjectGroup], span: Span) {
         for group in groups {
             let of = group.of.as_ref().map(|of| self.type_expression(of));
@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
     }
 
-    /// One name of a group, with the type of the group if that has one.
+    /// Checks one name of a group, with the group's type if it has one.
     pub(super) fn object(
         &mut self,
         is_constant: bool,
@@ -89,7 +89,8 @@ impl Checker<'_> {
         self.declare(is_constant, declarator, of, shape, value, span);
     }
 
-    /// The type of a variable that takes it from its value; a shape if it has subscripts after its name.
+    /// Returns the type of a variable that takes it from its value, and a shape if its name has
+    /// subscripts.
     fn inferred(&mut self, declarator: &Declarator, value: &Expression) -> (TypeId, Option<Shape>) {
         match self.kind(value.of) {
             Type::Null | Type::Noop => {
@@ -115,7 +116,7 @@ impl Checker<'_> {
         (of, Some(shape))
     }
 
-    /// A value's type without the bounds that some variable's declaration computed.
+    /// Returns a value's type without the bounds that another variable's declaration computed.
     fn of_value(&mut self, of: TypeId) -> TypeId {
         let open = |extent: Extent| match extent {
             Extent::Computed => Extent::Any,
@@ -137,7 +138,8 @@ impl Checker<'_> {
         self.number(opened)
     }
 
-    /// The value of a constant, if it is known to the compiler and simple enough to stand for it.
+    /// Returns the value of a constant, if the compiler knows it and it is simple enough to replace
+    /// the constant.
     fn known_value(
         &mut self,
         value: &Expression,
@@ -190,7 +192,7 @@ impl Checker<'_> {
         self.push(kind, span);
     }
 
-    /// Where a variable lives that is declared here.
+    /// Returns the storage of a variable that is declared here.
     pub(super) fn storage(&self) -> Storage {
         if self.place.is_block {
             Storage::Local(self.code)
@@ -199,7 +201,8 @@ impl Checker<'_> {
         }
     }
 
-    /// What others see of a resource's constant is its value: it has no instance for them.
+    /// Exports the value of a resource's constant: other components see only that, as they have no
+    /// instance.
     fn export_value(&mut self, name: &str, value: Option<&Expression>) {
         let is_global = self.program.components[self.component.index()].is_global;
         if !self.place.is_specification || self.place.is_block || is_global {

@@ -1,4 +1,5 @@
-//! Expressions: names, literals, and what is needed where a value of some type is. Each other kind of expression has a file of its own.
+//! Expressions: names, literals, and checks where a value of a certain type is needed. Each other
+//! kind of expression has a file of its own.
 
 use antiphon_lang::Span;
 
@@ -10,7 +11,7 @@ use super::Checker;
 use super::scope::Meaning;
 
 impl Checker<'_> {
-    /// A checked expression.
+    /// Checks an expression.
     pub(super) fn expression(&mut self, e: &syntax::Expression) -> Expression {
         use syntax::ExpressionKind as K;
         match &e.kind {
@@ -36,7 +37,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What stands for an expression in which an error was found.
+    /// Returns the placeholder for an expression with an error.
     pub(super) fn wrong(&mut self, span: Span) -> Expression {
         self.made(
             ExpressionKind::Constant(Constant::Ordinal(1)),
@@ -45,24 +46,24 @@ impl Checker<'_> {
         )
     }
 
-    /// An expression of a type.
+    /// Returns an expression of a type.
     pub(super) fn made(&mut self, kind: ExpressionKind, of: Type, span: Span) -> Expression {
         let of = self.number(of);
         Expression { kind, of, span }
     }
 
-    /// Reports an error in an expression and gives what stands for it.
+    /// Reports an error in an expression and returns the placeholder for it.
     pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>) -> Expression {
         self.error(span, message);
         self.wrong(span)
     }
 
-    /// Whether an error was found in it.
+    /// Whether an error was found in an expression.
     pub(super) fn is_wrong(&self, e: &Expression) -> bool {
         *self.kind(e.of) == Type::Wrong
     }
 
-    /// What a name means; an error is reported if it means nothing.
+    /// Checks a name; reports an error if it has no meaning.
     fn name(&mut self, name: &str, span: Span) -> Expression {
         let Some(meaning) = self.lookup(name, span) else {
             return match self.predeclared_value(name, span) {
@@ -80,7 +81,7 @@ impl Checker<'_> {
         self.meant(meaning, name, span)
     }
 
-    /// What a meaning is as an expression.
+    /// Returns a meaning as an expression.
     pub(super) fn meant(&mut self, meaning: Meaning, name: &str, span: Span) -> Expression {
         match meaning {
             Meaning::Variable(variable) => {
@@ -183,24 +184,24 @@ impl Checker<'_> {
         }
     }
 
-    /// An integer.
+    /// Checks an integer.
     pub(super) fn integer(&mut self, e: &syntax::Expression) -> Expression {
         self.of_type(e, Type::Int)
     }
 
-    /// A truth value.
+    /// Checks a truth value.
     pub(super) fn boolean(&mut self, e: &syntax::Expression) -> Expression {
         self.of_type(e, Type::Bool)
     }
 
-    /// A value that converts to a type by itself.
+    /// Checks a value that converts to a type implicitly.
     pub(super) fn of_type(&mut self, e: &syntax::Expression, of: Type) -> Expression {
         let value = self.expression(e);
         let of = self.number(of);
         self.convert_to(value, of)
     }
 
-    /// A value of an ordered type: bool, char, int, an enumeration, or real.
+    /// Checks a value of an ordered type: bool, char, int, an enumeration, or real.
     pub(super) fn ordered(&mut self, e: &syntax::Expression) -> Expression {
         let value = self.expression(e);
         if self.is_ordered(value.of) || self.is_wrong(&value) {

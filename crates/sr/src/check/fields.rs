@@ -1,4 +1,4 @@
-//! What a dot names: fields of records, what components export, and operations of resources.
+//! Names after a dot: fields of records, exports of components, and operations of resources.
 
 use antiphon_lang::Span;
 
@@ -64,7 +64,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The component that an expression names, if it does.
+    /// Returns the component that an expression names, if any.
     pub(super) fn component_named(&mut self, e: &syntax::Expression) -> Option<ComponentId> {
         let syntax::ExpressionKind::Name(name) = &e.kind else {
             return None;

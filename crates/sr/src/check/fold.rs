@@ -1,11 +1,11 @@
-//! Values that the compiler knows.
+//! Constant folding: values that the compiler knows.
 
 use crate::program::*;
 
 use super::Checker;
 
 impl Checker<'_> {
-    /// The value of an expression, if the compiler knows it.
+    /// Returns the value of an expression, if the compiler knows it.
     pub(super) fn fold(&self, e: &Expression) -> Option<Constant> {
         match &e.kind {
             ExpressionKind::Constant(constant) => Some(constant.clone()),
@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The expression with its known value in its place, if it has one.
+    /// Replaces an expression by its value, if the compiler knows it.
     pub(super) fn folded(&self, e: Expression) -> Expression {
         match self.fold(&e) {
             Some(constant) => Expression {

@@ -1,4 +1,4 @@
-//! What implements operations: procs, procedures and processes; and the final part.
+//! Implementations of operations: procs, procedures and processes; and the final part.
 
 use antiphon_lang::Span;
 
@@ -16,7 +16,7 @@ impl Checker<'_> {
     /// `proc name (parameters) returns name … end`.
     pub(super) fn proc(&mut self, proc: &Proc, span: Span) {
         let Some(operation) = self.implemented(&proc.name) else {
-            // What it does is looked at all the same.
+            // Its code is checked all the same.
             let parameters: Vec<Named<'_>> = proc.parameters.iter().map(Some).collect();
             self.unattached(&parameters, proc.result.as_ref(), &proc.block);
             return;
@@ -34,7 +34,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The operation that a proc implements; none if it cannot.
+    /// Returns the operation that a proc implements; none if it cannot implement one.
     fn implemented(&mut self, name: &Name) -> Option<OperationId> {
         let meaning = self.lookup(&name.text, name.span);
         let operation = match meaning {
@@ -102,7 +102,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that there is a name for a result if there is one.
+    /// Checks that a result has a name.
     pub(super) fn check_result(
         &mut self,
         signature: SignatureId,
@@ -248,7 +248,7 @@ impl Checker<'_> {
         });
     }
 
-    /// A proc of no known operation.
+    /// Checks a proc of no known operation.
     fn unattached(&mut self, parameters: &[Named<'_>], result: Named<'_>, block: &syntax::Block) {
         self.inside(self.code, |checker| {
             checker.place.serviced.push(None);
@@ -262,7 +262,8 @@ impl Checker<'_> {
         });
     }
 
-    /// Checks code with a scope and statements of its own; the statements become its block unless it is that of the component's body.
+    /// Checks code with a scope and statements of its own. The statements become its block, except
+    /// in a component's body.
     fn inside(&mut self, code: CodeId, check: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.code, code);
         let inner = Place {
@@ -282,7 +283,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A variable for a parameter of a proc or, `is_arm`, of an invocation that an input statement takes.
+    /// Declares a variable for a parameter of a proc or, with `is_arm`, of an invocation that an
+    /// input statement takes.
     pub(super) fn parameter_variable(
         &mut self,
         name: Named<'_>,

@@ -10,11 +10,11 @@ use super::scope::Meaning;
 use super::{Checker, Progress};
 
 impl Checker<'_> {
-    /// The component of a name that is imported or extended; an error is reported if there is none.
+    /// Returns the component with a name that is imported or extended. Reports an error if there is
+    /// none.
     fn component_of(&mut self, name: &Name) -> Option<ComponentId> {
-        let mut all = self.program.components.iter();
-        if let Some(at) = all.position(|component| component.name == name.text) {
-            return Some(ComponentId(at as u32));
+        if let Some(component) = self.component_of_name(&name.text) {
+            return Some(component);
         }
         self.error_with(
             name.span,
@@ -37,7 +37,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Declares a constant of another specification here; false if that has none of the name.
+    /// Declares a constant of another specification here. Returns false if that one has no constant
+    /// of the name.
     fn constant_again(&mut self, from: ComponentId, name: &str) -> bool {
         let units = self.units;
         for item in &units[from.index()].head.specification {
@@ -56,7 +57,8 @@ impl Checker<'_> {
         false
     }
 
-    /// Whether an operation belongs to instances of another resource, so that its name alone says not whose it is; an error is reported if so.
+    /// Reports an error if an operation belongs to instances of another resource, so that its name
+    /// alone does not say which instance is meant. Returns whether it does.
     pub(super) fn is_foreign(&mut self, operation: OperationId, span: Span) -> bool {
         let row = &self.program.operations[operation.index()];
         let owner = &self.program.components[row.component.index()];
@@ -83,7 +85,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Takes over what the specifications of other resources declare.
+    /// Takes over the declarations of other resources' specifications.
     pub(super) fn extend(&mut self, names: &[Name]) {
         for name in names {
             let Some(component) = self.component_of(name) else {
@@ -119,7 +121,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Declares what a specification has that is extended. An operation is a new one, and a constant is made anew of what its names mean here; all else is the same.
+    /// Declares an item of an extended specification. An operation is a new one. A constant is
+    /// evaluated again with what its names mean here. Everything else stays the same.
     fn inherit(&mut self, at: &Name, from: ComponentId, name: String, meaning: Meaning) {
         if self.constant_again(from, &name) {
             return;

@@ -18,7 +18,7 @@ impl Checker<'_> {
         StatementKind::Input(checked, other.map(|block| self.block(block)))
     }
 
-    /// An arm; none if its operation is wrong.
+    /// Checks an arm; none if its operation is wrong.
     fn arm(&mut self, arm: &syntax::Arm) -> Option<Arm> {
         self.scopes.open();
         let quantifiers = self.quantifiers(&arm.quantifiers);
@@ -45,7 +45,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The names of an invocation's parameters in an arm.
+    /// Declares the names of an invocation's parameters in an arm.
     fn arm_parameters(
         &mut self,
         arm: &syntax::Arm,
@@ -82,7 +82,8 @@ impl Checker<'_> {
         (parameters, result)
     }
 
-    /// Whether an operation can be serviced by an input statement here; an error is reported if not.
+    /// Reports an error if an input statement here cannot service an operation. Returns whether it
+    /// can.
     fn is_serviceable(&mut self, target: &Target, span: Span) -> bool {
         let Target::Declared(operation, _) = target else {
             return true;

@@ -1,4 +1,4 @@
-//! Invocations: what a name with arguments is, and whether the arguments fit the parameters.
+//! Invocations: the meaning of a name with arguments, and whether the arguments fit the parameters.
 
 use antiphon_lang::Span;
 
@@ -40,7 +40,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `component.type`, if it is that.
+    /// Returns the type if the expression is `component.type`.
     fn type_of_component(&mut self, e: &syntax::Expression) -> Option<TypeId> {
         let syntax::ExpressionKind::Field(of, name) = &e.kind else {
             return None;
@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A type's name with arguments: a record's constructor, or a conversion.
+    /// Checks a type's name with arguments: a record's constructor, or a conversion.
     fn type_invoked(
         &mut self,
         of: TypeId,
@@ -69,7 +69,7 @@ impl Checker<'_> {
         self.explicit(value, of, span)
     }
 
-    /// An invocation, with its arguments checked; none if an error was found.
+    /// Checks an invocation with its arguments; none if an error was found.
     pub(super) fn invocation(
         &mut self,
         invocation: &syntax::Invocation,
@@ -93,7 +93,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Arguments for parameters.
+    /// Checks arguments against parameters.
     pub(super) fn arguments(
         &mut self,
         parameters: &[Parameter],

@@ -1,7 +1,9 @@
 //! From the syntax tree to the checked program.
 //!
-//! Specifications are declared first, imported ones before those that import them; then bodies are checked in order, each from top to bottom: a name is known from its
-//! declaration on. At last it is found who services each operation. An expression in which an error was found has the type [`Type::Wrong`], which fits everywhere.
+//! Specifications are declared first, imported ones before those that import them. Then bodies are
+//! checked in order, each from top to bottom: a name is known from its declaration on. Finally the
+//! checker determines how each operation is serviced. An expression in which an error was found has
+//! the type [`Type::Wrong`], which fits everywhere.
 
 mod assignment;
 mod bounds;
@@ -33,7 +35,7 @@ mod subscripts;
 mod target;
 mod types;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use antiphon_lang::{Diagnostic, Severity, Sources, Span};
 
@@ -43,19 +45,29 @@ use crate::syntax;
 use pair::Unit;
 use scope::{Meaning, Scopes};
 
-/// A program that was checked.
+/// The result of checking a program.
 #[derive(Debug)]
 pub struct Checked {
     /// The program; none if there is an error.
     pub program: Option<Program>,
-    /// What was found wrong, in the order of the source.
+    /// Errors and warnings, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Checks the components of all files of a program, in the order in which the files were given.
 pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
+    check_with(sources, files, false)
+}
+
+/// Checks components. With `is_part`, they may be a part of a program, without a main resource.
+pub(crate) fn check_with(
+    sources: &Sources,
+    files: Vec<Vec<syntax::Component>>,
+    is_part: bool,
+) -> Checked {
     let (units, diagnostics) = pair::pair(&files);
     let mut checker = Checker::new(sources, &units, diagnostics);
+    checker.is_part = is_part;
     checker.all();
     checker
         .diagnostics
@@ -68,7 +80,8 @@ pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
     }
 }
 
-/// Leaves one message about each mistake: an expression may have been looked at twice, and a name that is not declared may be used often.
+/// Keeps one message for each mistake: an expression may have been checked twice, and a name that
+/// is not declared may be used often.
 fn once(diagnostics: &mut Vec<Diagnostic>) {
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| {
@@ -78,38 +91,47 @@ fn once(diagnostics: &mut Vec<Diagnostic>) {
     });
 }
 
-/// What is known while a program is checked.
+/// The state while a program is checked.
 pub(crate) struct Checker<'a> {
     /// For the texts of messages.
     sources: &'a Sources,
     /// The components as they were written, by their numbers.
     units: &'a [Unit<'a>],
-    /// How far each component is.
+    /// The progress of each component.
     states: Vec<State>,
-    /// What has been checked so far.
+    /// The part that has been checked.
     program: Program,
-    /// What was found wrong.
+    /// Errors and warnings.
     diagnostics: Vec<Diagnostic>,
-    /// What names mean here.
+    /// The meanings of names here.
     scopes: Scopes,
+    /// The components by their names.
+    named: HashMap<String, ComponentId>,
+    /// The components that export each name.
+    exporting: HashMap<String, Vec<ComponentId>>,
+    /// Whether the files may be a part of a program, which has no main resource.
+    is_part: bool,
     /// The component that is being checked.
     component: ComponentId,
-    /// The code that is being checked; that of the component's body outside of procs. An abstract resource has none: [`NO_CODE`].
+    /// The code that is being checked: outside of procs, that of the component's body. An abstract
+    /// resource has none: [`NO_CODE`].
     code: CodeId,
-    /// Where in the code we are.
+    /// The current place in the code.
     place: Place,
 }
 
-/// The code of what has no body. No row has this number.
+/// The code of a component without body. No row has this number.
 const NO_CODE: CodeId = CodeId(u32::MAX);
 
-/// How far a component is.
+/// The progress of a component.
 #[derive(Default)]
 struct State {
     progress: Progress,
     /// The names that others see, in order.
     exports: Vec<(String, Meaning)>,
-    /// The scope of the specification, in which the body goes on.
+    /// The place of each name in `exports`.
+    export_places: HashMap<String, usize>,
+    /// The scope of the specification, in which the body continues.
     scopes: Scopes,
     /// The declarations of the specification.
     statements: Vec<Statement>,
@@ -125,18 +147,18 @@ enum Progress {
     Declared,
 }
 
-/// Where in the code the checker is.
+/// A place in the code.
 #[derive(Default)]
 struct Place {
     /// The statements of the innermost block so far.
     statements: Vec<Statement>,
     /// Whether this is a specification.
     is_specification: bool,
-    /// Whether this is inside a block or proc, so that what is declared is local.
+    /// Whether this is inside a block or proc, so that declarations are local.
     is_block: bool,
-    /// How many loops and co statements there are around.
+    /// Number of enclosing loops and co statements.
     loops: usize,
-    /// The signatures of the invocations that are being serviced; none for one that is wrong.
+    /// Signatures of the invocations that are being serviced; none for a wrong one.
     serviced: Vec<Option<SignatureId>>,
 }
 
@@ -153,6 +175,9 @@ impl<'a> Checker<'a> {
             program: Program::default(),
             diagnostics,
             scopes: Scopes::default(),
+            named: HashMap::new(),
+            exporting: HashMap::new(),
+            is_part: false,
             component: ComponentId(0),
             code: NO_CODE,
             place: Place::default(),
@@ -186,30 +211,30 @@ impl Checker<'_> {
         self.diagnostics.push(Diagnostic::error(span, message));
     }
 
-    /// Adds an error with what would mend it.
-    fn error_with(&mut self, span: Span, message: impl Into<String>, mend: impl Into<String>) {
+    /// Adds an error with a help text.
+    fn error_with(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.diagnostics
-            .push(Diagnostic::error(span, message).mend(mend));
+            .push(Diagnostic::error(span, message).help(help));
     }
 
-    /// Adds a warning with what would mend it.
-    fn warn(&mut self, span: Span, message: impl Into<String>, mend: impl Into<String>) {
+    /// Adds a warning with a help text.
+    fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.diagnostics
-            .push(Diagnostic::warning(span, message).mend(mend));
+            .push(Diagnostic::warning(span, message).help(help));
     }
 
-    /// A new variable.
+    /// Adds a variable.
     fn variable(&mut self, variable: Variable) -> VariableId {
         self.program.variables.push(variable);
         VariableId(self.program.variables.len() as u32 - 1)
     }
 
-    /// A type.
+    /// Returns a type.
     fn kind(&self, of: TypeId) -> &Type {
         self.program.types.get(of)
     }
 
-    /// The number of a type.
+    /// Returns the number of a type.
     fn number(&mut self, of: Type) -> TypeId {
         self.program.types.number(of)
     }

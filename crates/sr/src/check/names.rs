@@ -1,4 +1,4 @@
-//! Looking names up, and giving them meanings.
+//! Lookup of names, and their definition.
 
 use antiphon_lang::{Span, nearest};
 
@@ -9,12 +9,12 @@ use crate::syntax::Name;
 use super::Checker;
 use super::scope::Meaning;
 
-/// How messages about names end that mean nothing: of each name there is one.
+/// The end of messages about undeclared names; each name gets only one such message.
 pub(super) const NOT_DECLARED: &str = " is not declared";
 
 impl Checker<'_> {
-    /// What a name means here; none if it means nothing. The component's own names come first, then the predeclared ones (none, too), then imported ones, as in the
-    /// original.
+    /// Returns what a name means here; none if it has no meaning. As in the original, the
+    /// component's own names come first, then the predeclared ones, then imported ones.
     pub(super) fn lookup(&mut self, name: &str, span: Span) -> Option<Meaning> {
         if self.scopes.is_formal(name) {
             self.error_with(
@@ -38,11 +38,17 @@ impl Checker<'_> {
         found.pop().map(|(_, meaning)| meaning)
     }
 
-    /// What a name means in the imported components.
+    /// Returns the meanings of a name in the imported components.
     fn imported(&self, name: &str) -> Vec<(ComponentId, Meaning)> {
-        let mut found = Vec::new();
-        for component in self.scopes.imports() {
-            if self.program.components[component.index()].name == name {
+        let own = self.component_of_name(name);
+        let exporting = self.exporting.get(name).into_iter().flatten().copied();
+        let candidates = own.into_iter().chain(exporting);
+        let mut found: Vec<(ComponentId, Meaning)> = Vec::new();
+        for component in candidates.filter(|component| self.scopes.has_import(*component)) {
+            if found.iter().any(|(other, _)| *other == component) {
+                continue;
+            }
+            if own == Some(component) {
                 found.push((component, Meaning::Component(component)));
             } else if let Some(meaning) = self.exported(component, name) {
                 found.push((component, meaning.clone()));
@@ -51,7 +57,12 @@ impl Checker<'_> {
         found
     }
 
-    /// If a predefined name hides an imported one, how that is written.
+    /// Returns the component with a name.
+    pub(super) fn component_of_name(&self, name: &str) -> Option<ComponentId> {
+        self.named.get(name).copied()
+    }
+
+    /// If a predefined name hides an imported one, returns how to write the latter.
     pub(super) fn hidden(&self, name: &str) -> Option<String> {
         let (component, _) = self.imported(name).into_iter().next()?;
         let component = &self.program.components[component.index()].name;
@@ -60,11 +71,11 @@ impl Checker<'_> {
         ))
     }
 
-    /// What a name means in a component's specification.
+    /// Returns what a name means in a component's specification.
     fn exported(&self, component: ComponentId, name: &str) -> Option<&Meaning> {
-        let exports = &self.states[component.index()].exports;
-        let found = exports.iter().find(|(exported, _)| exported == name);
-        found.map(|(_, meaning)| meaning)
+        let state = &self.states[component.index()];
+        let place = *state.export_places.get(name)?;
+        state.exports.get(place).map(|(_, meaning)| meaning)
     }
 
     fn ambiguous(&mut self, name: &str, span: Span, found: &[(ComponentId, Meaning)]) {
@@ -82,7 +93,7 @@ impl Checker<'_> {
         );
     }
 
-    /// What `component.name` means; an error is reported if it means nothing.
+    /// Returns what `component.name` means. Reports an error if it has no meaning.
     pub(super) fn lookup_in(&mut self, component: ComponentId, name: &Name) -> Meaning {
         if let Some(meaning) = self.exported(component, &name.text) {
             return meaning.clone();
@@ -103,7 +114,7 @@ impl Checker<'_> {
         Meaning::Wrong
     }
 
-    /// What a path means; none, and no message, if it is a name that is not declared.
+    /// Returns what a path means; none, and no message, if it is a name that is not declared.
     pub(super) fn meaning_of_path(&mut self, path: &syntax::Path) -> Option<Meaning> {
         let Some(component) = &path.component else {
             return self.lookup(&path.name.text, path.name.span);
@@ -123,48 +134,65 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports that a name means nothing here, with what was perhaps meant.
+    /// Reports that a name has no meaning here, with a likely correction.
     pub(super) fn undeclared(&mut self, name: &str, span: Span) {
         let message = format!("\"{name}\"{NOT_DECLARED}");
-        match self.mend_of_undeclared(name) {
-            Some(mend) => self.error_with(span, message, mend),
+        match self.help_for_undeclared(name) {
+            Some(help) => self.error_with(span, message, help),
             None => self.error(span, message),
         }
     }
 
-    fn mend_of_undeclared(&self, name: &str) -> Option<String> {
+    fn help_for_undeclared(&self, name: &str) -> Option<String> {
         if let Some(later) = self.scopes.later(name) {
             let line = self.sources.file(later.file).position(later.start).0;
             return Some(format!(
                 "it is declared further down, in line {line}: declare it before it is used"
             ));
         }
-        let components = &self.program.components;
-        if components.iter().any(|component| component.name == name) {
+        if self.component_of_name(name).is_some() {
             return Some(format!("import it: import {name}"));
         }
-        let imports = self.scopes.imports();
-        let exports = imports
-            .iter()
-            .flat_map(|component| &self.states[component.index()].exports)
-            .map(|(exported, _)| exported);
-        let near = nearest(
-            name,
-            self.scopes.visible().chain(exports).map(String::as_str),
-        )
-        .or_else(|| nearest(name, Self::predefined_names()))?;
+        let exports = self.scopes.imports().flat_map(|component| {
+            let own = &self.program.components[component.index()].name;
+            let exports = &self.states[component.index()].exports;
+            std::iter::once(own).chain(exports.iter().map(|(exported, _)| exported))
+        });
+        let visible: Vec<&str> = self
+            .scopes
+            .visible()
+            .chain(exports)
+            .map(String::as_str)
+            .collect();
+        // Names that differ only in capital letters.
+        let mut alike = visible.iter().filter(|n| n.eq_ignore_ascii_case(name));
+        let near = alike
+            .next()
+            .map(|near| (*near).to_string())
+            .or_else(|| nearest(name, visible.iter().copied()))
+            .or_else(|| nearest(name, Self::predefined_names()))?;
         Some(format!("did you mean \"{near}\"?"))
     }
 
-    /// Gives a name a meaning in the innermost scope, and in the specification if that is being checked.
+    /// Makes a name of the current component visible to others.
+    fn export(&mut self, name: &str, meaning: Meaning) {
+        let state = &mut self.states[self.component.index()];
+        let place = state.exports.len();
+        state.exports.push((name.to_string(), meaning));
+        state.export_places.entry(name.to_string()).or_insert(place);
+        let exporting = self.exporting.entry(name.to_string()).or_default();
+        exporting.push(self.component);
+    }
+
+    /// Gives a name a meaning in the innermost scope, and in the specification if that is being
+    /// checked.
     pub(super) fn define(&mut self, name: &Name, meaning: Meaning) {
         if !self.is_free(name) {
             return;
         }
         let is_exported = self.place.is_specification && !self.place.is_block;
         if is_exported {
-            let exports = &mut self.states[self.component.index()].exports;
-            exports.push((name.text.clone(), meaning.clone()));
+            self.export(&name.text, meaning.clone());
         }
         self.scopes.put(&name.text, meaning);
     }
@@ -183,7 +211,8 @@ impl Checker<'_> {
         self.scopes.put_literal(&name.text);
     }
 
-    /// Whether a name may be declared in the innermost scope; an error is reported if it may not.
+    /// Reports an error if a name may not be declared in the innermost scope. Returns whether it
+    /// may.
     fn is_free(&mut self, name: &Name) -> bool {
         let declared = self.scopes.find_innermost(&name.text);
         if declared.is_some_and(is_good) {

@@ -10,7 +10,7 @@ use super::Checker;
 use super::scope::Meaning;
 
 impl Checker<'_> {
-    /// `op` or `external` with what is declared.
+    /// Checks `op` or `external` with its declarations.
     pub(super) fn operations(&mut self, is_external: bool, groups: &[OperationGroup], span: Span) {
         for group in groups {
             let signature = match &group.of {
@@ -29,7 +29,8 @@ impl Checker<'_> {
                     declared.extend(self.operation(declarator, signature));
                 }
             }
-            // A parameter may be a capability for the operation itself, so that is known by now.
+            // A parameter may be a capability for the operation itself, so the signature is known
+            // before.
             if let (OperationKind::Prototype(prototype), Some(signature)) = (&group.of, signature) {
                 self.fill_signature(signature, prototype);
             }
@@ -76,7 +77,7 @@ impl Checker<'_> {
         self.define(name, Meaning::Operation(operation));
     }
 
-    /// Checks what a C function can have.
+    /// Checks that a C function can have such a signature.
     fn check_external(&mut self, declarators: &[Declarator], signature: Option<SignatureId>) {
         let (Some(declarator), Some(signature)) = (declarators.first(), signature) else {
             return;
@@ -93,16 +94,22 @@ impl Checker<'_> {
             self.error_with(
                 span,
                 format!("a C function cannot give {name}"),
-                "it gives bool, char, int, real, an enumeration, a pointer, a string or a file",
+                "it gives bool, char, int, real, an enumeration, a pointer or a string",
             );
         }
         for (at, parameter) in signature.parameters.iter().enumerate() {
-            if !self.is_of_c(parameter.of, false) {
+            let is_value = parameter.passing == Passing::Value;
+            let is_file = *self.kind(parameter.of) == Type::File;
+            let is_of_c = self.is_of_c(parameter.of, false) || is_file && is_value;
+            if !is_of_c {
                 let name = self.type_name(parameter.of);
                 self.error_with(
                     span,
                     format!("a C function cannot take {name}"),
-                    "there are no capabilities in C: pass numbers, strings, arrays, records or pointers",
+                    match is_file {
+                        true => "C reads and writes files of its own kind: pass the file by value",
+                        false => "there are no capabilities in C, and its files are others: pass numbers, strings, arrays, records or pointers",
+                    },
                 );
             }
             let comes_back = matches!(parameter.passing, Passing::Var | Passing::Result);
@@ -120,11 +127,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a C function can have a parameter of a type, or a result.
+    /// Whether a C function can have a parameter, or a result, of a type.
     fn is_of_c(&self, of: TypeId, is_result: bool) -> bool {
         match self.kind(of) {
-            Type::Operation(_) | Type::Resource(_) | Type::Machine => false,
-            Type::Array(..) | Type::Record(_) => !is_result,
+            Type::Operation(_) | Type::Resource(_) | Type::Machine | Type::File => false,
+            Type::Array(_, element) => !is_result && self.is_of_c(*element, false),
+            Type::Record(number) => {
+                let fields = &self.program.types.records[*number as usize].fields;
+                let are_of_c = fields.iter().all(|(_, field)| self.is_of_c(*field, false));
+                !is_result && are_of_c
+            }
             _ => true,
         }
     }
@@ -157,7 +169,7 @@ impl Checker<'_> {
         Some(operation)
     }
 
-    /// An operation begins to live here; a semaphore with its first value.
+    /// Begins an operation here; a semaphore with its first value.
     pub(super) fn begin_operation(
         &mut self,
         operation: OperationId,
@@ -167,7 +179,7 @@ impl Checker<'_> {
         self.push(StatementKind::DeclareOperation { operation, value }, span);
     }
 
-    /// An operation that is declared here, serviced by nobody yet.
+    /// Returns an operation that is declared here and not serviced yet.
     pub(super) fn plain_operation(
         &self,
         name: &str,
@@ -194,7 +206,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A new row for an operation, which is noted with its component if it lives in that.
+    /// Adds a row for an operation. If the operation lives in its component's instance, the
+    /// component lists it.
     pub(super) fn operation_row(&mut self, operation: Operation) -> OperationId {
         let id = OperationId(self.program.operations.len() as u32);
         if !matches!(operation.home, Home::Block(_)) {

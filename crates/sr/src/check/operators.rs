@@ -1,4 +1,4 @@
-//! Operators, but for those that assign.
+//! Operators, except those that assign.
 
 use antiphon_lang::Span;
 
@@ -144,12 +144,12 @@ impl Checker<'_> {
         self.joined(operator, a, b, text, span)
     }
 
-    /// Whether it is a string or a character.
+    /// Whether a type is a string or a character.
     fn is_textual(&self, of: TypeId) -> bool {
         matches!(self.kind(of), Type::Text(_) | Type::Char)
     }
 
-    /// A character as a string; a string as it is.
+    /// Converts a character to a string; leaves a string unchanged.
     fn as_text(&mut self, value: Expression) -> Expression {
         if *self.kind(value.of) == Type::Char {
             return self.converted(value, Type::Text(Extent::Any));
@@ -173,7 +173,8 @@ impl Checker<'_> {
                 let of = a.of;
                 self.joined(operator, a, b, of, span)
             }
-            // A real to the power of an int is multiplied, and not computed by logarithms.
+            // A power of a real with an int exponent is computed by multiplication, not by
+            // logarithms.
             (Type::Real, Type::Int) if operator == Op::Power => {
                 let of = a.of;
                 self.joined(operator, a, b, of, span)
@@ -187,7 +188,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Pointer and int: a pointer so many objects further; two pointers: the number of objects between.
+    /// Pointer and int: a pointer that many objects further. Two pointers: the number of objects
+    /// between them.
     fn pointer_arithmetic(
         &mut self,
         operator: BinaryOperator,
@@ -207,7 +209,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether both are pointers at objects of one type, or one of them is at anything, so that the distance is that of the other's objects.
+    /// Whether two pointers lead to objects of one type. If one leads to `any`, the distance counts
+    /// objects of the other.
     fn points_alike(&self, a: TypeId, b: TypeId) -> bool {
         match (self.kind(a), self.kind(b)) {
             (Type::Pointer(Some(a)), Type::Pointer(Some(b))) => self.is_alike(*a, *b),
@@ -216,7 +219,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An int as a real; a real as it is.
+    /// Converts an int to a real; leaves a real unchanged.
     fn as_real(&mut self, value: Expression) -> Expression {
         let real = self.number(Type::Real);
         self.convert_to(value, real)
@@ -285,7 +288,7 @@ impl Checker<'_> {
     }
 }
 
-/// An operator as it is written.
+/// Returns an operator as it is written.
 fn spelled(operator: BinaryOperator) -> &'static str {
     use BinaryOperator as Op;
     match operator {

@@ -1,4 +1,4 @@
-//! Specifications and the bodies that stand apart from them.
+//! Specifications and their separate bodies.
 
 use std::collections::HashMap;
 
@@ -6,29 +6,31 @@ use antiphon_lang::Diagnostic;
 
 use crate::syntax::{Body, Component, ComponentKind, Item};
 
-/// A component with its body, wherever that stands.
+/// A component with its body, wherever the body is.
 pub(super) struct Unit<'a> {
     /// Name, kind, parameters and specification.
     pub(super) head: &'a Component,
     /// The body's items; none for an abstract resource. A global always has a body.
     pub(super) body: Option<&'a [Item]>,
-    /// The place of the specification or the body, whichever comes later, among those of all components; none if there is no body.
+    /// The position, among all components, of the specification or the body, whichever comes later;
+    /// none if there is no body.
     pub(super) order: Option<usize>,
-    /// The place of the specification.
+    /// The position of the specification.
     head_order: usize,
 }
 
 impl Unit<'_> {
-    /// Whether the body is said to stand elsewhere and is not there.
+    /// Whether a body was announced as separate but is missing.
     pub(super) fn is_incomplete(&self) -> bool {
         self.body.is_none() && self.head.body == Body::Separate
     }
 }
 
-/// What would mend that something is in none of the files.
+/// The help for something that is in none of the files.
 pub(super) const MISSING: &str = "name the file that has it on the command line, too";
 
-/// Finds each component's body. A component with two specifications, a body without specification and the like are errors.
+/// Finds each component's body. Errors include a component with two specifications, and a body
+/// without specification.
 pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>) {
     let mut units: Vec<Unit<'_>> = Vec::new();
     let mut diagnostics = Vec::new();
@@ -54,7 +56,7 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
         }
         let Some(&number) = numbers.get(component.name.text.as_str()) else {
             let message = format!("there is no specification of {}", component.name.text);
-            diagnostics.push(Diagnostic::error(component.name.span, message).mend(MISSING));
+            diagnostics.push(Diagnostic::error(component.name.span, message).help(MISSING));
             continue;
         };
         let unit = &mut units[number];
@@ -65,11 +67,11 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
         unit.body = Some(items);
         unit.order = Some(order.max(unit.head_order));
     }
-    // A resource's body is missed where the resource is created, a global's always.
+    // A resource without its body is reported where the resource is created, a global always.
     for unit in &units {
         if unit.is_incomplete() && unit.head.kind == ComponentKind::Global {
             let message = format!("the body of {} is missing", unit.head.name.text);
-            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(MISSING));
+            diagnostics.push(Diagnostic::error(unit.head.name.span, message).help(MISSING));
         }
     }
     (units, diagnostics)
@@ -89,13 +91,13 @@ fn unit(component: &Component, order: usize) -> Unit<'_> {
     }
 }
 
-/// Whether a global's body was not written.
+/// Whether a global has no written body.
 fn is_implied(unit: &Unit<'_>) -> bool {
     unit.head.body == Body::None
 }
 
 fn twice(component: &Component) -> Diagnostic {
     let message = format!("{} is there twice", component.name.text);
-    let mend = "give one of them another name, or leave one of the files out";
-    Diagnostic::error(component.name.span, message).mend(mend)
+    let help = "give one of them another name, or leave one of the files out";
+    Diagnostic::error(component.name.span, message).help(help)
 }

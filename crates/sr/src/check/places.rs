@@ -1,4 +1,4 @@
-//! Places: what may be assigned, and what has an address.
+//! Places: expressions that may be assigned, or have an address.
 
 use antiphon_lang::Span;
 
@@ -8,7 +8,7 @@ use crate::syntax;
 use super::Checker;
 
 impl Checker<'_> {
-    /// A place that may be assigned.
+    /// Checks a place that may be assigned.
     pub(super) fn place(&mut self, e: &syntax::Expression) -> Expression {
         let place = self.expression(e);
         if self.is_wrong(&place) {
@@ -43,7 +43,7 @@ impl Checker<'_> {
         place
     }
 
-    /// A place other than a slice: one that has an address.
+    /// Checks a place that has an address: any but a slice.
     pub(super) fn addressable(&mut self, e: &syntax::Expression) -> Expression {
         let place = self.place(e);
         if matches!(
@@ -59,7 +59,7 @@ impl Checker<'_> {
         place
     }
 
-    /// Notes that the address of the variable which a place is a part of is taken.
+    /// Notes that the address of a place's variable is taken.
     fn mark_address(&mut self, place: &Expression) {
         if let Some(variable) = root(place) {
             self.program.variables[variable.index()].has_address = true;
@@ -92,7 +92,7 @@ impl Checker<'_> {
     }
 }
 
-/// The variable that a place is a part of; none for what a pointer points at.
+/// Returns the variable that a place is part of; none behind a pointer.
 fn root(place: &Expression) -> Option<VariableId> {
     match &place.kind {
         ExpressionKind::Variable(variable) => Some(*variable),

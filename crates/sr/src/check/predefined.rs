@@ -1,4 +1,5 @@
-//! Predefined functions and values. They are no keywords: a declaration of the program comes first.
+//! Predefined functions and values. They are not keywords: the program's own declarations have
+//! priority.
 
 mod files;
 mod values;
@@ -29,7 +30,8 @@ const fn known(name: &'static str, function: Predefined, least: usize, most: usi
     }
 }
 
-/// All of them. `lb1` and its like are the older forms of `lb` and `ub` with a dimension.
+/// All predefined functions. `lb1` and the like are the older forms of `lb` and `ub` with a
+/// dimension.
 static KNOWN: &[Known] = &[
     known("lb", Predefined::Lb, 1, 2),
     known("ub", Predefined::Ub, 1, 2),
@@ -87,7 +89,8 @@ static KNOWN: &[Known] = &[
     known("sprintf", Predefined::Sprintf, 2, MANY),
 ];
 
-/// Ways to open a file, and what a position in it counts from; the numbers are the literals' ordinals.
+/// Modes of opening a file, and reference points of a position in it; the numbers are the literals'
+/// ordinals.
 const LITERALS: &[(&str, u8, i32)] = &[
     ("READ", 0, 0),
     ("WRITE", 0, 1),
@@ -97,7 +100,7 @@ const LITERALS: &[(&str, u8, i32)] = &[
     ("EXTEND", 1, 2),
 ];
 
-/// What input functions give at the end of a file.
+/// The result of input functions at the end of a file.
 const END_OF_FILE: i32 = -1;
 
 impl Checker<'_> {
@@ -106,13 +109,13 @@ impl Checker<'_> {
         KNOWN.iter().any(|k| k.name == name)
     }
 
-    /// The names of all predefined functions and values.
+    /// Returns the names of all predefined functions and values.
     pub(super) fn predefined_names() -> impl Iterator<Item = &'static str> {
         let functions = KNOWN.iter().map(|k| k.name);
         functions.chain(LITERALS.iter().map(|l| l.0)).chain(["EOF"])
     }
 
-    /// A predefined value of that name.
+    /// Returns the predefined value with that name.
     pub(super) fn predeclared_value(&mut self, name: &str, span: Span) -> Option<Expression> {
         if name == "EOF" {
             let kind = ExpressionKind::Constant(Constant::Ordinal(END_OF_FILE));
@@ -124,7 +127,7 @@ impl Checker<'_> {
         Some(Expression { kind, of, span })
     }
 
-    /// A predefined type of that name.
+    /// Returns the predefined type with that name.
     pub(super) fn predefined_type(&mut self, name: &str) -> Option<TypeId> {
         match name {
             "accessmode" => Some(self.literal_type(0)),
@@ -133,7 +136,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of the literals of a family: an enumeration, made when it is first met.
+    /// Returns the type of a family of literals: an enumeration, made on first use.
     fn literal_type(&mut self, family: u8) -> TypeId {
         let name = if family == 0 {
             "accessmode"
@@ -159,7 +162,7 @@ impl Checker<'_> {
         self.number(Type::Enum(number as u32))
     }
 
-    /// A call of a predefined function.
+    /// Checks a call of a predefined function.
     pub(super) fn predefined(
         &mut self,
         name: &str,
@@ -178,7 +181,7 @@ impl Checker<'_> {
             };
             let message = format!("{name} has {needs} arguments, and {count} are given");
             match self.hidden(name) {
-                Some(mend) => self.error_with(span, message, mend),
+                Some(help) => self.error_with(span, message, help),
                 None => self.error(span, message),
             }
             return self.wrong(span);
@@ -227,7 +230,14 @@ impl Checker<'_> {
             }
             P::Nap | P::Setpriority => (self.each(arguments, &[Type::Int]), Type::Nothing),
             P::Myresource => (Vec::new(), Type::Resource(self.component)),
-            P::Mymachine | P::Myvm | P::Locate => (vec![self.no_machines(span)], Type::Nothing),
+            P::Mymachine => (Vec::new(), Type::Int),
+            P::Myvm => (Vec::new(), Type::Machine),
+            P::Locate => (
+                self.each(arguments, &[Type::Int, text(), text()]),
+                Type::Nothing,
+            ),
+            // It has its own form of call.
+            P::CreateMachine => (Vec::new(), Type::Machine),
             P::Free => {
                 let value = self.of_type(&arguments[0], Type::Pointer(None));
                 (vec![value], Type::Nothing)
@@ -248,7 +258,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Arguments of one type each.
+    /// Checks arguments against one type each.
     fn each(&mut self, arguments: &[syntax::Expression], types: &[Type]) -> Vec<Expression> {
         arguments
             .iter()

@@ -1,11 +1,11 @@
-//! Which resources' capabilities stand for those of others, and by which operations.
+//! Conversions between resources' capabilities, and which operations replace which.
 
 use crate::program::*;
 
 use super::Checker;
 use super::convert::DEPTH;
 
-/// Finds the conversions of resources' capabilities: from and to.
+/// Finds the conversions of resources' capabilities, as pairs of source and target.
 struct Conversions<'t> {
     types: &'t Types,
     found: Vec<(ComponentId, ComponentId)>,
@@ -27,7 +27,8 @@ impl Visitor for Conversions<'_> {
 }
 
 impl Checker<'_> {
-    /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
+    /// Whether instances of a resource have all operations that another resource exports: it is
+    /// that one, extends it, or is like it.
     pub(super) fn offers(&self, resource: ComponentId, other: ComponentId) -> bool {
         resource == other
             || self.exports_alike(resource, other)
@@ -36,7 +37,8 @@ impl Checker<'_> {
                 .all(|wanted| self.namesake(wanted, resource).is_some())
     }
 
-    /// Whether two resources export operations of the same kinds in the same order; names do not count, as in the original.
+    /// Whether two resources export operations of the same kinds in the same order; names do not
+    /// count, as in the original.
     fn exports_alike(&self, a: ComponentId, b: ComponentId) -> bool {
         self.exports(a).count() == self.exports(b).count()
             && self
@@ -54,7 +56,7 @@ impl Checker<'_> {
             && self.is_signature_alike(a.signature, b.signature, DEPTH)
     }
 
-    /// The operation of the same name and kind that a resource exports.
+    /// Returns the operation of the same name and kind that a resource exports.
     fn namesake(&self, wanted: OperationId, resource: ComponentId) -> Option<OperationId> {
         let name = &self.program.operations[wanted.index()].name;
         self.exports(resource).find(|has| {
@@ -63,7 +65,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The operations that a component exports.
+    /// Returns the operations that a component exports.
     pub(super) fn exports(&self, component: ComponentId) -> impl Iterator<Item = OperationId> + '_ {
         self.program.components[component.index()]
             .operations
@@ -72,7 +74,7 @@ impl Checker<'_> {
             .filter(|o| self.program.operations[o.index()].is_exported)
     }
 
-    /// Notes for each conversion of a resource's capability to another's which operations stand for which.
+    /// For each conversion of a resource's capability, notes which operations replace which.
     pub(super) fn counterparts(&mut self) {
         let mut finder = Conversions {
             types: &self.program.types,
@@ -82,7 +84,7 @@ impl Checker<'_> {
             walk_block(&code.block, &mut finder);
         }
         let mut conversions = finder.found;
-        // What is converted twice stands for the last, too.
+        // A capability that is converted twice must have the last resource's operations, too.
         let mut at = 0;
         while at < conversions.len() {
             let (from, to) = conversions[at];

@@ -1,4 +1,4 @@
-//! What names mean.
+//! Scopes and the meanings of names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,13 @@ use crate::program::{
 use crate::syntax;
 use crate::syntax::{Item, ItemKind, Name};
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning {
     /// A variable, constant, parameter or quantifier variable.
     Variable(VariableId),
-    /// A constant whose value stands for it: an enumeration's literal, or a constant of a specification.
+    /// A constant that is replaced by its value: an enumeration's literal, or a constant of a
+    /// specification.
     Value(Box<Expression>),
     /// An operation.
     Operation(OperationId),
@@ -25,11 +26,11 @@ pub(crate) enum Meaning {
     Optype(SignatureId),
     /// A component.
     Component(ComponentId),
-    /// Something that was declared wrongly: no more is said of it.
+    /// A wrong declaration; uses of it are not reported.
     Wrong,
 }
 
-/// Scopes, from that of the component inwards.
+/// Scopes, from the component's inwards.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     /// The scopes; the last is the innermost.
@@ -39,33 +40,33 @@ pub(crate) struct Scopes {
 /// One scope.
 #[derive(Debug, Default)]
 struct Scope {
-    /// What has been declared.
+    /// Names that have been declared.
     names: HashMap<String, Meaning>,
-    /// Literals of enumerations among them: nothing may hide these.
+    /// The literals of enumerations among them, which must not be hidden.
     literals: HashSet<String>,
     /// Parameters of a prototype, which have no value there.
     formals: HashSet<String>,
     /// Components whose names are visible.
-    imports: Vec<ComponentId>,
-    /// What the items will declare further down, and where.
+    imports: HashSet<ComponentId>,
+    /// Names that the items declare later, with their places.
     later: HashMap<String, Span>,
-    /// Types that the items declare, for pointers at what is declared further down.
+    /// Types that the items declare, for pointers to types that are declared later.
     types: HashMap<String, LaterType>,
 }
 
-/// A type that is declared further down.
+/// A type that is declared later.
 #[derive(Debug, Clone)]
 pub(super) enum LaterType {
-    /// As it is written.
+    /// Not checked yet.
     Written(syntax::TypeExpression),
-    /// A pointer has already needed it.
+    /// Checked early, because a pointer needed it.
     Needed(TypeId, Shape),
-    /// It is being checked.
+    /// Being checked.
     Busy,
 }
 
 impl Scopes {
-    /// What a name of the component's own means here.
+    /// Returns what a name of the component itself means here.
     pub(super) fn find(&self, name: &str) -> Option<&Meaning> {
         self.open
             .iter()
@@ -73,7 +74,7 @@ impl Scopes {
             .find_map(|scope| scope.names.get(name))
     }
 
-    /// What a name means that the innermost scope declares.
+    /// Returns what a name means that the innermost scope declares.
     pub(super) fn find_innermost(&self, name: &str) -> Option<&Meaning> {
         self.open.last()?.names.get(name)
     }
@@ -83,7 +84,7 @@ impl Scopes {
         self.open.iter().any(|scope| scope.literals.contains(name))
     }
 
-    /// Gives a name its meaning in the innermost scope.
+    /// Defines a name in the innermost scope.
     pub(super) fn put(&mut self, name: &str, meaning: Meaning) {
         let scope = self.innermost();
         scope.later.remove(name);
@@ -113,21 +114,21 @@ impl Scopes {
 
     /// Makes a component's names visible up to the end of the innermost scope.
     pub(super) fn import(&mut self, component: ComponentId) {
-        let scope = self.innermost();
-        if !scope.imports.contains(&component) {
-            scope.imports.push(component);
-        }
+        self.innermost().imports.insert(component);
     }
 
-    /// The components whose names are visible, each once.
-    pub(super) fn imports(&self) -> Vec<ComponentId> {
-        let mut all: Vec<ComponentId> = Vec::new();
-        for &component in self.open.iter().flat_map(|scope| &scope.imports) {
-            if !all.contains(&component) {
-                all.push(component);
-            }
-        }
-        all
+    /// Whether a component's names are visible.
+    pub(super) fn has_import(&self, component: ComponentId) -> bool {
+        self.open
+            .iter()
+            .any(|scope| scope.imports.contains(&component))
+    }
+
+    /// Returns the components whose names are visible. A component may occur more than once.
+    pub(super) fn imports(&self) -> impl Iterator<Item = ComponentId> + '_ {
+        self.open
+            .iter()
+            .flat_map(|scope| scope.imports.iter().copied())
     }
 
     /// Notes a prototype's parameter.
@@ -154,7 +155,7 @@ impl Scopes {
             .find_map(|scope| scope.later.get(name).copied())
     }
 
-    /// Notes what items will declare.
+    /// Notes the names that items will declare.
     pub(super) fn announce(&mut self, items: &[Item]) {
         let scope = self.innermost();
         for item in items {
@@ -168,7 +169,7 @@ impl Scopes {
         }
     }
 
-    /// A type that is declared further down, innermost scope first.
+    /// Returns a type that is declared later, innermost scope first.
     pub(super) fn later_type(&mut self, name: &str) -> Option<&mut LaterType> {
         self.open
             .iter_mut()
@@ -176,7 +177,8 @@ impl Scopes {
             .find_map(|scope| scope.types.get_mut(name))
     }
 
-    /// What is known of a type that the innermost scope now declares; until it has, it is being checked.
+    /// Returns the state of a type whose declaration the innermost scope has reached, and marks it
+    /// as being checked.
     pub(super) fn reached_type(&mut self, name: &str) -> Option<LaterType> {
         let later = self.innermost().types.get_mut(name)?;
         Some(std::mem::replace(later, LaterType::Busy))
@@ -187,7 +189,7 @@ impl Scopes {
     }
 }
 
-/// The names that an item declares.
+/// Returns the names that an item declares.
 fn declared(item: &ItemKind) -> Vec<&Name> {
     match item {
         ItemKind::Type(name, _)

@@ -1,7 +1,8 @@
-//! Who services each operation, which operations are serviced together, and which are semaphores.
+//! Servicing: how each operation is serviced, which operations form a class, and which are
+//! semaphores.
 //!
-//! As in the original, operations that occur in one input statement, directly or by way of others, form a class; and an operation is a semaphore if all that is ever done
-//! with it can be done with a semaphore.
+//! As in the original, operations that occur in one input statement, directly or through others,
+//! form a class. An operation is a semaphore if all its uses are possible with a semaphore.
 
 use antiphon_lang::Span;
 
@@ -10,20 +11,21 @@ use crate::program::*;
 use super::Checker;
 use super::convert::DEPTH;
 
-/// What is done with an operation.
+/// The uses of an operation.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// Where it is first named in an input statement or receive.
+    /// The first input statement or receive that names it.
     input: Option<Span>,
-    /// Whether something is done that cannot be done with a semaphore.
+    /// Whether a use is impossible with a semaphore.
     is_hindered: bool,
 }
 
-/// What is found in the program. A member of a class is an operation, by its number, or the capabilities that a component takes from, by its number after those of the
-/// operations.
+/// Findings about the program. A member of a class is an operation, by its number, or all
+/// capabilities that a component takes from. The latter have the component's number after those of
+/// the operations.
 struct Found {
     uses: Vec<Use>,
-    /// For each member another one of its class, or itself.
+    /// For each member, another one of its class, or itself.
     parents: Vec<usize>,
     /// The components that take from several capabilities at once.
     takers: Vec<ComponentId>,
@@ -49,7 +51,7 @@ impl Found {
         self.uses[operation.index()].input.get_or_insert(span);
     }
 
-    /// The capabilities that a component takes from, as a member of a class.
+    /// Returns the member of a class for all capabilities that a component takes from.
     fn taken_by(&mut self, component: ComponentId) -> usize {
         if !self.takers.contains(&component) {
             self.takers.push(component);
@@ -64,7 +66,7 @@ impl Found {
     }
 }
 
-/// Finds what is done with operations in some code.
+/// Finds the uses of operations in some code.
 struct Finder<'c, 'a> {
     checker: &'c Checker<'a>,
     code: &'c Code,
@@ -99,7 +101,7 @@ impl Visitor for Finder<'_, '_> {
 
 impl Finder<'_, '_> {
     fn arms(&mut self, arms: &[Arm]) {
-        // A single arm takes whatever class the capability's operation has.
+        // A single arm works with any class of the capability's operation.
         let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
         let mut first: Option<usize> = None;
         for arm in arms {
@@ -127,7 +129,7 @@ impl Finder<'_, '_> {
 }
 
 impl Checker<'_> {
-    /// Finds out for each operation who services it; nobody doing so is an error.
+    /// Determines how each operation is serviced. An operation that is not serviced is an error.
     pub(super) fn services(&mut self) {
         let count = self.program.operations.len();
         let mut found = Found {
@@ -152,7 +154,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The operations of a component that a capability may be for.
+    /// Returns the operations of a component that a capability may be for.
     fn could_be_meant(&self, component: ComponentId, target: &Target) -> Vec<usize> {
         let signature = match target {
             Target::Of(_, operation, _) | Target::Declared(operation, _) => {
@@ -184,7 +186,7 @@ impl Checker<'_> {
             self.serviced_by_proc(&name, proc, input);
             return;
         }
-        // An exported operation, or one of which there are capabilities, may be serviced by way of these.
+        // An exported operation, or one with capabilities, may be serviced through these.
         let is_serviced = !matches!(row.service, Service::Nobody)
             || usage.input.is_some()
             || row.is_exported
@@ -250,7 +252,7 @@ impl Checker<'_> {
                 ClassId(self.program.classes.len() as u32 - 1)
             });
             self.program.components[component.index()].dynamic = Some(class);
-            // What `new` makes outlives blocks.
+            // An operation made by `new` may outlive blocks.
             let class = &mut self.program.classes[class.index()];
             if class.home != Home::Component {
                 class.home = Home::Component;
@@ -286,7 +288,7 @@ impl Checker<'_> {
         ClassId(self.program.classes.len() as u32 - 1)
     }
 
-    /// A class lives where the outermost of its operations does: in a global, in an instance, or in a block.
+    /// Moves a class to the place of its outermost operation: a global, an instance, or a block.
     fn join_class(&mut self, class: ClassId, operation: OperationId) {
         let row = &self.program.operations[operation.index()];
         let is_global = |c: ComponentId| self.program.components[c.index()].is_global;

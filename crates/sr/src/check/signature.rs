@@ -6,7 +6,7 @@ use crate::syntax;
 use super::Checker;
 
 impl Checker<'_> {
-    /// Parameters, result and restriction.
+    /// Checks parameters, result and restriction.
     pub(super) fn prototype(&mut self, prototype: &syntax::Prototype) -> SignatureId {
         let signature = self.bare_signature();
         self.fill_signature(signature, prototype);
@@ -38,7 +38,7 @@ impl Checker<'_> {
         };
     }
 
-    /// A parameter, or a result.
+    /// Checks a parameter, or a result.
     pub(super) fn parameter(&mut self, parameter: &syntax::Parameter) -> Parameter {
         let element = self.type_expression(&parameter.of);
         let dimensions = parameter.declarator.as_ref().map(|d| &*d.dimensions);
@@ -50,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a type has a bound or length other than `*` and the 1 that `[*]` begins with.
+    /// Whether a type has a bound or length other than `*`, apart from the lower bound 1 of `[*]`.
     fn has_bounds(&self, of: TypeId) -> bool {
         let (dimensions, element) = self.program.types.flat(of);
         let in_dimensions = dimensions.iter().any(|d| {
@@ -60,13 +60,13 @@ impl Checker<'_> {
         in_dimensions || matches!(self.kind(element), Type::Text(most) if *most != Extent::Any)
     }
 
-    /// A new signature.
+    /// Adds a signature.
     pub(super) fn signature(&mut self, signature: Signature) -> SignatureId {
         self.program.signatures.push(signature);
         SignatureId(self.program.signatures.len() as u32 - 1)
     }
 
-    /// The signature of semaphores.
+    /// Returns the signature of semaphores.
     pub(super) fn bare_signature(&mut self) -> SignatureId {
         self.signature(Signature {
             parameters: Vec::new(),

@@ -10,7 +10,7 @@ use super::Checker;
 use super::scope::Meaning;
 
 impl Checker<'_> {
-    /// Items with a scope of their own.
+    /// Checks items with a scope of their own.
     pub(super) fn block(&mut self, block: &syntax::Block) -> Block {
         self.scopes.open();
         let block = self.open_block(block);
@@ -18,7 +18,7 @@ impl Checker<'_> {
         block
     }
 
-    /// Items in the innermost scope, as the block of a statement that has opened it.
+    /// Checks items in the innermost scope, as the block of a statement that has opened it.
     fn open_block(&mut self, block: &syntax::Block) -> Block {
         let is_block = std::mem::replace(&mut self.place.is_block, true);
         let outer = std::mem::take(&mut self.place.statements);
@@ -28,7 +28,7 @@ impl Checker<'_> {
         Block { statements }
     }
 
-    /// A block in which exit and next have a meaning.
+    /// Checks a block in which exit and next are allowed.
     pub(super) fn looped(&mut self, check: impl FnOnce(&mut Self) -> Block) -> Block {
         self.place.loops += 1;
         let block = check(self);
@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A checked statement; none if there is nothing to do, or an error was found.
+    /// Checks a statement; none if it does nothing, or an error was found.
     fn statement_kind(&mut self, statement: &S, span: Span) -> Option<StatementKind> {
         Some(match statement {
             S::Skip => return None,
@@ -127,7 +127,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `call operation(arguments)`; a predefined function may be called so, too.
+    /// `call operation(arguments)`; also allowed for a predefined function.
     fn call(&mut self, invocation: &syntax::Invocation, span: Span) -> Option<StatementKind> {
         let call = self.invoke(invocation, span);
         match call.kind {
@@ -182,7 +182,7 @@ impl Checker<'_> {
         checked.collect()
     }
 
-    /// Quantifiers in the innermost scope, in which their variables live.
+    /// Checks quantifiers in the innermost scope, where their variables live.
     pub(super) fn quantifiers(&mut self, quantifiers: &[syntax::Quantifier]) -> Vec<Quantifier> {
         let is_block = std::mem::replace(&mut self.place.is_block, true);
         let checked = quantifiers.iter().map(|q| self.quantifier(q)).collect();
@@ -190,7 +190,7 @@ impl Checker<'_> {
         checked
     }
 
-    /// One quantifier: the first value does not see the variable, the rest does.
+    /// Checks one quantifier. Its variable is visible in all parts except the first value.
     pub(super) fn quantifier(&mut self, quantifier: &syntax::Quantifier) -> Quantifier {
         let first = self.ordered(&quantifier.first);
         let variable = self.variable(Variable {
@@ -220,7 +220,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A limit is compared with the variable, so an integer's may be real.
+    /// Checks a limit. As it is only compared with the variable, an integer variable may have a
+    /// real limit.
     fn limit_of(&mut self, last: Expression, of: TypeId) -> Expression {
         let is_mixed = *self.kind(of) == Type::Int && *self.kind(last.of) == Type::Real;
         if is_mixed {
@@ -256,7 +257,8 @@ impl Checker<'_> {
         Some(forward)
     }
 
-    /// Whether invocations of one signature can be forwarded to another: both have the same parameters and results.
+    /// Whether invocations of one signature can be forwarded to another: both must have the same
+    /// parameters and results.
     fn may_forward(&self, from: &Signature, to: &Signature) -> bool {
         let is_same = |a: &Parameter, b: &Parameter| self.is_alike(a.of, b.of);
         let results = match (&from.result, &to.result) {
@@ -303,7 +305,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an expression does something, apart from having a value.
+/// Whether an expression has an effect besides its value.
 fn has_effect(expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Step { .. }

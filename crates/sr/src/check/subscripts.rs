@@ -78,7 +78,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Expression {
         let (dimensions, element) = self.program.types.flat(array.of);
-        // The last subscript may go on into strings.
+        // The last subscript may be one of the strings in the array.
         if subscripts.len() == dimensions.len() + 1 && matches!(self.kind(element), Type::Text(_)) {
             let (own, rest) = subscripts.split_at(dimensions.len());
             let text = self.array_part(array, own, span);
@@ -96,7 +96,7 @@ impl Checker<'_> {
                 format!("too many subscripts: the array has {n} dimension{s}"),
             );
         }
-        // A subarray of an element: `a[1][2:3]` has the subscripts of both.
+        // A subarray of an element: `a[1][2:3]` has the subscripts of both parts.
         let checked: Vec<Subscript> = subscripts
             .iter()
             .zip(&dimensions)
@@ -123,7 +123,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A subscript's value must be of the type of the bounds.
+    /// Checks a subscript's value, which must have the type of the bounds.
     fn subscript_value(&mut self, e: &syntax::Expression, index: TypeId) -> Expression {
         let value = self.expression(e);
         if self.is_wrong(&value) || self.is_alike(value.of, index) {
@@ -136,7 +136,7 @@ impl Checker<'_> {
         )
     }
 
-    /// The element, the rest of the dimensions, or the slice.
+    /// Returns the element, the array of the remaining dimensions, or the slice.
     fn part(
         &mut self,
         array: Expression,
@@ -179,7 +179,7 @@ impl Checker<'_> {
     }
 }
 
-/// Subscripts of a subarray as subscripts of the whole array: `a[1][2]` is `a[1,2]`.
+/// Combines subscripts of a subarray with those of the whole array: `a[1][2]` is `a[1,2]`.
 fn merged(array: Expression, subscripts: Vec<Subscript>) -> (Expression, Vec<Subscript>) {
     match array.kind {
         ExpressionKind::Index(whole, before) => {

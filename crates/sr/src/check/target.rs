@@ -1,4 +1,4 @@
-//! Which operation is invoked, serviced, asked about, or made a capability of.
+//! Targets: the operation that is invoked, serviced, queried, or made a capability.
 
 use antiphon_lang::Span;
 
@@ -10,7 +10,8 @@ use super::bounds::extent;
 use super::scope::Meaning;
 
 impl Checker<'_> {
-    /// What is invoked, serviced or asked about, with its signature; none if an error was found. No capability is made.
+    /// Returns the target of an invocation, input or query, with its signature; none if an error
+    /// was found. This makes no capability.
     pub(super) fn target(&mut self, e: &syntax::Expression) -> Option<(Target, SignatureId)> {
         if let Some(target) = self.operation_named(e, &[]) {
             let target = target.ok()?;
@@ -49,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The signature of a target whose subscripts must be all there.
+    /// Returns a target with its signature; reports missing subscripts.
     fn with_signature(&mut self, target: Target, span: Span) -> Option<(Target, SignatureId)> {
         let (operation, given) = match &target {
             Target::Declared(operation, subscripts) | Target::Of(_, operation, subscripts) => {
@@ -70,7 +71,8 @@ impl Checker<'_> {
         Some((target, it.signature))
     }
 
-    /// An operation that a name, or a component's name and one of its own, stands for. `Err` if an error was reported.
+    /// Returns the operation for a name, or for a component's name and one of its own. `Err` if an
+    /// error was reported.
     fn operation_named(
         &mut self,
         e: &syntax::Expression,
@@ -98,7 +100,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An element of an array of operations: of a name's, or of a resource capability's.
+    /// Checks an element of an array of operations, given by name or through a resource capability.
     pub(super) fn operation_element(
         &mut self,
         of: &syntax::Expression,
@@ -121,7 +123,7 @@ impl Checker<'_> {
         let errors = self.diagnostics.len();
         let resource = self.expression(resource);
         if !matches!(self.kind(resource.of), Type::Resource(_)) {
-            // It is checked again, as what it is.
+            // It is checked again, as another kind of expression.
             self.diagnostics.truncate(errors);
             return None;
         }
@@ -133,7 +135,7 @@ impl Checker<'_> {
         }))
     }
 
-    /// Whether an expression might be a capability for a resource: it does no work to look.
+    /// Whether an expression might be a capability for a resource. This check is cheap.
     fn could_be_resource(&self, e: &syntax::Expression) -> bool {
         matches!(
             e.kind,
@@ -144,7 +146,7 @@ impl Checker<'_> {
         )
     }
 
-    /// A target with subscripts, each of which is one value.
+    /// Adds subscripts to a target; each must be a single value.
     fn subscribed(
         &mut self,
         subscripts: &[syntax::Bounds],
@@ -192,7 +194,7 @@ impl Checker<'_> {
         Ok(target(values))
     }
 
-    /// The operation of a name that the instances of a resource capability's resource have.
+    /// Returns the operation with a name of the resource that a capability is for.
     pub(super) fn operation_of(
         &mut self,
         resource: Expression,
@@ -220,13 +222,13 @@ impl Checker<'_> {
         if known.is_empty() {
             self.error(name.span, message);
         } else {
-            let mend = format!("it exports {}", known.join(", "));
-            self.error_with(name.span, message, mend);
+            let help = format!("it exports {}", known.join(", "));
+            self.error_with(name.span, message, help);
         }
         None
     }
 
-    /// A target as a value: a capability, or an array of them if subscripts are missing.
+    /// Returns a target as a value: a capability, or an array of them if subscripts are missing.
     pub(super) fn capability(&mut self, target: Target, span: Span) -> Expression {
         let (operation, given) = match &target {
             Target::Declared(operation, subscripts) | Target::Of(_, operation, subscripts) => {

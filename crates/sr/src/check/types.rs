@@ -1,4 +1,4 @@
-//! Types as they are written, with the bounds and lengths that are evaluated.
+//! Type expressions, with their bounds and lengths.
 
 use antiphon_lang::Span;
 
@@ -10,7 +10,7 @@ use super::bounds::extent;
 use super::scope::{LaterType, Meaning};
 
 impl Checker<'_> {
-    /// A type as it is written, with its bounds and lengths.
+    /// Checks a type expression, with its bounds and lengths.
     pub(super) fn type_expression(&mut self, of: &TypeExpression) -> (TypeId, Shape) {
         let basic = match &of.kind {
             TypeKind::Bool => Type::Bool,
@@ -132,7 +132,7 @@ impl Checker<'_> {
         self.program.types.records[number as usize].fields = fields;
     }
 
-    /// Whether a type has a record of that number in it, other than behind a pointer.
+    /// Whether a type contains the record with that number, except behind a pointer.
     fn holds(&self, of: TypeId, number: u32) -> bool {
         match self.kind(of) {
             Type::Record(other) => {
@@ -144,7 +144,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a pointer points at, which may be declared further down.
+    /// Returns the type that a pointer points to, which may be declared later.
     fn pointed_at(&mut self, to: &TypeExpression) -> TypeId {
         if let TypeKind::Named(Path {
             component: None,
@@ -158,7 +158,8 @@ impl Checker<'_> {
         self.type_expression(to).0
     }
 
-    /// A type that is declared further down. A record is only numbered; another is checked now.
+    /// Returns a type that is declared later. A record only gets its number; another type is
+    /// checked now.
     fn needed_early(&mut self, name: &Name) -> Option<TypeId> {
         let later = self.scopes.later_type(&name.text)?;
         let written = match std::mem::replace(later, LaterType::Busy) {
@@ -201,7 +202,7 @@ impl Checker<'_> {
                 };
                 self.program.types.records[number as usize].name = Some(name.text.clone());
                 let of = self.number(Type::Record(number));
-                // The record's fields may point at it, so it is known before them.
+                // The record's fields may point to it, so it is defined before them.
                 self.define(name, Meaning::Type(of, Shape::default()));
                 self.fields(number, fields);
                 return;

@@ -1,6 +1,6 @@
 //! Arrays: values, constructors and copies.
 
-use antiphon_lang::Span;
+use antiphon_lang::{Span, c};
 
 use super::expressions::Value;
 use super::function::{Access, Function};
@@ -11,10 +11,39 @@ use super::views::{Dim, View};
 use crate::lower::has_effects;
 use crate::program::*;
 
+/// Lengths of the strings of a constructor.
+#[derive(Default)]
+struct Lengths {
+    /// The greatest length among strings in the text.
+    known: usize,
+    /// Computed texts.
+    computed: Vec<String>,
+}
+
 type Parts = [(Option<Expression>, Expression)];
 
+/// Number of elements from which on a table needs less C than an assignment for each.
+const FEWEST_IN_TABLE: usize = 16;
+
+/// Returns the bytes of a string that is a literal.
+fn constant_text(e: &Expression) -> Option<&[u8]> {
+    match &e.kind {
+        ExpressionKind::Constant(Constant::Text(bytes)) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Whether an expression is a literal number, or a similar value.
+fn is_number(e: &Expression) -> bool {
+    match &e.kind {
+        ExpressionKind::Constant(Constant::Ordinal(_) | Constant::Real(_)) => true,
+        ExpressionKind::Negate(of) | ExpressionKind::Convert(of) => is_number(of),
+        _ => false,
+    }
+}
+
 impl Function<'_> {
-    /// An array's value.
+    /// Writes an array's value.
     pub(super) fn array(&mut self, e: &Expression) -> View {
         use ExpressionKind as K;
         match &e.kind {
@@ -52,7 +81,7 @@ impl Function<'_> {
         }
     }
 
-    /// Stands for the array of a program with errors.
+    /// Returns a placeholder for the array of a program with errors.
     fn no_view(&mut self, of: TypeId) -> View {
         let (dimensions, _) = self.types().flat(of);
         let whole = self.temp(
@@ -69,7 +98,7 @@ impl Function<'_> {
         self.view_of(&whole, of, false)
     }
 
-    /// An array of characters as a text.
+    /// Returns an array of characters as a text.
     pub(super) fn text_of_chars(&mut self, e: &Expression) -> String {
         let view = self.array(e);
         let name = self.view_name(&view);
@@ -80,7 +109,7 @@ impl Function<'_> {
         )
     }
 
-    /// `to := from`: sizes must agree, bounds need not.
+    /// `to := from`: the sizes must agree, the bounds need not.
     pub(super) fn copy_array(&mut self, to: &View, from: &View, span: Span) {
         let at = self.at(span);
         let dimensions = to.dims.len();
@@ -97,7 +126,7 @@ impl Function<'_> {
         });
     }
 
-    /// New memory of the process's arena for an array of these bounds, zeroed.
+    /// Allocates a zeroed array of these bounds in the process's arena.
     pub(super) fn new_array(
         &mut self,
         bounds: &[(String, String)],
@@ -110,7 +139,7 @@ impl Function<'_> {
         self.view_with_most(&name, bounds, element, most)
     }
 
-    /// Declares a C variable that is a new array.
+    /// Declares a C variable that holds a new array.
     pub(super) fn make_array(
         &mut self,
         name: &str,
@@ -143,7 +172,7 @@ impl Function<'_> {
         ));
     }
 
-    /// The view of an array that was just made.
+    /// Returns the view of an array that was just made.
     fn view_with_most(
         &self,
         name: &str,
@@ -175,7 +204,7 @@ impl Function<'_> {
         view
     }
 
-    /// A copy in the process's arena.
+    /// Copies an array to the process's arena.
     pub(super) fn array_kept(&mut self, view: &View, span: Span) -> View {
         let bounds = view.dims.iter().map(|d| (d.low.clone(), d.high.clone()));
         let bounds = bounds.collect::<Vec<_>>();
@@ -188,7 +217,7 @@ impl Function<'_> {
         let (dimensions, element) = self.types().flat(e.of);
         let mut lengths = Vec::new();
         self.measure(parts, dimensions.len(), &mut lengths);
-        let mut texts = Vec::new();
+        let mut texts = Lengths::default();
         let most = match self.types().get(element) {
             Type::Text(_) => {
                 self.prepare_texts(parts, &mut texts);
@@ -203,38 +232,43 @@ impl Function<'_> {
         view
     }
 
-    /// The longest of some texts.
-    fn greatest(&mut self, texts: &[String]) -> String {
-        let mut lengths = texts.iter().map(|t| format!("{t}.length"));
-        let first = lengths.next().unwrap_or_else(|| "0".into());
-        let greatest = lengths.fold(first, |most, length| {
-            format!("sr_max_int({most}, {length})")
-        });
-        self.temp("sr_int", &greatest)
+    /// Returns the greatest of some lengths.
+    fn greatest(&mut self, texts: &Lengths) -> String {
+        let greatest = self.temp("sr_int", &texts.known.to_string());
+        for text in &texts.computed {
+            self.line(format!(
+                "{greatest} = sr_max_int({greatest}, {text}.length);"
+            ));
+        }
+        greatest
     }
 
-    /// Evaluates the strings among the parts; one that was evaluated is not evaluated again.
-    fn prepare_texts(&mut self, parts: &Parts, texts: &mut Vec<String>) {
+    /// Evaluates the strings among the parts, each only once.
+    fn prepare_texts(&mut self, parts: &Parts, texts: &mut Lengths) {
         for (_, value) in parts {
             match (&value.kind, self.unit.class(value.of)) {
                 (ExpressionKind::Array(inner), Class::Array(_)) => self.prepare_texts(inner, texts),
+                (ExpressionKind::Constant(Constant::Text(bytes)), Class::Text) => {
+                    texts.known = texts.known.max(bytes.len());
+                }
                 (_, Class::Text) => {
                     let name = self.text_name(value);
                     self.prepared.insert(address(value), name.clone());
-                    texts.push(name);
+                    texts.computed.push(name);
                 }
-                // The strings of whole arrays: their maximum.
+                // For whole arrays: the maximum of their strings.
                 _ => {
                     let view = self.array(value);
                     let name = format!("t{}", self.number());
                     self.line(format!("sr_text {name} = {{0, {}}};", view.most));
-                    texts.push(name);
+                    texts.computed.push(name);
                 }
             }
         }
     }
 
-    /// How many elements there are in each dimension. Numbers of repetitions are evaluated here, once.
+    /// Determines the number of elements in each dimension. Repetition counts are evaluated here,
+    /// once.
     fn measure(&mut self, parts: &Parts, dimensions: usize, lengths: &mut Vec<String>) {
         let length = self.count(parts);
         lengths.push(length);
@@ -256,7 +290,7 @@ impl Function<'_> {
         }
     }
 
-    /// How many elements some parts are.
+    /// Returns the number of elements of some parts.
     fn count(&mut self, parts: &Parts) -> String {
         let mut singles = 0;
         let mut terms = Vec::new();
@@ -275,7 +309,7 @@ impl Function<'_> {
         }
     }
 
-    /// A number of repetitions, checked.
+    /// Returns a repetition count, checked.
     fn times(&mut self, e: &Expression) -> String {
         if let Some(name) = self.prepared.get(&address(e)) {
             return name.clone();
@@ -307,7 +341,15 @@ impl Function<'_> {
         }
         let next = format!("n{}", self.number());
         self.line(format!("int64_t {next} = 0;"));
-        for (times, value) in parts {
+        let mut rest = parts.iter();
+        while let Some((times, value)) = rest.as_slice().first() {
+            let known = self.known_values(view, rest.as_slice());
+            if !known.is_empty() {
+                self.fill_known(view, &dim, &next, value, &known);
+                rest.nth(known.len() - 1);
+                continue;
+            }
+            rest.next();
             let Some(times) = times else {
                 self.fill_one(view, &dim, &next, value);
                 self.line(format!("{next}++;"));
@@ -337,7 +379,69 @@ impl Function<'_> {
         }
     }
 
-    /// Evaluates what is stored repeatedly once, if that matters.
+    /// Returns C constants for the single elements at the start of the parts. They must be numbers
+    /// or strings, and enough to be worth a table.
+    fn known_values(&mut self, view: &View, parts: &Parts) -> Vec<String> {
+        let is_single = view.dims.len() == 1;
+        let class = self.unit.class(view.element);
+        let known = parts.iter().take_while(|(times, value)| {
+            let is_known = match class {
+                Class::Plain => is_number(value) && value.of == parts[0].1.of,
+                Class::Text => constant_text(value).is_some(),
+                Class::Array(_) => false,
+            };
+            is_single && times.is_none() && is_known
+        });
+        let count = known.count();
+        if count < FEWEST_IN_TABLE {
+            return Vec::new();
+        }
+        let parts = &parts[..count];
+        let (written, values) = self.aside(|f| {
+            let values = parts.iter().map(|(_, value)| match constant_text(value) {
+                Some(text) => format!("{{{}, {}}}", c::string(text), text.len()),
+                None => f.plain(value),
+            });
+            values.collect::<Vec<_>>()
+        });
+        match written.is_empty() {
+            true => values,
+            false => Vec::new(),
+        }
+    }
+
+    /// Stores known elements from a table; `first` is the first one.
+    fn fill_known(
+        &mut self,
+        view: &View,
+        dim: &Dim,
+        next: &str,
+        first: &Expression,
+        known: &[String],
+    ) {
+        let table = format!("t{}", self.number());
+        let place = format!("n{}", self.number());
+        let c_type = match constant_text(first) {
+            Some(_) => "sr_text".to_string(),
+            None => self.unit.plain_type(first.of),
+        };
+        self.line(format!("static const {c_type} {table}[] = {{"));
+        for line in known.chunks(16) {
+            self.line(format!("    {},", line.join(", ")));
+        }
+        self.line("};");
+        let count = known.len();
+        self.out.open(format!(
+            "for (int64_t {place} = 0; {place} < {count}; {place}++, {next}++) {{"
+        ));
+        self.prepared
+            .insert(address(first), format!("{table}[{place}]"));
+        self.fill_one(view, dim, next, first);
+        self.prepared.remove(&address(first));
+        self.out.close("}");
+    }
+
+    /// Evaluates a value that is stored repeatedly once, if that makes a difference.
     fn prepare(&mut self, value: &Expression) {
         let is_simple = !has_effects(value);
         match self.unit.class(value.of) {

@@ -1,4 +1,4 @@
-//! The blocks of invocations: filled in before, and read afterwards.
+//! The blocks of invocations: filled in before, read afterwards.
 
 use antiphon_lang::{Span, c::bare};
 
@@ -10,7 +10,7 @@ use super::views::View;
 use crate::lower::has_effects;
 use crate::program::*;
 
-/// Where results go that are passed back.
+/// Where to store results that are passed back.
 pub(super) struct Return {
     /// The number of the parameter.
     number: usize,
@@ -18,10 +18,10 @@ pub(super) struct Return {
     of: TypeId,
 }
 
-/// An argument, before the block is there.
+/// An argument, before the block exists.
 enum BlockArgument {
     Plain(String),
-    /// Text and the room it gets.
+    /// A text and its room.
     Text(String, String),
     Array(View, bool),
     /// By reference: a C expression of the field's type.
@@ -29,7 +29,8 @@ enum BlockArgument {
 }
 
 impl Function<'_> {
-    /// Makes the block of an invocation; gives the C variable that points at it, and where results go.
+    /// Makes the block of an invocation. Returns the C variable that points to it, and where the
+    /// results go.
     pub(super) fn make_block(
         &mut self,
         invocation: &Invocation,
@@ -58,6 +59,8 @@ impl Function<'_> {
                 "sr_invocation_local(&{block}.head, sizeof {block});"
             ));
             let q = self.temp(&format!("{c_type} *"), &format!("&{block}"));
+            self.note_reach(&q, invocation.signature);
+            self.clear_result(&q, &signature);
             self.store_arguments(&q, &arguments, &at);
             return (q, returns);
         }
@@ -72,12 +75,41 @@ impl Function<'_> {
             &format!("{c_type} *"),
             &format!("({c_type} *)sr_invocation_new({at}, {bytes})"),
         );
+        self.note_reach(&q, invocation.signature);
+        self.clear_result(&q, &signature);
         if let Some(relocation) = relocation {
             self.line(format!("{q}->head.relocate = {relocation};"));
             self.line(format!("char *{q}_rest = (char *)({q} + 1);"));
         }
         self.store_arguments(&q, &arguments, &at);
         (q, returns)
+    }
+
+    /// Writes what a message to another virtual machine needs to know of a block.
+    fn note_reach(&mut self, q: &str, signature: SignatureId) {
+        if let Some(description) = self.unit.reach(signature) {
+            self.line(format!("{q}->head.signature = {description};"));
+        }
+    }
+
+    /// Makes a result empty that lies outside of the block: nobody stores one if the operation ends
+    /// before it serves the invocation.
+    fn clear_result(&mut self, q: &str, signature: &Signature) {
+        let Some(result) = &signature.result else {
+            return;
+        };
+        match self.unit.class(result.of) {
+            Class::Plain => {}
+            Class::Text => self.line(format!("{q}->result = (sr_text){{0, 0}};")),
+            Class::Array(dimensions) => {
+                self.line(format!("{q}->result.data = 0;"));
+                for n in 0..dimensions {
+                    self.line(format!(
+                        "{q}->result.d[{n}] = (struct sr_dimension){{1, 0, 0}};"
+                    ));
+                }
+            }
+        }
     }
 
     fn block_argument(
@@ -140,7 +172,7 @@ impl Function<'_> {
         argument
     }
 
-    /// The maximum of a string that is a variable.
+    /// Returns the maximum of a string variable.
     pub(super) fn maximum_of(&mut self, e: &Expression) -> Option<String> {
         let is_variable = matches!(
             e.kind,
@@ -155,7 +187,7 @@ impl Function<'_> {
         }
     }
 
-    /// A place that stays the same whatever its subscripts become.
+    /// Returns a place that does not change if its subscripts change later.
     pub(super) fn fixed_place(&mut self, e: &Expression) -> Place {
         match self.place(e) {
             Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => {
@@ -181,7 +213,7 @@ impl Function<'_> {
         }
     }
 
-    /// The bytes that a parameter needs behind the struct.
+    /// Returns the bytes that a parameter needs behind the struct.
     fn room(&mut self, argument: &mut BlockArgument) -> Option<String> {
         match argument {
             BlockArgument::Text(_, room) => Some(format!("SR_ROOM(SR_STRING_BYTES({room}))")),
@@ -228,7 +260,7 @@ impl Function<'_> {
         }
     }
 
-    /// Copies what an answered block passes back.
+    /// Copies the results in an answered block to their places.
     pub(super) fn take_returns(&mut self, q: &str, returns: &[Return], span: Span) {
         for given in returns {
             let field = format!("{q}->a{}", given.number);
@@ -241,7 +273,7 @@ impl Function<'_> {
         }
     }
 
-    /// The result in an answered block, as a value that outlives it.
+    /// Returns the result in an answered block, as a value that outlives the block.
     pub(super) fn take_result(
         &mut self,
         q: &str,

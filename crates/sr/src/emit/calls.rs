@@ -1,4 +1,5 @@
-//! Calls: as C functions where the proc is known and runs in the caller's process, else by way of an invocation.
+//! Calls. If the proc is known and runs in the caller's process, a call is a C function call,
+//! otherwise an invocation.
 
 use antiphon_lang::{Span, c::bare};
 
@@ -7,18 +8,19 @@ use super::function::Function;
 use super::places::Place;
 use super::types::{Class, pointer_to};
 use crate::lower::has_effects;
+use crate::notation::reports;
 use crate::program::*;
 
-/// How a place is given to what is called, and what brings changes home afterwards.
+/// How a place is passed to a function, and how changes are copied back.
 pub(super) struct Argument {
     /// A C expression.
     pub(super) text: String,
-    /// For a part of a string, which is passed as a copy: the place, and the copy.
+    /// For a part of a string, which is passed as a copy: the place and the copy.
     pub(super) home: Option<(Place, String)>,
 }
 
 impl Function<'_> {
-    /// Calls an operation and waits. Gives the result, if it has one.
+    /// Calls an operation and waits. Returns the result, if it has one.
     pub(super) fn call(&mut self, invocation: &Invocation) -> Option<Value> {
         if let Target::Declared(operation, subscripts) = &invocation.target
             && subscripts.is_empty()
@@ -40,12 +42,35 @@ impl Function<'_> {
         let mut all = vec![self.instance(row.component)];
         all.extend(arguments.iter().map(|a| a.text.clone()));
         let call = format!("p_{}({})", self.unit.names.code(code), all.join(", "));
+        if self.unit.is_helper(row.span) && !self.unit.is_helper(invocation.span) {
+            let here = self.location_of_wait(invocation.span);
+            self.line(format!("SR_HERE({here});"));
+        }
+        if self.unit.options.points {
+            self.line("SR_POINT();");
+        }
         let value = self.keep_result(invocation.signature, &call);
         self.bring_home(arguments, invocation.span);
         value
     }
 
-    /// Writes a call whose result is a C value, and keeps that.
+    /// Returns the location of a construct of another notation at which a process may wait.
+    fn location_of_wait(&self, span: Span) -> String {
+        let component = &self.unit.program.components[self.component.index()].name;
+        // A call through a component's name begins with a copy of that name.
+        let last = Span {
+            start: span.end.saturating_sub(1),
+            ..span
+        };
+        let construct = self
+            .unit
+            .construct(span)
+            .or_else(|| self.unit.construct(last));
+        let what = construct.map(|construct| reports::waits_for(construct, component));
+        self.unit.location(span, &what.unwrap_or_default())
+    }
+
+    /// Writes a call whose result is a C value, and keeps the result in a variable.
     fn keep_result(&mut self, signature: SignatureId, call: &str) -> Option<Value> {
         let result = self.unit.program.signatures[signature.index()]
             .result
@@ -59,7 +84,7 @@ impl Function<'_> {
         Some(self.named_value(&name, result.of))
     }
 
-    /// The value that a C variable holds.
+    /// Returns the value that a C variable holds.
     pub(super) fn named_value(&self, name: &str, of: TypeId) -> Value {
         match self.unit.class(of) {
             Class::Plain => Value::Plain(name.into()),
@@ -68,7 +93,7 @@ impl Function<'_> {
         }
     }
 
-    /// The arguments of a C function.
+    /// Writes the arguments of a C function.
     fn arguments(&mut self, invocation: &Invocation) -> Vec<Argument> {
         let signature = &self.unit.program.signatures[invocation.signature.index()];
         let passings = signature.parameters.iter().map(|p| p.passing);
@@ -102,7 +127,7 @@ impl Function<'_> {
         Argument { text, home: None }
     }
 
-    /// A string with its maximum.
+    /// Writes a string with its maximum.
     fn open_argument(&mut self, e: &Expression, is_kept: bool) -> Argument {
         let text = match self.unit.class(e.of) {
             Class::Text if e.is_place() && !is_kept && !has_effects(e) => match self.place(e) {
@@ -120,11 +145,11 @@ impl Function<'_> {
         Argument { text, home: None }
     }
 
-    /// A place: a pointer, or a view.
+    /// Writes a place: a pointer, or a view.
     pub(super) fn place_argument(&mut self, e: &Expression) -> Argument {
         let text = match self.place(e) {
             Place::Plain(lvalue) => match lvalue.strip_prefix("(*") {
-                // The address of what a pointer leads to is the pointer.
+                // The address of a dereferenced pointer is the pointer.
                 Some(pointer) if is_name(pointer.trim_end_matches(')')) => {
                     pointer.trim_end_matches(')').to_string()
                 }
@@ -162,7 +187,8 @@ impl Function<'_> {
         }
     }
 
-    /// Calls a C function. Numbers go by value, strings as `char *` ended by a zero, arrays as the address of their first element, places as addresses.
+    /// Calls a C function. Numbers are passed by value, strings as `char *` ended by a zero, arrays
+    /// as the address of their first element, places as addresses.
     fn call_external(&mut self, operation: OperationId, invocation: &Invocation) -> Option<Value> {
         let signature = self.unit.program.signatures[invocation.signature.index()].clone();
         let name = self.unit.names.operation(operation).to_string();
@@ -172,6 +198,13 @@ impl Function<'_> {
         for (parameter, e) in signature.parameters.iter().zip(&invocation.arguments) {
             let is_value = parameter.passing == Passing::Value;
             match self.unit.class(parameter.of) {
+                Class::Plain if is_value && *self.types().get(parameter.of) == Type::File => {
+                    let at = self.at(e.span);
+                    let value = self.plain(e);
+                    let file = format!("sr_c_file({at}, {})", bare(&value));
+                    values.push(self.temp("void *", &file));
+                    types.push("void *".into());
+                }
                 Class::Plain if is_value => {
                     let value = self.plain(e);
                     let c_type = self.unit.plain_type(parameter.of);
@@ -221,19 +254,15 @@ impl Function<'_> {
             Some(_) => "char *".into(),
             None => "void".into(),
         };
-        self.declare_external(&name, &c_result, &types);
-        let kept = match result {
-            Some(_) => {
-                let kept = format!("t{}", self.number());
-                self.line(format!("{};", self.unit.declare(&c_result, &kept)));
-                Some(kept)
-            }
-            None => None,
+        let number = self.declare_external(&name, &c_result, &types);
+        let call = format!("t{}", self.number());
+        let first = match values.is_empty() && result.is_none() {
+            true => "0".to_string(),
+            false => values.join(", "),
         };
-        let assign = kept.as_ref().map_or(String::new(), |k| format!("{k} = "));
-        self.line("SR_EXTERNAL_BEGIN();");
-        self.line(format!("{assign}x_c_{name}({});", values.join(", ")));
-        self.line("SR_EXTERNAL_END();");
+        self.line(format!("struct e_{number} {call} = {{{first}}};"));
+        let at = self.at(invocation.span);
+        self.line(format!("sr_external({at}, e_call_{number}, &{call});"));
         for (string, n) in strings {
             let at = self.at(invocation.span);
             self.line(format!(
@@ -242,25 +271,54 @@ impl Function<'_> {
             ));
         }
         let of = result?;
-        let kept = kept?;
+        let kept = self.temp(&c_result, &format!("{call}.result"));
         Some(match self.unit.class(of) {
             Class::Plain => Value::Plain(kept),
             _ => Value::Text(self.temp("sr_text", &format!("sr_text_of_c({kept})"))),
         })
     }
 
-    /// The function under a name of our own, so that its type need not be that in the system's headers.
-    fn declare_external(&mut self, name: &str, result: &str, types: &[String]) {
-        let types = match types.is_empty() {
+    /// Declares the function under a name of our own, so that its type need not match the system's
+    /// headers, and the function through which the run-time calls it. Returns the number in their
+    /// names, because operations with one name may have parameters of different types.
+    fn declare_external(&mut self, name: &str, result: &str, types: &[String]) -> usize {
+        let list = match types.is_empty() {
             true => "void".to_string(),
             false => types.join(", "),
         };
-        let declaration = format!(
-            "extern {}({types}) __asm__(\"{name}\");",
-            self.unit.declare(result, &format!("x_c_{name}"))
-        );
         let mut shared = self.unit.shared.borrow_mut();
-        shared.externals.insert(name.into(), declaration);
+        let key = format!("{result} {name}({list})");
+        if let Some((number, _)) = shared.externals.get(&key) {
+            return *number;
+        }
+        let number = shared.externals.len() + 1;
+        let declare = |c_type: &str, name: &str| self.unit.declare(c_type, name);
+        let mut fields = (1..)
+            .zip(types)
+            .map(|(n, c_type)| format!("    {};\n", declare(c_type, &format!("a{n}"))))
+            .collect::<String>();
+        let assign = match result {
+            "void" => String::new(),
+            _ => {
+                fields += &format!("    {};\n", declare(result, "result"));
+                "e->result = ".to_string()
+            }
+        };
+        if fields.is_empty() {
+            fields = "    int nothing;\n".into();
+        }
+        let arguments = (1..=types.len()).map(|n| format!("e->a{n}"));
+        let arguments = arguments.collect::<Vec<_>>().join(", ");
+        let head = declare(result, &format!("x_c_{number}"));
+        let text = format!(
+            "extern {head}({list}) __asm__(\"{name}\");\n\
+             struct e_{number} {{\n{fields}}};\n\
+             static void e_call_{number}(void *call) {{\n    \
+             struct e_{number} *e = (struct e_{number} *)call;\n    \
+             {assign}x_c_{number}({arguments});\n}}"
+        );
+        shared.externals.insert(key, (number, text));
+        number
     }
 }
 

@@ -1,4 +1,5 @@
-//! Components: the structs of their instances, their bodies, and the tables by which the run-time knows them.
+//! Components: the structs of their instances, their bodies, and the tables that describe them to
+//! the run-time.
 
 use antiphon_lang::c::{self, Writer};
 
@@ -13,7 +14,7 @@ impl Unit<'_> {
         rows.map(|(n, row)| (ComponentId(n as u32), row))
     }
 
-    /// The structs of instances and of the parameters of `create`.
+    /// Writes the structs of instances and of the parameters of `create`.
     pub(super) fn write_components(&self, out: &mut Writer) {
         for (component, row) in self.components() {
             self.write_instance(component, row, out);
@@ -77,7 +78,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The element's type of an array whose bounds are all known.
+    /// Returns the element's type of an array whose bounds are all known.
     fn known_element(&self, of: TypeId) -> Option<String> {
         self.known_count(of)?;
         if !matches!(self.class(of), Class::Array(_)) {
@@ -105,12 +106,20 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether instances are created in regions.
+    /// Arguments of a remote creation when no parameter is a text or an array.
+    pub(super) fn no_fields(&self) -> String {
+        match self.has_machines {
+            true => "0, 0, ".into(),
+            false => String::new(),
+        }
+    }
+
+    /// Whether instances of a component are created in regions.
     pub(super) fn has_regions(&self, component: ComponentId) -> bool {
         self.facts.has_regions(component)
     }
 
-    /// Functions that find an inherited operation in whatever resource a capability is for.
+    /// Writes functions that find an inherited operation in the resource of a capability.
     pub(super) fn write_finders(&self, out: &mut Writer) {
         for &base in &self.shared.borrow().finders {
             let row = self.operation(base);
@@ -137,7 +146,7 @@ impl Unit<'_> {
                 }
                 let name = self.names.component(other.component);
                 out.line(format!(
-                    "if (resource.instance && resource.instance->component == &component_{name})"
+                    "if (resource.instance && sr_component_of(resource) == &component_{name})"
                 ));
                 out.line(format!("    offset = {};", member(other_id)));
             }
@@ -149,7 +158,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether an operation is what another is called in a resource that extends that one's, or is used as if it were that.
+    /// Whether an operation stands for another one: its resource extends that one's, or is used as
+    /// if it were that.
     fn stands_for(&self, operation: OperationId, base: OperationId) -> bool {
         let mut counterparts = self.program.counterparts.iter();
         if counterparts.any(|pair| (pair.wanted, pair.stands_for_it) == (base, operation)) {
@@ -171,7 +181,7 @@ impl Unit<'_> {
         let component = &self.program.components[row.component.index()];
         let name = self.names.component(row.component);
         let head = format!("static void b_{name}(struct sr_instance *instance, void *parameters)");
-        prototypes.line(format!("{head};"));
+        prototypes.line(format!("SR_CODE {head};"));
         let mut function = Function::new(self, code);
         function.answer = Answer::Creator;
         function.line(format!(
@@ -195,7 +205,7 @@ impl Unit<'_> {
         let row = &self.program.codes[code.index()];
         let name = self.names.component(row.component);
         let head = format!("static void f_{name}(struct sr_instance *instance)");
-        prototypes.line(format!("{head};"));
+        prototypes.line(format!("SR_CODE {head};"));
         let mut function = Function::new(self, code);
         function.line(format!(
             "struct c_{name} *self = (struct c_{name} *)instance;"
@@ -211,7 +221,7 @@ impl Unit<'_> {
         out.line("");
     }
 
-    /// The tables by which the run-time knows the program.
+    /// Writes the tables that describe the program to the run-time.
     pub(super) fn write_tables(&self, out: &mut Writer) {
         for (component, row) in self.components() {
             let name = self.names.component(component);
@@ -243,10 +253,10 @@ impl Unit<'_> {
         for (number, row) in self.program.codes.iter().enumerate() {
             let code = CodeId(number as u32);
             let component = &self.program.components[row.component.index()].name;
-            let name = self.names.component(row.component);
+            let own = self.names.component(row.component);
             let functions = match row.kind {
-                CodeKind::Body => vec![format!("b_{name}")],
-                CodeKind::Final => vec![format!("f_{name}")],
+                CodeKind::Body => vec![format!("b_{own}")],
+                CodeKind::Final => vec![format!("f_{own}")],
                 CodeKind::Proc(operation) => {
                     let code_name = self.names.code(code);
                     let is_separate = self.facts.is_separate(code);
@@ -256,8 +266,9 @@ impl Unit<'_> {
                     plain.into_iter().chain(entry).collect()
                 }
             };
-            let at = self.at(row.span);
-            let literal = c::string(format!("{component}.{}", row.name).as_bytes());
+            let at = self.location(row.span, "");
+            let name = self.name_in_reports(&row.name, row.span);
+            let literal = c::string(format!("{component}.{name}").as_bytes());
             for function in functions {
                 out.line(format!("{{(const void *){function}, {literal}, {at}}},"));
             }

@@ -37,7 +37,7 @@ impl Function<'_> {
             if let Some(Frame::Loop { nexts: true, .. }) = f.frames.last() {
                 f.out.label(&format!("next_{number}"));
             }
-            // Also when a block ends by next: the block has been copied from by then.
+            // This is also correct after `next`: the block's results have been copied by then.
             f.line(format!("sr_invocation_free({head});"));
         });
         self.out.close("}");
@@ -48,7 +48,7 @@ impl Function<'_> {
         self.out.close("}");
     }
 
-    /// For each invocation the number of its arm and the values of the arm's quantifiers are kept.
+    /// Declares variables for each invocation's arm number and the values of the arm's quantifiers.
     fn declare_tuples(&mut self, arms: &[ConcurrentArm], number: usize) {
         self.out.open(format!("struct started_{number} {{"));
         self.line("int arm;");
@@ -116,7 +116,7 @@ impl Function<'_> {
         }
     }
 
-    /// What is done with a completed invocation.
+    /// Writes the handling of a completed invocation.
     fn complete(&mut self, arms: &[ConcurrentArm], number: usize) {
         let head = format!("i{number}");
         for (n, arm) in arms.iter().enumerate() {
@@ -143,7 +143,7 @@ impl Function<'_> {
         }
     }
 
-    /// Copies what a completed invocation passes back.
+    /// Copies the results of a completed invocation.
     fn take_completed(&mut self, arm: &ConcurrentArm, head: &str) {
         let signature = self.unit.program.signatures[arm.invocation.signature.index()].clone();
         let passes_back = |p: &Parameter| matches!(p.passing, Passing::Var | Passing::Result);
@@ -174,7 +174,7 @@ impl Function<'_> {
         if let (Some(value), Some(to)) = (value, &arm.result_to) {
             let place = self.place(to);
             match (&place, &value) {
-                // An int result may go to a real place: C converts it.
+                // An int result may be stored in a real place: C converts it.
                 (Place::Plain(lvalue), Value::Plain(value)) => {
                     self.line(format!("{lvalue} = {};", bare(value)));
                 }

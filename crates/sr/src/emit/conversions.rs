@@ -8,7 +8,7 @@ use super::views::View;
 use crate::program::*;
 
 impl Function<'_> {
-    /// A value converted to a plain type.
+    /// Converts a value to a plain type.
     pub(super) fn convert_plain(&mut self, of: &Expression, e: &Expression) -> String {
         if let ExpressionKind::Constant(Constant::Null | Constant::Noop) = &of.kind {
             let retyped = Expression {
@@ -64,7 +64,7 @@ impl Function<'_> {
         }
     }
 
-    /// A value converted to a string.
+    /// Converts a value to a string.
     pub(super) fn convert_text(&mut self, of: &Expression, e: &Expression) -> String {
         match self.unit.class(of.of) {
             Class::Text => return self.text(of),
@@ -85,12 +85,13 @@ impl Function<'_> {
         }
     }
 
-    /// A value converted to an array: a string to its characters, or an array to one of other bounds.
+    /// Converts a value to an array: a string to its characters, or an array to one with other
+    /// bounds.
     pub(super) fn convert_array(&mut self, of: &Expression, e: &Expression) -> View {
         match self.unit.class(of.of) {
             Class::Array(_) => self.array(of),
             Class::Text => self.chars(of, e.of),
-            // A character as an array of one.
+            // A character becomes an array of one.
             Class::Plain => {
                 let character = self.plain(of);
                 let at = self.at(e.span);

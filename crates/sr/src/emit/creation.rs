@@ -1,4 +1,4 @@
-//! Instances: what their bodies begin with, `create`, `destroy`, and the processes that are declared.
+//! Instances: the start of their bodies, `create`, `destroy`, and declared processes.
 
 use antiphon_lang::{Span, c::bare};
 
@@ -8,7 +8,7 @@ use crate::lower::Changes;
 use crate::program::*;
 
 impl Function<'_> {
-    /// What comes before a body's own code: globals, classes.
+    /// Writes what precedes a body's own code: globals and classes.
     pub(super) fn begin_instance(&mut self, component: &Component, id: ComponentId, span: Span) {
         let at = self.at(span);
         if self.unit.has_regions(id) {
@@ -80,19 +80,26 @@ impl Function<'_> {
         component: ComponentId,
         arguments: &[Expression],
         region: Option<&Expression>,
+        machine: Option<&Expression>,
         span: Span,
     ) -> String {
         let at = self.at(span);
         let name = self.unit.names.component(component).to_string();
         let row = &self.unit.program.components[component.index()];
         if row.parameters.is_empty() && !self.unit.has_regions(component) {
-            return self.temp(
-                "sr_resource",
-                &format!("sr_create({at}, &component_{name}, 0, 0)"),
-            );
+            let made = match machine {
+                None => format!("sr_create({at}, &component_{name}, 0, 0)"),
+                Some(machine) => {
+                    let machine = self.plain(machine);
+                    let fields = self.unit.no_fields();
+                    format!("sr_create_on({at}, &component_{name}, 0, 0, {fields}{machine})")
+                }
+            };
+            return self.temp("sr_resource", &made);
         }
-        let all = arguments.iter().collect::<Vec<_>>();
-        let values = self.plains(&all);
+        let all = arguments.iter().chain(machine).collect::<Vec<_>>();
+        let mut values = self.plains(&all);
+        let machine = machine.and_then(|_| values.pop());
         let given = format!("t{}", self.number());
         self.line(format!("struct a_{name} {given};"));
         self.line(format!("memset(&{given}, 0, sizeof {given});"));
@@ -104,10 +111,69 @@ impl Function<'_> {
             let region = region.map_or_else(|| "-1".into(), |r| self.plain(r));
             self.line(format!("{given}.region = {};", bare(&region)));
         }
-        self.temp(
-            "sr_resource",
-            &format!("sr_create({at}, &component_{name}, &{given}, sizeof {given})"),
-        )
+        let made = match machine {
+            None => format!("sr_create({at}, &component_{name}, &{given}, sizeof {given})"),
+            Some(machine) => {
+                let fields = self.fields_of(component);
+                format!(
+                    "sr_create_on({at}, &component_{name}, &{given}, sizeof {given}, {fields}{})",
+                    bare(&machine)
+                )
+            }
+        };
+        self.temp("sr_resource", &made)
+    }
+
+    /// Returns the texts and arrays among a resource's parameters, as two arguments of a remote
+    /// creation.
+    fn fields_of(&mut self, component: ComponentId) -> String {
+        if !self.unit.has_machines {
+            return String::new();
+        }
+        let name = self.unit.names.component(component);
+        let row = &self.unit.program.components[component.index()];
+        let fields = row.parameters.iter().filter_map(|variable| {
+            let dimensions = match self
+                .unit
+                .class(self.unit.program.variables[variable.index()].of)
+            {
+                Class::Plain => return None,
+                Class::Text => 0,
+                Class::Array(dimensions) => dimensions,
+            };
+            let field = self.unit.names.variable(*variable);
+            Some(format!(
+                "{{offsetof(struct a_{name}, {field}), {dimensions}}}"
+            ))
+        });
+        let fields = fields.collect::<Vec<_>>();
+        match fields.len() {
+            0 => self.unit.no_fields(),
+            count => {
+                let table = format!("t{}", self.number());
+                self.line(format!(
+                    "static const struct sr_field {table}[] = {{{}}};",
+                    fields.join(", ")
+                ));
+                format!("{table}, {count}, ")
+            }
+        }
+    }
+
+    /// `create vm()`.
+    pub(super) fn create_machine(&mut self, place: &[Expression], at: &str) -> String {
+        let place = match place.first() {
+            None => "0, sr_my_machine()".into(),
+            Some(place) if self.unit.class(place.of) == Class::Plain => {
+                let number = self.plain(place);
+                format!("0, {}", bare(&number))
+            }
+            Some(place) => {
+                let name = self.text_name(place);
+                format!("1, 0, {name}")
+            }
+        };
+        format!("sr_create_vm({at}, (struct sr_vm_place){{{place}}})")
     }
 
     /// `destroy`.
@@ -120,11 +186,12 @@ impl Function<'_> {
         let at = self.at(span);
         self.line(match self.types().get(e.of) {
             Type::Operation(_) => format!("sr_op_destroy({at}, {value});"),
+            Type::Machine => format!("sr_destroy_vm({at}, {value});"),
             _ => format!("sr_destroy({at}, {value});"),
         });
     }
 
-    /// All that an array has capabilities for.
+    /// Destroys everything that an array has capabilities for.
     pub(super) fn destroy_all(&mut self, e: &Expression, span: Span) {
         let view = self.array(e);
         let view = match view.is_packed && !view.is_typed {
@@ -148,7 +215,7 @@ impl Function<'_> {
         self.out.outdent();
     }
 
-    /// Processes that are declared are started.
+    /// Starts declared processes.
     pub(super) fn start(
         &mut self,
         process: OperationId,

@@ -1,4 +1,4 @@
-//! Declarations of variables: where they live, with which bounds and first value.
+//! Declarations of variables: their storage, bounds and first values.
 
 use antiphon_lang::{Span, c::bare};
 
@@ -18,7 +18,7 @@ pub(super) struct Resolved {
 }
 
 impl Function<'_> {
-    /// Evaluates bounds and lengths. Those that are `*` come from a value.
+    /// Evaluates bounds and lengths. Those written as `*` come from a value.
     pub(super) fn resolve(
         &mut self,
         of: TypeId,
@@ -69,7 +69,8 @@ impl Function<'_> {
         resolved
     }
 
-    /// A bound or length: a constant, or a temporary with what is written; none if it is `*`.
+    /// Returns a bound or length: a constant, or a temporary with the written expression; none if
+    /// it is `*`.
     fn extent(&mut self, extent: Extent, written: Option<&Expression>) -> Option<String> {
         match (extent, written) {
             (Extent::Known(value), _) => Some(constant(value)),
@@ -81,7 +82,7 @@ impl Function<'_> {
         }
     }
 
-    /// A variable begins to live.
+    /// Declares a variable.
     pub(super) fn declare(
         &mut self,
         variable: VariableId,
@@ -153,7 +154,7 @@ impl Function<'_> {
         }
     }
 
-    /// Makes a string variable of run-time maximum.
+    /// Makes a string variable whose maximum is known at run time.
     fn make_string(&mut self, storage: &str, is_local: bool, most: &str, span: Span) {
         let at = self.at(span);
         if is_local {
@@ -197,7 +198,7 @@ impl Function<'_> {
         }
     }
 
-    /// Makes an array variable, zeroed, and gives its view.
+    /// Makes a zeroed array variable and returns its view.
     pub(super) fn make_variable(
         &mut self,
         variable: VariableId,
@@ -277,7 +278,7 @@ impl Function<'_> {
     }
 }
 
-/// What a variable begins with that has no value.
+/// Returns the initial value of a variable without a written one.
 pub(super) fn zero(c_type: &str) -> &'static str {
     match c_type {
         "sr_int" | "sr_char" | "sr_bool" | "sr_real" | "sr_file" => "0",

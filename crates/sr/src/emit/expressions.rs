@@ -1,4 +1,5 @@
-//! Expressions: what has effects is written as statements, in order; the rest is given as a C expression.
+//! Expressions. Parts with effects are written as statements, in order; the rest is returned as a C
+//! expression.
 
 use antiphon_lang::Span;
 use antiphon_lang::c::{self, bare};
@@ -23,7 +24,7 @@ pub(super) enum Value {
 }
 
 impl Function<'_> {
-    /// A value of whatever class.
+    /// Returns a value of any class.
     pub(super) fn value(&mut self, e: &Expression) -> Value {
         match self.unit.class(e.of) {
             Class::Plain => Value::Plain(self.plain(e)),
@@ -32,7 +33,8 @@ impl Function<'_> {
         }
     }
 
-    /// Values, evaluated from left to right: one that a later one may change is kept in a temporary.
+    /// Returns values, evaluated from left to right. A value that a later expression may change is
+    /// kept in a temporary.
     pub(super) fn values(&mut self, expressions: &[&Expression]) -> Vec<Value> {
         let last_effect = expressions.iter().rposition(|e| has_effects(e));
         let mut values = Vec::new();
@@ -72,7 +74,7 @@ impl Function<'_> {
         }
     }
 
-    /// A plain value.
+    /// Returns a plain value.
     pub(super) fn plain(&mut self, e: &Expression) -> String {
         use ExpressionKind as K;
         match &e.kind {
@@ -121,7 +123,11 @@ impl Function<'_> {
                 component,
                 arguments,
                 region,
-            } => self.create(*component, arguments, region.as_deref(), e.span),
+                machine,
+            } => {
+                let region = region.as_deref();
+                self.create(*component, arguments, region, machine.as_deref(), e.span)
+            }
             K::Slice(..) | K::TextSlice(..) | K::Array(_) => "0".into(),
         }
     }
@@ -129,7 +135,7 @@ impl Function<'_> {
     fn plain_place(&mut self, e: &Expression) -> String {
         match self.place(e) {
             Place::Plain(lvalue) => lvalue,
-            // Only programs with errors come here.
+            // Reached only in programs with errors.
             _ => "0".into(),
         }
     }
@@ -172,7 +178,7 @@ impl Function<'_> {
     fn address(&mut self, of: &Expression) -> String {
         match self.place(of) {
             Place::Plain(lvalue) => format!("((void *)&{lvalue})"),
-            // Pointers at strings and arrays lead to a description of them.
+            // Pointers to strings and arrays lead to a descriptor.
             Place::Text(string) => self.described("sr_string", &string, of.span),
             Place::Part(string, ..) => self.described("sr_string", &string, of.span),
             Place::Array(view) => {
@@ -247,7 +253,7 @@ impl Function<'_> {
         name
     }
 
-    /// An expression for its effect alone.
+    /// Writes an expression for its effect alone.
     pub(super) fn effect(&mut self, e: &Expression) {
         use ExpressionKind as K;
         match &e.kind {
@@ -284,7 +290,7 @@ impl Function<'_> {
         }
     }
 
-    /// Stores a value through an access, which is a new variable or a field.
+    /// Stores a value in a new variable or a field.
     pub(super) fn store_access(&mut self, access: Access, of: TypeId, value: &Value, span: Span) {
         let place = match (access, self.unit.class(of)) {
             (Access::Place(lvalue), Class::Text) => Place::Text(format!("SR_STRING({lvalue})")),
@@ -300,7 +306,7 @@ fn is_name(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A character as C has it.
+/// Returns a character literal in C.
 fn character_literal(value: i32) -> String {
     match u8::try_from(value) {
         Ok(byte @ b' '..=b'~') if byte != b'\'' && byte != b'\\' => {
@@ -310,7 +316,7 @@ fn character_literal(value: i32) -> String {
     }
 }
 
-/// A real as C has it, with all its digits.
+/// Returns a real in C, with all its digits.
 fn real_literal(value: f64) -> String {
     if value.is_nan() {
         return "(0.0 / 0.0)".into();

@@ -1,4 +1,4 @@
-//! A C function in the making: what it may refer to and what has been written of it.
+//! A C function under construction: its context and its text.
 
 use std::collections::HashMap;
 
@@ -10,56 +10,56 @@ use super::unit::Unit;
 use super::views::View;
 use crate::program::*;
 
-/// How a variable of the code is reached in this function.
+/// How this function accesses a variable of the code.
 #[derive(Debug, Clone)]
 pub(super) enum Access {
-    /// By an lvalue of its storage laid out in place.
+    /// By an lvalue: its storage is laid out in place.
     Place(String),
-    /// A string by an expression of type `sr_string`.
+    /// A string, by an expression of type `sr_string`.
     String(String),
-    /// An array by a view.
+    /// An array, by a view.
     View(View),
 }
 
-/// Who is answered by `reply`.
+/// The receiver of a `reply`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Nobody: a proc that is called as a C function, or a final part.
+    /// None: the code is a proc that is called as a C function, or a final part.
     None,
     /// The creator of the instance.
     Creator,
-    /// Whose invocation this C variable holds.
+    /// The caller of the invocation in this C variable.
     Invocation,
 }
 
-/// A C function in the making.
+/// A C function under construction.
 pub(super) struct Function<'a> {
     pub(super) unit: &'a Unit<'a>,
     /// The code that it belongs to.
     pub(super) code: CodeId,
     /// The component that it belongs to; `self` is an instance of it.
     pub(super) component: ComponentId,
-    /// What has been written.
+    /// The text so far.
     pub(super) out: Writer,
-    /// How variables are reached that are not reached by their names alone.
+    /// Access to variables that are not accessed by their names alone.
     pub(super) access: HashMap<VariableId, Access>,
-    /// Texts, by the address of the expression, that were computed before.
+    /// Texts that were computed before, by the address of the expression.
     pub(super) prepared: HashMap<usize, String>,
-    /// What is around the statement that is being written, outermost first.
+    /// Constructs around the statement that is being written, outermost first.
     pub(super) frames: Vec<Frame>,
-    /// Who is answered outside of input statements.
+    /// The receiver of a reply outside of input statements.
     pub(super) answer: Answer,
     /// Copies results into the invocation that is answered outside of input statements.
     pub(super) give_back: String,
-    /// Whether memory of the process's arena was taken since this was last asked.
+    /// Whether memory of the process's arena was taken since the last reset.
     pub(super) allocates: bool,
-    /// Whether something jumps to the end.
+    /// Whether a statement jumps to the end.
     pub(super) leaves: bool,
-    /// Variables of loops that are within the bounds of a dimension of an array.
+    /// Loop variables that stay within the bounds of an array's dimension.
     pub(super) within: HashMap<VariableId, (VariableId, usize)>,
-    /// The values that variables of loops can have where they are known.
+    /// The possible values of loop variables, where they are known.
     pub(super) ranges: HashMap<VariableId, (i64, i64)>,
-    /// Temporaries and labels so far.
+    /// The number of temporaries and labels so far.
     numbers: usize,
 }
 
@@ -83,23 +83,23 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// The program's types.
+    /// Returns the program's types.
     pub(super) fn types(&self) -> &'a Types {
         &self.unit.program.types
     }
 
-    /// The location of a place.
+    /// Returns the location of a place.
     pub(super) fn at(&self, span: Span) -> String {
         self.unit.at(span)
     }
 
-    /// A number that no other temporary or label of this function has.
+    /// Returns a number that no other temporary or label of this function has.
     pub(super) fn number(&mut self) -> usize {
         self.numbers += 1;
         self.numbers
     }
 
-    /// A new variable with a value.
+    /// Declares a new variable with a value and returns it.
     pub(super) fn temp(&mut self, c_type: &str, value: &str) -> String {
         let name = format!("t{}", self.number());
         let declaration = self.unit.declare(c_type, &name);
@@ -107,7 +107,7 @@ impl<'a> Function<'a> {
         name
     }
 
-    /// A variable that keeps a value; that of a temporary is kept already.
+    /// Returns a variable that keeps a value; a temporary is used again.
     pub(super) fn keep(&mut self, c_type: &str, value: &str) -> String {
         let is_temporary = value
             .strip_prefix('t')
@@ -118,12 +118,12 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// A line.
+    /// Writes a line.
     pub(super) fn line(&mut self, line: impl AsRef<str>) {
         self.out.line(line);
     }
 
-    /// What `write` writes, apart from the rest.
+    /// Returns what `write` writes, separately from the rest.
     pub(super) fn aside<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> (String, T) {
         let depth = self.out.depth();
         let before = std::mem::replace(&mut self.out, Writer::at_depth(depth));
@@ -132,7 +132,7 @@ impl<'a> Function<'a> {
         (written.finish(), value)
     }
 
-    /// What `write` writes, one step further in.
+    /// Runs `write` with one more level of indentation.
     pub(super) fn deeper<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> T {
         self.out.indent();
         let value = write(self);
@@ -140,7 +140,7 @@ impl<'a> Function<'a> {
         value
     }
 
-    /// What `write` writes, with what it takes of the arena given back at its end.
+    /// Runs `write`, and releases the arena's memory that its code takes.
     pub(super) fn with_mark(&mut self, write: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.allocates, false);
         let (written, ()) = self.aside(write);

@@ -1,4 +1,5 @@
-//! Copies of the descriptions of instances' arrays in C variables: they never change, and the compiler may keep them in registers.
+//! Copies of the descriptors of instances' arrays in C variables. Descriptors never change, so the
+//! C compiler may keep them in registers.
 
 use std::collections::HashSet;
 
@@ -21,7 +22,8 @@ impl Visitor for Imported {
 }
 
 impl Function<'_> {
-    /// Copies the descriptions of instances' arrays that a block uses to C variables. In a body, where they may not exist yet, that is done where they begin to.
+    /// Copies the descriptors of instances' arrays that a block uses to C variables. In a body,
+    /// arrays may not exist yet, so each is copied after its declaration.
     pub(super) fn hoist_all(&mut self, block: &Block) {
         if self.unit.program.codes[self.code.index()].kind == CodeKind::Body {
             return;
@@ -30,14 +32,14 @@ impl Function<'_> {
         walk_block(block, &mut imported);
         for variable in self.used_in(block) {
             let component = instance_of(self.unit.program, variable);
-            // Those of a global that is imported further down are copied there.
+            // Those of a global are copied after its import.
             if component.is_some_and(|component| !imported.0.contains(&component)) {
                 self.hoist(variable);
             }
         }
     }
 
-    /// The same for those of a global that is there from now on.
+    /// The same for the arrays of a global, after its import.
     pub(super) fn hoist_of(&mut self, global: ComponentId) {
         let is_outermost = self.frames.len() == 1;
         let code = &self.unit.program.codes[self.code.index()];
@@ -55,7 +57,8 @@ impl Function<'_> {
         used
     }
 
-    /// Copies the description of an instance's array to a C variable, so that the compiler can keep bounds in registers: it never changes.
+    /// Copies the descriptor of an instance's array to a C variable. It never changes, so the C
+    /// compiler can keep bounds in registers.
     pub(super) fn hoist(&mut self, variable: VariableId) {
         let of = self.unit.program.variables[variable.index()].of;
         let Class::Array(dimensions) = self.unit.class(of) else {

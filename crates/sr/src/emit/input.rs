@@ -1,5 +1,7 @@
 //! Input statements.
 
+use std::collections::{HashMap, HashSet};
+
 use antiphon_lang::{Span, c::bare};
 
 use super::function::Function;
@@ -7,6 +9,9 @@ use super::jumps::Frame;
 use super::parameters::Binding;
 use crate::lower::Changes;
 use crate::program::*;
+
+/// Number of arms from which on a `switch` finds the arm for an invocation.
+const FEWEST_IN_SWITCH: usize = 16;
 
 impl Function<'_> {
     /// `receive`, and P.
@@ -16,7 +21,11 @@ impl Function<'_> {
             && self.unit.is_semaphore(*operation)
         {
             let pointer = self.operation_pointer(*operation, subscripts, span);
-            self.line(format!("sr_p({at}, {pointer});"));
+            let p = match self.unit.has_holder(*operation) {
+                true => "sr_p_holding",
+                false => "sr_p",
+            };
+            self.line(format!("{p}({at}, {pointer});"));
             return;
         }
         let capability = self.capability(target, span);
@@ -43,7 +52,7 @@ impl Function<'_> {
         self.line(format!("sr_finish({at}, &{q}->head);"));
     }
 
-    /// The signature of what is serviced.
+    /// Returns the signature of a target.
     pub(super) fn signature_of(&self, target: &Target) -> SignatureId {
         match target {
             Target::Declared(operation, _) | Target::Of(_, operation, _) => {
@@ -58,16 +67,13 @@ impl Function<'_> {
 
     /// `in`.
     pub(super) fn input(&mut self, arms: &[Arm], other: Option<&Block>, span: Span) {
-        let is_simple = |arm: &Arm| {
-            arm.quantifiers.is_empty() && arm.synchronization.is_none() && arm.scheduling.is_none()
-        };
         match arms {
-            [arm] if is_simple(arm) => self.simple_input(arm, other, span),
+            [arm] if arm.is_plain() => self.simple_input(arm, other, span),
             _ => self.scan(arms, other, span),
         }
     }
 
-    /// One arm without conditions.
+    /// Writes an input statement of one arm without conditions.
     fn simple_input(&mut self, arm: &Arm, other: Option<&Block>, span: Span) {
         let at = self.at(span);
         let number = self.number();
@@ -89,14 +95,14 @@ impl Function<'_> {
         self.out.close("}");
     }
 
-    /// The label at an arm's end, if something jumps there.
+    /// Writes the label at an arm's end, if there is a jump to it.
     fn end_arm(&mut self, number: usize) {
         if let Some(Frame::Arm { ends: true, .. }) = self.frames.pop() {
             self.out.label(&format!("end_{number}"));
         }
     }
 
-    /// What is done with an invocation that was taken; `head` is the C variable that holds it.
+    /// Writes the handling of an invocation; `head` is the C variable that holds it.
     fn arm(&mut self, arm: &Arm, head: &str, number: usize) {
         let signature = self.signature_of(&arm.target);
         let c_type = self.unit.block_type(signature);
@@ -135,9 +141,13 @@ impl Function<'_> {
         }
     }
 
-    /// Looks through the pending invocations of a class, oldest first, and for each through the arms.
+    /// Looks through the pending invocations of a class, oldest first, and for each one through the
+    /// arms.
     fn scan(&mut self, arms: &[Arm], other: Option<&Block>, span: Span) {
-        let at = self.at(span);
+        let at = match self.unit.is_helper(span) {
+            true => self.at(span),
+            false => self.unit.location(span, &self.awaited(arms)),
+        };
         let number = self.number();
         let (class, has_else) = (self.class_of(arms, span), u8::from(other.is_some()));
         let class = self.temp("struct sr_class *", &class);
@@ -156,8 +166,13 @@ impl Function<'_> {
         self.out.open(format!(
             "for ({found} = sr_class_first({class}); {found}; {found} = sr_class_next({found})) {{"
         ));
-        for (n, (arm, capability)) in arms.iter().zip(&capabilities).enumerate() {
-            self.test_arm(arm, capability.as_deref(), n + 1, number, span);
+        match self.own_operations(arms) {
+            Some(operations) => self.test_arms_by_operation(arms, &operations, number, span),
+            None => {
+                for (n, (arm, capability)) in arms.iter().zip(&capabilities).enumerate() {
+                    self.test_arm(arm, capability.as_deref(), n + 1, number, span);
+                }
+            }
         }
         self.out.close("}");
         match other {
@@ -168,18 +183,15 @@ impl Function<'_> {
             None => self.line(format!("sr_class_wait({at}, {class});")),
         }
         self.out.close("}");
-        // Jumped over unless something was taken.
+        // A jump skips this unless an invocation was taken.
         let taken = format!("taken_{number}");
         self.out.open("if (0) {");
         self.out.label(&taken);
         self.line(format!("sr_class_take({class}, {found});"));
         self.out.close("}");
+        self.line(format!("switch ({arm_taken}) {{"));
         for (n, arm) in arms.iter().enumerate() {
-            let test = format!("if ({arm_taken} == {}) {{", n + 1);
-            match n {
-                0 => self.out.open(test),
-                _ => self.out.reopen(format!("}} else {test}")),
-            }
+            self.out.open(format!("case {}: {{", n + 1));
             let label = self.number();
             for quantifier in &arm.quantifiers {
                 let name = self.unit.names.variable(quantifier.variable).to_string();
@@ -188,15 +200,40 @@ impl Function<'_> {
                 self.line(format!("{c_type} {name} = {};", kept(&name, number)));
             }
             self.arm(arm, &found, label);
+            self.line("break;");
+            self.out.close("}");
         }
         if let Some(block) = other {
-            self.out.reopen("} else {");
+            self.out.open("default: {");
             self.block(block);
+            self.out.close("}");
         }
-        self.out.close("}");
+        self.line("}");
     }
 
-    /// The class of an input statement's operations.
+    /// Returns what a process waits for at an input statement, for reports.
+    fn awaited(&self, arms: &[Arm]) -> String {
+        const MOST: usize = 4;
+        let mut names: Vec<String> = Vec::new();
+        for arm in arms {
+            let (Target::Declared(operation, _) | Target::Of(_, operation, _)) = &arm.target else {
+                return "an invocation".into();
+            };
+            let row = self.unit.operation(*operation);
+            let component = &self.unit.program.components[row.component.index()].name;
+            let name = format!("{component}.{}", row.name);
+            if !names.contains(&name) && names.len() <= MOST {
+                names.push(name);
+            }
+        }
+        if names.len() > MOST {
+            names.truncate(MOST);
+            names.push("others".into());
+        }
+        format!("an invocation of {}", names.join(" or "))
+    }
+
+    /// Returns the class of an input statement's operations.
     fn class_of(&mut self, arms: &[Arm], span: Span) -> String {
         let declared = arms.iter().find_map(|arm| match &arm.target {
             Target::Declared(operation, _) => match self.unit.operation(*operation).service {
@@ -217,14 +254,14 @@ impl Function<'_> {
         format!("sr_class_of({at}, {capability})")
     }
 
-    /// The class of the operations that `new` makes here, if they have one in common.
+    /// Returns the common class of the operations that `new` makes here, if there is one.
     pub(super) fn dynamic_class(&self) -> Option<String> {
         let component = self.unit.program.codes[self.code.index()].component;
         let class = self.unit.program.components[component.index()].dynamic?;
         Some(self.class_pointer(class))
     }
 
-    /// The capability that an arm takes from, if it takes from one that is no name.
+    /// Returns the capability that an arm takes from, unless the arm names an operation.
     fn arm_capability(&mut self, arm: &Arm) -> Option<String> {
         match &arm.target {
             Target::Declared(..) => None,
@@ -236,7 +273,7 @@ impl Function<'_> {
         }
     }
 
-    /// Variables that keep the values of an arm's quantifiers with which it was taken.
+    /// Declares variables for the values of an arm's quantifiers with which it was taken.
     fn declare_kept(&mut self, arm: &Arm, number: usize) {
         for quantifier in &arm.quantifiers {
             let name = self.unit.names.variable(quantifier.variable).to_string();
@@ -246,7 +283,63 @@ impl Function<'_> {
         }
     }
 
-    /// Whether an arm takes the invocation that is looked at; if so, jumps out.
+    /// Returns the operations of the arms, each once, if there are many and all are single
+    /// operations of this instance.
+    fn own_operations(&self, arms: &[Arm]) -> Option<Vec<OperationId>> {
+        if arms.len() < FEWEST_IN_SWITCH {
+            return None;
+        }
+        let mut seen = HashSet::new();
+        let mut operations = Vec::new();
+        for arm in arms {
+            let Target::Declared(operation, subscripts) = &arm.target else {
+                return None;
+            };
+            let row = self.unit.operation(*operation);
+            let is_own = row.component == self.component && row.home == Home::Component;
+            if !is_own || !subscripts.is_empty() {
+                return None;
+            }
+            if seen.insert(*operation) {
+                operations.push(*operation);
+            }
+        }
+        Some(operations)
+    }
+
+    /// Finds the arm for the current invocation by the place of its operation in the instance. A
+    /// chain of tests would be slow, also for the C compiler.
+    fn test_arms_by_operation(
+        &mut self,
+        arms: &[Arm],
+        operations: &[OperationId],
+        number: usize,
+        span: Span,
+    ) {
+        let component = self.unit.names.component(self.component).to_string();
+        self.line(format!(
+            "switch ((char *)i{number}->op.op - (char *)self) {{"
+        ));
+        let mut by_operation: HashMap<OperationId, Vec<usize>> = HashMap::new();
+        for (n, arm) in arms.iter().enumerate() {
+            if let Target::Declared(operation, _) = &arm.target {
+                by_operation.entry(*operation).or_default().push(n);
+            }
+        }
+        for operation in operations {
+            let name = self.unit.names.operation(*operation);
+            self.out
+                .open(format!("case offsetof(struct c_{component}, {name}): {{"));
+            for &n in &by_operation[operation] {
+                self.test_arm(&arms[n], None, n + 1, number, span);
+            }
+            self.line("break;");
+            self.out.close("}");
+        }
+        self.line("}");
+    }
+
+    /// Tests whether an arm takes the current invocation; if so, jumps out.
     fn test_arm(
         &mut self,
         arm: &Arm,
@@ -260,7 +353,7 @@ impl Function<'_> {
         if let Target::Declared(operation, subscripts) = &arm.target
             && !subscripts.is_empty()
         {
-            // Subscripts are only looked at if it is one of the array at all.
+            // Subscripts are computed only if the operation belongs to the array.
             let storage = self.operation_storage(*operation);
             let dimensions = subscripts.len();
             self.out.open(format!(
@@ -304,7 +397,7 @@ impl Function<'_> {
         self.out.close("}");
     }
 
-    /// Binds the parameters of a pending invocation for a condition.
+    /// Binds the parameters of a pending invocation for the evaluation of a condition.
     fn peek(&mut self, arm: &Arm, found: &str, number: usize) {
         let signature = self.signature_of(&arm.target);
         let c_type = self.unit.block_type(signature);
@@ -326,7 +419,8 @@ impl Function<'_> {
         self.give_back = outer;
     }
 
-    /// Among this invocation and the younger ones of the same operation, the one for which the expression is least.
+    /// Finds, among this invocation and the younger ones of the same operation, the one with the
+    /// least value of the expression.
     fn least(&mut self, arm: &Arm, scheduling: &Expression, number: usize) {
         let found = format!("i{number}");
         let c_type = self.unit.plain_type(scheduling.of);
@@ -355,7 +449,7 @@ impl Function<'_> {
     }
 }
 
-/// The variable that keeps a quantifier's value.
+/// Returns the variable that keeps a quantifier's value.
 fn kept(name: &str, number: usize) -> String {
     format!("{name}_of_{number}")
 }

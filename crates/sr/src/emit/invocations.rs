@@ -1,4 +1,4 @@
-//! Invocations by way of blocks: calls through capabilities, sends, replies.
+//! Invocations with blocks: calls through capabilities, sends, replies.
 
 use antiphon_lang::Span;
 
@@ -7,7 +7,7 @@ use super::function::{Answer, Function};
 use crate::program::*;
 
 impl Function<'_> {
-    /// A capability for what is invoked: an expression of type `sr_cap`.
+    /// Returns a capability for a target: an expression of type `sr_cap`.
     pub(super) fn capability(&mut self, target: &Target, span: Span) -> String {
         match target {
             Target::Declared(operation, subscripts) => {
@@ -25,14 +25,20 @@ impl Function<'_> {
                     };
                     return format!("find_{}({resource}, {index})", operation.0);
                 }
-                let component = self.unit.names.component(row.component);
-                let name = self.unit.names.operation(*operation);
+                let component = self.unit.names.component(row.component).to_string();
+                let name = self.unit.names.operation(*operation).to_string();
                 let offset = format!("offsetof(struct c_{component}, {name})");
                 match row.dimensions.is_empty() {
                     true => format!("sr_cap_in({resource}, {offset})"),
                     false => {
                         let at = self.at(span);
                         let resource = self.temp("sr_resource", &resource);
+                        if self.unit.has_machines {
+                            let count = row.dimensions.len();
+                            return self.element_elsewhere(
+                                &resource, &component, &name, count, *operation, subscripts, span,
+                            );
+                        }
                         let storage = format!(
                             "((struct c_{component} *)sr_instance_checked({at}, {resource}))->{name}"
                         );
@@ -43,6 +49,33 @@ impl Function<'_> {
             }
             Target::Value(capability) => self.plain(capability),
         }
+    }
+
+    /// Returns the capability of an element of an array of operations, for a resource on any
+    /// machine.
+    #[allow(clippy::too_many_arguments, reason = "they say which element")]
+    fn element_elsewhere(
+        &mut self,
+        resource: &str,
+        component: &str,
+        name: &str,
+        dimensions: usize,
+        operation: OperationId,
+        subscripts: &[Expression],
+        span: Span,
+    ) -> String {
+        let at = self.at(span);
+        let copy = format!("t{}", self.number());
+        self.line(format!(
+            "struct {{ struct sr_op *{name}; struct sr_dimension {name}_d[{dimensions}]; }} {copy};"
+        ));
+        self.line(format!(
+            "sr_peek({at}, sr_instance_checked({at}, {resource}), {resource}.serial, {resource}.machine, offsetof(struct c_{component}, {name}), &{copy}, sizeof {copy});"
+        ));
+        let storage = format!("{copy}.{name}");
+        let index = self.operation_index(operation, &storage, subscripts, span);
+        let place = self.temp("struct sr_op *", &format!("{storage} + {index}"));
+        format!("sr_cap_at({resource}, {place})")
     }
 
     /// `?op`.
@@ -58,7 +91,7 @@ impl Function<'_> {
         format!("sr_pending({at}, {capability})")
     }
 
-    /// A call through an operation's object.
+    /// Writes a call through an operation's object.
     pub(super) fn call_block(&mut self, invocation: &Invocation) -> Option<Value> {
         let at = self.at(invocation.span);
         let capability = self.capability(&invocation.target, invocation.span);
@@ -80,7 +113,7 @@ impl Function<'_> {
         if let Target::Declared(operation, _) = &invocation.target {
             match self.unit.operation(*operation).service {
                 Service::Semaphore => return self.v(&invocation.target, span),
-                // There is nobody who could do it later.
+                // A C function runs at once; there is no process that could run it later.
                 Service::External => {
                     self.call(invocation);
                     return;
@@ -119,7 +152,7 @@ impl Function<'_> {
                 self.write_lines(&give_back);
                 self.line(format!("{q} = (void *)sr_reply({at}, &{q}->head);"));
             }
-            // What serves a semaphore has nobody to reply to.
+            // A P has no caller to reply to.
             None if self.is_in_arm() => {}
             None if self.answer == Answer::Creator => self.line(format!("sr_reply_body({at});")),
             None => {}
@@ -140,7 +173,7 @@ impl Function<'_> {
         }
     }
 
-    /// Lines that were written before, at this depth.
+    /// Writes lines that were composed before, at this depth.
     pub(super) fn write_lines(&mut self, lines: &str) {
         lines.lines().for_each(|line| self.line(line.trim_start()));
     }

@@ -1,25 +1,25 @@
-//! Leaving loops, arms and procs: what must be done on the way out.
+//! Jumps out of loops, arms and procs, with the actions on the way out.
 
 use super::function::{Answer, Function};
 
-/// Something around a statement.
+/// A construct around a statement.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// A loop, or a co statement, which `exit` and `next` speak of.
+    /// A loop, or a co statement, to which `exit` and `next` apply.
     Loop {
         /// The number in its labels.
         number: usize,
-        /// Whether something jumps to its labels.
+        /// Whether there are jumps to its labels.
         exits: bool,
         nexts: bool,
-        /// What must be done when it is left by a jump further out.
+        /// Actions for a jump out of it to an outer construct.
         leave: Vec<String>,
     },
     /// An arm of an input statement.
     Arm {
         /// The number in its label.
         number: usize,
-        /// Whether something jumps to its end.
+        /// Whether there are jumps to its end.
         ends: bool,
         /// Copies results into the invocation.
         give_back: String,
@@ -28,7 +28,7 @@ pub(super) enum Frame {
         /// Ends the invocation.
         finish: String,
     },
-    /// A block with what ends with it.
+    /// A block, with the actions at its end.
     Block(Vec<String>),
 }
 
@@ -93,14 +93,15 @@ impl Function<'_> {
         lines.iter().for_each(|line| self.line(line));
     }
 
-    /// Writes what ends with the innermost block, which is done.
+    /// Writes the actions at the end of the innermost block.
     pub(super) fn end_block(&mut self) {
         if let Some(Frame::Block(ends)) = self.frames.pop() {
             ends.iter().rev().for_each(|line| self.line(line));
         }
     }
 
-    /// Whose invocation a reply or forward concerns: its C variable and what copies the results into it. `None`: the creator.
+    /// Returns the invocation that a reply or forward concerns: its C variable, and the code that
+    /// copies the results into it. `None`: the creator.
     pub(super) fn answered(&self) -> Option<(String, String)> {
         for frame in self.frames.iter().rev() {
             if let Frame::Arm {

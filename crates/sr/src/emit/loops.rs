@@ -11,7 +11,7 @@ use crate::lower::Changes;
 use crate::program::*;
 
 impl Function<'_> {
-    /// Writes a loop's body; gives whether something jumps out of it, and to its end.
+    /// Writes a loop's body. Returns whether there are jumps out of it, and to its end.
     fn loop_body(&mut self, number: usize, write: impl FnOnce(&mut Self)) -> bool {
         self.frames.push(Frame::Loop {
             number,
@@ -28,14 +28,15 @@ impl Function<'_> {
         matches!(self.frames.pop(), Some(Frame::Loop { exits: true, .. }))
     }
 
-    /// The head of a loop counts.
+    /// Writes the counter at a loop's head.
     fn count_loop(&mut self) {
         if self.unit.options.loops {
             self.line("SR_LOOP();");
         }
     }
 
-    /// The head of a `do` counts, and what other processes may write is read anew: a loop may wait for them without blocking.
+    /// Writes the head of a `do`: it counts, and makes the C compiler read shared variables again.
+    /// A loop may wait for other processes without blocking.
     fn do_head(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         self.count_loop();
         if !self.unit.options.loops && reads_shared(self.unit.program, arms, other) {
@@ -43,7 +44,7 @@ impl Function<'_> {
         }
     }
 
-    /// `do`: again and again until no guard holds.
+    /// `do`: repeats until no guard holds.
     pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         let number = self.number();
         let is_endless =
@@ -106,7 +107,8 @@ impl Function<'_> {
         }
     }
 
-    /// Writes `body`, which does such changes, inside loops for all values of quantifiers, counted in the innermost.
+    /// Writes `body` inside loops for all values of quantifiers, of which the innermost counts.
+    /// `changes` describes the body.
     pub(super) fn quantified(
         &mut self,
         quantifiers: &[Quantifier],
@@ -139,7 +141,7 @@ impl Function<'_> {
         }
     }
 
-    /// The head of the loop of one quantifier. Limit and step are evaluated for every value.
+    /// Writes the head of the loop of one quantifier. Limit and step are evaluated for every value.
     fn open_loop(&mut self, quantifier: &Quantifier, first: &str, counts: bool, changes: &Changes) {
         if self.is_plain_count(quantifier, changes) {
             self.open_count(quantifier, first, counts);
@@ -147,7 +149,7 @@ impl Function<'_> {
         }
         let name = self.unit.names.variable(quantifier.variable).to_string();
         let of = self.unit.program.variables[quantifier.variable.index()].of;
-        // Characters and bools could not pass their last value: they are counted in an int.
+        // A char or bool cannot exceed its last value, so an int counts.
         let is_narrow = matches!(self.types().get(of), Type::Char | Type::Bool);
         let (counter, c_type) = match is_narrow {
             true => (format!("i{}", self.number()), "sr_int".to_string()),
@@ -173,7 +175,8 @@ impl Function<'_> {
             self.out
                 .open(format!("for ({declaration}; {condition}; {change}) {{"));
         } else {
-            // What is needed before the limit or the step stands in the loop: the step at its end would be skipped by `next`, so it goes first.
+            // Statements for the limit or the step are inside the loop. At the loop's end, `next`
+            // would skip the step, so it comes first.
             let is_first = format!("is_first_{}", self.number());
             self.line(format!("sr_bool {is_first} = 1;"));
             self.out.open(format!("for ({declaration};;) {{"));
@@ -204,7 +207,7 @@ impl Function<'_> {
         }
     }
 
-    /// Whether the loop runs over all numbers between two that are known when it begins.
+    /// Whether the loop runs over all numbers between two values that are known when it begins.
     fn is_plain_count(&self, quantifier: &Quantifier, changes: &Changes) -> bool {
         let of = self.unit.program.variables[quantifier.variable.index()].of;
         let facts = &self.unit.facts;
@@ -219,8 +222,9 @@ impl Function<'_> {
             )
     }
 
-    /// The head of such a loop. It cannot wrap around. Where iterations are not counted it runs in 64 bits, so that the compiler sees where subscripts go; where they are
-    /// that gains nothing, and a decrement in memory beside a copied counter was seen to take five times as long (Sapphire Rapids).
+    /// Writes the head of such a loop. It cannot wrap around. Without iteration counting it runs in
+    /// 64 bits, so that the C compiler can follow subscripts. With counting, 64 bits gain nothing:
+    /// a copied counter beside a decrement in memory took five times as long (Sapphire Rapids).
     fn open_count(&mut self, quantifier: &Quantifier, first: &str, counts: bool) {
         let name = self.unit.names.variable(quantifier.variable).to_string();
         let limit = self.plain(&quantifier.last);
@@ -247,7 +251,8 @@ impl Function<'_> {
         }
     }
 
-    /// Whether a counter with a step is within its limit: the direction is as it is written, whatever the step's sign.
+    /// Returns the test whether a counter with a step is within its limit. The direction is the
+    /// written one, whatever the step's sign.
     fn stepped(&mut self, counter: &str, limit: &str, _step: &Expression, is_down: bool) -> String {
         match is_down {
             false => format!("{counter} <= {}", bare(limit)),
@@ -255,7 +260,8 @@ impl Function<'_> {
         }
     }
 
-    /// Remembers which values a loop's variable has, if that is known and the body does not change it. Gives what was known before.
+    /// Notes the values of a loop's variable, if they are known and the body does not change it.
+    /// Returns what was known before.
     fn note_range(&mut self, quantifier: &Quantifier, changes: &Changes) -> Option<(i64, i64)> {
         self.within.remove(&quantifier.variable);
         let before = self.ranges.remove(&quantifier.variable);
@@ -279,7 +285,8 @@ impl Function<'_> {
         before
     }
 
-    /// The dimension of an array within whose bounds a loop stays: from its low bound (or a constant that is no lower) to its high bound, or back.
+    /// Returns the dimension of an array within whose bounds a loop stays: from its low bound (or a
+    /// higher constant) to its high bound, or back.
     fn dimension_of(&self, quantifier: &Quantifier) -> Option<(VariableId, usize)> {
         let (low, high) = match quantifier.is_down {
             false => (&quantifier.first, &quantifier.last),
@@ -289,7 +296,7 @@ impl Function<'_> {
         let of = self.unit.program.variables[array.index()].of;
         let storage = self.unit.program.variables[array.index()].storage;
         let known_low = match (self.types().flat(of).0.get(dimension)?.low, storage) {
-            // What is passed by reference has the argument's own bounds.
+            // A parameter passed by reference has the argument's own bounds.
             (
                 _,
                 Storage::Parameter(_, Passing::Reference) | Storage::Arm(_, Passing::Reference),
@@ -305,7 +312,7 @@ impl Function<'_> {
     }
 }
 
-/// The array and dimension that a bound is asked of.
+/// Returns the array and dimension whose bound an expression is.
 fn bound_of(e: &Expression, function: Predefined) -> Option<(VariableId, usize)> {
     let ExpressionKind::Predefined(asked, arguments) = &e.kind else {
         return None;
@@ -328,7 +335,7 @@ fn is_true(guard: &Expression) -> bool {
     )
 }
 
-/// An ordinal constant in C.
+/// Returns an ordinal constant in C.
 pub(super) fn ordinal(e: &Expression) -> Option<String> {
     match e.kind {
         ExpressionKind::Constant(Constant::Ordinal(value)) => Some(constant(value)),
@@ -349,7 +356,7 @@ impl Visitor for Uses {
 }
 
 impl Uses {
-    /// The variables of a block.
+    /// Returns the variables of a block.
     pub(super) fn of(block: &Block) -> HashSet<VariableId> {
         let mut uses = Uses::default();
         walk_block(block, &mut uses);
@@ -357,7 +364,7 @@ impl Uses {
     }
 }
 
-/// Whether guards or blocks read what outlives the code's own variables, or what they are passed by reference.
+/// Whether guards or blocks read variables that outlive the code's own, or reference parameters.
 fn reads_shared(program: &Program, arms: &[(Expression, Block)], other: Option<&Block>) -> bool {
     struct Reads<'p> {
         program: &'p Program,

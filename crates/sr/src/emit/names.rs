@@ -1,6 +1,6 @@
-//! Names in C for what has a name in SR.
+//! C names for SR names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::program::*;
 
@@ -13,7 +13,7 @@ pub(super) struct Names {
     codes: Vec<String>,
 }
 
-/// Where a name must be the only one.
+/// A namespace in which names must be unique.
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Copy)]
 enum Space {
     Component(ComponentId),
@@ -21,24 +21,31 @@ enum Space {
     Program,
 }
 
+/// The names in use, each with the next number to try behind it.
 #[derive(Default)]
-struct Taken(HashMap<Space, HashSet<String>>);
+struct Taken(HashMap<Space, HashMap<String, usize>>);
 
 impl Taken {
-    /// The name, with a number behind it if it is taken.
+    /// Returns the name, followed by a number if it is in use.
     fn name(&mut self, space: Space, wanted: String) -> String {
         let taken = self.0.entry(space).or_default();
-        let mut name = wanted.clone();
-        let mut number = 2;
-        while !taken.insert(name.clone()) {
-            name = format!("{wanted}_{number}");
-            number += 1;
-        }
+        let Some(&first) = taken.get(&wanted) else {
+            taken.insert(wanted.clone(), 2);
+            return wanted;
+        };
+        let mut numbers = first..;
+        let free = numbers.find_map(|number| {
+            let name = format!("{wanted}_{number}");
+            (!taken.contains_key(&name)).then_some(name)
+        });
+        let name = free.unwrap_or_else(|| wanted.clone());
+        taken.insert(wanted, numbers.start);
+        taken.insert(name.clone(), 2);
         name
     }
 }
 
-/// The component that a variable lives in, if it lives in an instance.
+/// Returns the component whose instance a variable lives in, if any.
 pub(super) fn instance_of(program: &Program, variable: VariableId) -> Option<ComponentId> {
     match program.variables[variable.index()].storage {
         Storage::Component(component) => Some(component),
@@ -107,7 +114,7 @@ impl Names {
         &self.operations[operation.index()]
     }
 
-    /// The name alone, made unique.
+    /// Returns the name alone, made unique.
     pub(super) fn component(&self, component: ComponentId) -> &str {
         &self.components[component.index()]
     }
@@ -115,5 +122,21 @@ impl Names {
     /// `component_name`, without a letter.
     pub(super) fn code(&self, code: CodeId) -> &str {
         &self.codes[code.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_another() {
+        let mut taken = Taken::default();
+        let mut name = |wanted: &str| taken.name(Space::Program, wanted.to_owned());
+        let wanted = ["a", "a", "a_2", "a", "a_2", "a_2_2", "a"];
+        let names = wanted.map(&mut name);
+        assert_eq!(names[..4], ["a", "a_2", "a_2_2", "a_3"]);
+        let all: std::collections::HashSet<&String> = names.iter().collect();
+        assert_eq!(all.len(), wanted.len(), "{names:?}");
     }
 }

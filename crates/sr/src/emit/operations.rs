@@ -1,4 +1,4 @@
-//! Operations as objects: where they are, and how they are made.
+//! Operations as objects: their storage and their creation.
 
 use antiphon_lang::Span;
 use antiphon_lang::c::{self, bare};
@@ -6,16 +6,18 @@ use antiphon_lang::c::{self, bare};
 use super::function::Function;
 use super::jumps::Frame;
 use super::loops::ordinal;
+use super::types::Class;
 use super::unit::Unit;
+use crate::notation::reports;
 use crate::program::*;
 
 impl Unit<'_> {
-    /// A row of the table.
+    /// Returns a row of the table.
     pub(super) fn operation(&self, operation: OperationId) -> &Operation {
         &self.program.operations[operation.index()]
     }
 
-    /// Whether an operation is an object in C: all but those procs that are only ever called by name.
+    /// Whether an operation is an object in C: all except procs that are only called by name.
     pub(super) fn needs_object(&self, operation: OperationId) -> bool {
         let row = self.operation(operation);
         match row.service {
@@ -31,21 +33,56 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether it is a semaphore rather than an operation.
+    /// Whether an operation is implemented as a semaphore.
     pub(super) fn is_semaphore(&self, operation: OperationId) -> bool {
         self.operation(operation).service == Service::Semaphore
     }
 
-    /// `"component.operation"`.
+    /// Returns `"component.operation"`, with brackets for the index of an array's element. For a
+    /// semaphore of another notation, returns what it stands for.
     fn operation_literal(&self, operation: OperationId) -> String {
         let row = self.operation(operation);
         let component = &self.program.components[row.component.index()].name;
-        c::string(format!("{component}.{}", row.name).as_bytes())
+        let words = match self.is_helper(row.span) {
+            true => reports::semaphore(&row.name, component),
+            false => None,
+        };
+        let mut name = words.unwrap_or_else(|| {
+            let name = self.name_in_reports(&row.name, row.span);
+            format!("{component}.{name}")
+        });
+        if !name.is_empty() {
+            name += match row.dimensions.len() {
+                1 => "[]",
+                2 => "[,]",
+                _ => "",
+            };
+        }
+        c::string(name.as_bytes())
+    }
+
+    /// Returns the name of an operation or of code as it was written. A process in the notation of
+    /// CSP has a longer name in SR.
+    pub(super) fn name_in_reports<'n>(&self, name: &'n str, span: Span) -> &'n str {
+        let is_made = self.sources.file(span.file).is_generated();
+        let written = name.strip_prefix("csp_").filter(|_| is_made);
+        written.unwrap_or(name)
+    }
+
+    /// Whether reports name the process that has passed this semaphore.
+    pub(super) fn has_holder(&self, operation: OperationId) -> bool {
+        let row = self.operation(operation);
+        let component = &self.program.components[row.component.index()];
+        self.is_helper(row.span) && {
+            let mut all = component.operations.iter().map(|o| self.operation(*o));
+            let has_signal_all = all.any(|o| o.name == "m_signal_all");
+            reports::has_holder(&row.name, has_signal_all)
+        }
     }
 }
 
 impl Function<'_> {
-    /// A class: an expression of type `struct sr_class *`.
+    /// Returns a class: an expression of type `struct sr_class *`.
     pub(super) fn class_pointer(&self, class: ClassId) -> String {
         let row = &self.unit.program.classes[class.index()];
         match row.home {
@@ -54,7 +91,7 @@ impl Function<'_> {
         }
     }
 
-    /// The C lvalue of an operation or of its array's address.
+    /// Returns the C lvalue of an operation or of its array's address.
     pub(super) fn operation_storage(&self, operation: OperationId) -> String {
         let name = self.unit.names.operation(operation);
         let row = self.unit.operation(operation);
@@ -64,7 +101,7 @@ impl Function<'_> {
         }
     }
 
-    /// An expression of type `struct sr_op *` or, for a semaphore, `struct sr_semaphore *`.
+    /// Returns an expression of type `struct sr_op *` or, for a semaphore, `struct sr_semaphore *`.
     pub(super) fn operation_pointer(
         &mut self,
         operation: OperationId,
@@ -83,7 +120,7 @@ impl Function<'_> {
         format!("({storage} + {index})")
     }
 
-    /// The place of an element in an array of operations, all subscripts given.
+    /// Returns the index of an element in an array of operations, given all subscripts.
     pub(super) fn operation_index(
         &mut self,
         operation: OperationId,
@@ -104,7 +141,7 @@ impl Function<'_> {
                 .map(|(n, (value, (low, high)))| {
                     let low = ordinal(low).unwrap_or_else(|| format!("{storage}_d[{n}].low"));
                     let high = ordinal(high).unwrap_or_else(|| format!("{storage}_d[{n}].high"));
-                    // An operation that does not exist must never be reached: always checked.
+                    // Always checked, because an operation that does not exist must not be used.
                     let offset = format!("sr_offset({at}, {}, {low}, {high})", bare(value));
                     match n + 1 == count {
                         true => offset,
@@ -118,7 +155,7 @@ impl Function<'_> {
         }
     }
 
-    /// Operations begin to live.
+    /// Declares operations.
     pub(super) fn declare_operation(
         &mut self,
         operation: OperationId,
@@ -129,7 +166,9 @@ impl Function<'_> {
         if !self.unit.needs_object(operation) || row.home == Home::External {
             return;
         }
-        self.declare_class(row, span);
+        if !self.unit.facts.has_queues(operation, self.unit.program) {
+            self.declare_class(row, span);
+        }
         if row.dimensions.is_empty() {
             self.declare_single(operation, value, span);
         } else {
@@ -137,7 +176,7 @@ impl Function<'_> {
         }
     }
 
-    /// A class that lives in a block begins to live with its first operation.
+    /// Begins a class that lives in a block, with its first operation.
     fn declare_class(&mut self, row: &Operation, span: Span) {
         let Service::Input(class) = row.service else {
             return;
@@ -193,7 +232,7 @@ impl Function<'_> {
             }
             false => format!("&{storage}"),
         };
-        self.init_operation(operation, &pointer);
+        self.init_operation(operation, &pointer, None);
         if !is_block {
             self.line(format!("sr_instance_ops(&self->head, {pointer}, 1);"));
         }
@@ -208,7 +247,7 @@ impl Function<'_> {
         }
     }
 
-    /// V so often on a semaphore that is an operation serviced by input statements.
+    /// Writes the first Vs on a semaphore that input statements service.
     fn first_sends(&mut self, pointer: &str, number: &str, span: Span) {
         let at = self.at(span);
         let counter = format!("i{}", self.number());
@@ -229,7 +268,8 @@ impl Function<'_> {
         ));
     }
 
-    fn init_operation(&mut self, operation: OperationId, pointer: &str) {
+    /// Begins an operation; `queue` is the class of an element that has its own.
+    fn init_operation(&mut self, operation: OperationId, pointer: &str, queue: Option<String>) {
         let name = self.unit.operation_literal(operation);
         match self.unit.operation(operation).service {
             Service::Proc(code) => {
@@ -238,14 +278,31 @@ impl Function<'_> {
                 self.line(format!(
                     "sr_op_proc({pointer}, &self->head, {name}, x_{code}, {separate});"
                 ));
+                self.note_quantifiers(operation, pointer);
             }
             Service::Input(class) => {
-                let class = self.class_pointer(class);
+                let class = queue.unwrap_or_else(|| self.class_pointer(class));
                 self.line(format!(
                     "sr_op_input({pointer}, &self->head, {name}, {class});"
                 ));
             }
             _ => {}
+        }
+    }
+
+    /// Records where an invocation of a `process` has the values of its quantifiers.
+    fn note_quantifiers(&mut self, operation: OperationId, pointer: &str) {
+        let row = self.unit.operation(operation);
+        let signature = &self.unit.program.signatures[row.signature.index()];
+        let mut types = signature.parameters.iter().map(|p| p.of);
+        let are_integers = types
+            .all(|of| self.unit.class(of) == Class::Plain && self.unit.plain_type(of) == "sr_int");
+        let count = signature.parameters.len();
+        if row.is_process && are_integers && (1..=4).contains(&count) {
+            let block = self.unit.block_type(row.signature);
+            self.line(format!(
+                "sr_op_quantifiers({pointer}, offsetof({block}, a1), {count});"
+            ));
         }
     }
 
@@ -296,6 +353,8 @@ impl Function<'_> {
         if !is_semaphore && is_block {
             self.ends_with_block(format!("sr_ops_free({storage}, {count});"));
         }
+        let queues = self.unit.facts.has_queues(operation, self.unit.program);
+        let queues = queues.then(|| self.make_queues(is_block, &count, span));
         let firsts = value.map(|value| self.first_values(value, &dims));
         let counter = format!("i{}", self.number());
         self.out.open(format!(
@@ -310,10 +369,19 @@ impl Function<'_> {
             let first = first.unwrap_or_else(|| "0".into());
             self.init_semaphore(operation, &pointer, &first, span);
         } else {
-            self.init_operation(operation, &pointer);
+            let queue = queues.map(|queues| format!("&{queues}[{counter}]"));
+            if let Some(queue) = &queue {
+                self.line(format!("sr_class_init({queue});"));
+            }
+            self.init_operation(operation, &pointer, queue);
             if let Some(first) = first {
                 self.first_sends(&pointer, &first, span);
             }
+        }
+        if dimensions <= 2 {
+            self.line(format!(
+                "{storage}[{counter}].index = sr_index_of({dims}, {dimensions}, {counter});"
+            ));
         }
         self.out.close("}");
         if !is_semaphore && !is_block {
@@ -321,7 +389,19 @@ impl Function<'_> {
         }
     }
 
-    /// First values of an array of semaphores: an array that lies side by side, or one for all.
+    /// Allocates the queues of an array of operations.
+    fn make_queues(&mut self, is_block: bool, count: &str, span: Span) -> String {
+        let at = self.at(span);
+        let bytes = format!("{count} * (int64_t)sizeof(struct sr_class)");
+        self.allocates |= is_block;
+        let memory = match is_block {
+            true => format!("sr_allocate({at}, {bytes})"),
+            false => format!("sr_instance_allocate({at}, &self->head, {bytes})"),
+        };
+        self.temp("struct sr_class *", &memory)
+    }
+
+    /// Returns the first values of an array of semaphores: a dense array, or one value for all.
     fn first_values(&mut self, value: &Expression, dims: &str) -> (String, bool) {
         if !matches!(self.types().get(value.of), Type::Array(..)) {
             let value = self.plain(value);

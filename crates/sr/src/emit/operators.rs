@@ -12,7 +12,7 @@ use crate::program::*;
 
 use BinaryOperator as O;
 
-/// What decides how an operator works.
+/// The kind of operands, which determines how an operator works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -37,7 +37,7 @@ impl Function<'_> {
         }
     }
 
-    /// The value of an operator with two operands.
+    /// Returns the value of an operator with two operands.
     pub(super) fn binary(
         &mut self,
         operator: O,
@@ -63,12 +63,12 @@ impl Function<'_> {
         self.operate(operator, kind, &values[0], &values[1], e.span)
     }
 
-    /// A pointer and a number of objects, or the objects between two pointers.
+    /// Pointer and number of objects, or the number of objects between two pointers.
     fn pointer_arithmetic(&self, operator: O, a: (TypeId, &str), b: (TypeId, &str)) -> String {
         if self.kind(a.0) != Kind::Pointer {
             return self.pointer_arithmetic(operator, b, a);
         }
-        // One of the two may be a pointer at anything.
+        // One of the two may be a pointer to `any`.
         let pointed = [a.0, b.0]
             .into_iter()
             .find_map(|of| match self.types().get(of) {
@@ -84,7 +84,7 @@ impl Function<'_> {
         format!("((void *)((char *){first} {sign} (intptr_t){second} * (intptr_t){bytes}))")
     }
 
-    /// Bytes of what a pointer leads to.
+    /// Returns the bytes of the object behind a pointer.
     pub(super) fn pointed_bytes(&self, to: TypeId) -> String {
         match self.unit.class(to) {
             Class::Plain => format!("sizeof({})", self.unit.plain_type(to)),
@@ -93,7 +93,7 @@ impl Function<'_> {
         }
     }
 
-    /// `and`, `or` of bools. The second is not evaluated if the first decides.
+    /// `and`, `or` of bools. The second operand is not evaluated if the first decides.
     fn short_circuit(&mut self, is_and: bool, a: &Expression, b: &Expression) -> String {
         let first = self.plain(a);
         let (written, second) = self.aside(|f| f.deeper(|f| f.plain(b)));
@@ -109,7 +109,7 @@ impl Function<'_> {
         result
     }
 
-    /// An operator on values of one kind.
+    /// Applies an operator to values of one kind.
     fn operate(&mut self, operator: O, kind: Kind, a: &str, b: &str, span: Span) -> String {
         let at = || self.at(span);
         match (operator, kind) {
@@ -132,7 +132,8 @@ impl Function<'_> {
             (O::Remainder, Kind::Real) => format!("fmod({a}, {b})"),
             (O::Mod, Kind::Real) => format!("sr_mod_real({}, {a}, {b})", at()),
             (O::Power, Kind::Real) => format!("sr_power_real({}, {a}, {b})", at()),
-            // What C leaves open about shifts, the machine decides: so many bits as the number's last five say.
+            // C leaves large shifts undefined; as on the machine, only the last five bits of the
+            // count matter.
             (O::ShiftLeft, _) => format!("((sr_int)((uint32_t){a} << ({b} & 31)))"),
             (O::ShiftRight, _) => format!("({a} >> ({b} & 31))"),
             (O::Xor, Kind::Bool) => format!("({a} != {b})"),
@@ -145,7 +146,7 @@ impl Function<'_> {
         format!("(-{value})")
     }
 
-    /// `place op:= value`. Gives the place, which is found once.
+    /// `place op:= value`. Returns the place, which is evaluated once.
     pub(super) fn augment(
         &mut self,
         operator: O,
@@ -210,7 +211,7 @@ impl Function<'_> {
         to
     }
 
-    /// The value of a place that was found before.
+    /// Returns the value of a place that was evaluated before.
     pub(super) fn value_in(&mut self, place: Place, span: Span) -> Value {
         match place {
             Place::Plain(lvalue) => Value::Plain(lvalue),
@@ -225,7 +226,7 @@ impl Function<'_> {
         }
     }
 
-    /// The value of an expression that changes a place and is that place's value.
+    /// Returns the value of an expression that changes a place and has the place's value.
     pub(super) fn changed_value(&mut self, e: &Expression) -> Option<Value> {
         let place = match &e.kind {
             ExpressionKind::Assign(place, value) => self.assign_from(place, value),
@@ -238,10 +239,10 @@ impl Function<'_> {
         Some(self.value_in(place, e.span))
     }
 
-    /// `place := value`. Gives the place, which is found once.
+    /// `place := value`. Returns the place, which is evaluated once.
     pub(super) fn assign_from(&mut self, place: &Expression, value: &Expression) -> Place {
         let span = place.span.to(value.span);
-        // The place first, where one of the two could change the other.
+        // The place comes first if one of the two could change the other.
         let early = match (has_effects(place), has_effects(value)) {
             (_, true) => Some(self.fixed_place(place)),
             (true, false) => Some(self.place(place)),
@@ -272,12 +273,12 @@ impl Function<'_> {
                 ));
             }
             (Place::Array(to), Value::Array(from)) => self.copy_array(to, from, span),
-            // A string into an array of characters and the other way round are conversions by now.
+            // Conversions between strings and arrays of characters were made explicit before.
             _ => {}
         }
     }
 
-    /// `a :=: b`. Gives the first place.
+    /// `a :=: b`. Returns the first place.
     pub(super) fn swap(&mut self, a: &Expression, b: &Expression) -> Place {
         let (first, second) = (self.place(a), self.place(b));
         let at = self.at(a.span.to(b.span));
@@ -307,7 +308,7 @@ impl Function<'_> {
                 place
             }
             (first, second) => {
-                // Parts of strings: by way of copies.
+                // Parts of strings are swapped through copies.
                 self.allocates = true;
                 let keep = |f: &mut Self, e: &Expression| {
                     let text = f.text(e);
@@ -321,7 +322,7 @@ impl Function<'_> {
         }
     }
 
-    /// The value of a place of type `sr_string`.
+    /// Returns the value of a place of type `sr_string`.
     pub(super) fn string_value(&self, string: &str) -> String {
         value_of(string)
     }
@@ -340,7 +341,7 @@ fn is_simple_lvalue(lvalue: &str) -> bool {
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'>' | b'.'))
 }
 
-/// The C operator of the same meaning on numbers.
+/// Returns the C operator with the same meaning on numbers.
 fn plain_symbol(operator: O) -> &'static str {
     match operator {
         O::Or => "|",

@@ -1,4 +1,4 @@
-//! Parameters as variables: what is copied when, in and out.
+//! Parameters as variables: copies in and out.
 
 use antiphon_lang::Span;
 
@@ -10,19 +10,19 @@ use super::procs::outside;
 use super::types::Class;
 use crate::program::*;
 
-/// How long what a parameter's name stands for must last.
+/// How long the value of a parameter must last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// While a condition is evaluated: the invocation's own memory will do.
+    /// While a condition is evaluated: the invocation's own memory suffices.
     Peek,
-    /// While code runs that may change it, but not let the invocation go.
+    /// While code runs that may change it, but does not release the invocation.
     Keep,
-    /// While code runs that may let the invocation go: arrays are copied, too.
+    /// While code runs that may release the invocation: arrays are copied, too.
     Copy,
 }
 
 impl Function<'_> {
-    /// Binds a parameter of a C function; gives what copies it back.
+    /// Binds a parameter of a C function. Returns the code that copies it back.
     pub(super) fn bind_c_parameter(
         &mut self,
         variable: VariableId,
@@ -43,7 +43,8 @@ impl Function<'_> {
         )
     }
 
-    /// Binds all parameters and the result of an invocation in the C variable `q`; what gives them back is kept.
+    /// Binds all parameters and the result of an invocation in the C variable `q`. Keeps the code
+    /// that copies them back.
     pub(super) fn bind_all(
         &mut self,
         signature: &Signature,
@@ -77,7 +78,8 @@ impl Function<'_> {
         self.give_back = give_back;
     }
 
-    /// Binds one parameter to a C expression: the value where it is passed by value, else the place. Gives what copies it back.
+    /// Binds one parameter to a C expression: the value if it is passed by value, otherwise the
+    /// place. Returns the code that copies it back.
     fn bind(
         &mut self,
         variable: VariableId,
@@ -96,7 +98,7 @@ impl Function<'_> {
         }
     }
 
-    /// Lines that may be written several times although they declare temporaries.
+    /// Returns lines that may be written several times although they declare temporaries.
     pub(super) fn bracketed(&mut self, lines: &str) -> String {
         if lines.is_empty() {
             return String::new();
@@ -200,7 +202,7 @@ impl Function<'_> {
     ) -> String {
         let outer = self.view_of(source, parameter.of, false);
         if parameter.passing == Passing::Reference {
-            // It is the argument itself, with the argument's bounds.
+            // The parameter is the argument itself, with the argument's bounds.
             self.access.insert(variable, Access::View(outer));
             return String::new();
         }
@@ -245,7 +247,7 @@ impl Function<'_> {
         self.aside(|f| f.copy_array(&outer, &view, span)).0
     }
 
-    /// A new array for a parameter.
+    /// Makes a new array for a parameter.
     fn make_parameter(
         &mut self,
         name: &str,
@@ -261,7 +263,7 @@ impl Function<'_> {
         self.view_of(name, of, true)
     }
 
-    /// Stores a value of a C expression in a place of a type.
+    /// Stores the value of a C expression in a place of a type.
     pub(super) fn store_from(&mut self, place: &Place, of: TypeId, source: &str, span: Span) {
         let value = match self.unit.class(of) {
             Class::Plain => Value::Plain(source.into()),

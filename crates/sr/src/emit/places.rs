@@ -8,11 +8,12 @@ use super::types::{Class, pointer_to};
 use super::views::{Element, View, cast, constant};
 use crate::program::*;
 
-/// Arrays of more bytes are not laid out in place: in an instance they get memory of their own, in a process memory of its arena.
+/// Limit for arrays that are laid out in place. Larger ones get memory of their own in an instance,
+/// and memory of the process's arena in a process.
 const IN_PLACE_INSTANCE_BYTES_MAX: i64 = 64 * 1024;
 const IN_PLACE_LOCAL_BYTES_MAX: i64 = 1024;
 
-/// Something that can be assigned.
+/// A place that can be assigned.
 pub(super) enum Place {
     /// An lvalue.
     Plain(String),
@@ -25,7 +26,7 @@ pub(super) enum Place {
 }
 
 impl Function<'_> {
-    /// An instance's struct: `self`, or a global's.
+    /// Returns an instance's struct: `self`, or a global's.
     pub(super) fn instance(&self, component: ComponentId) -> String {
         match component == self.component {
             true => "self".into(),
@@ -33,7 +34,7 @@ impl Function<'_> {
         }
     }
 
-    /// The C lvalue of a variable's storage.
+    /// Returns the C lvalue of a variable's storage.
     pub(super) fn storage(&self, variable: VariableId) -> String {
         let name = self.unit.names.variable(variable);
         match instance_of(self.unit.program, variable) {
@@ -42,7 +43,8 @@ impl Function<'_> {
         }
     }
 
-    /// Whether a variable's array is laid out in place; if not, and its bounds are known, the variable is a pointer at its elements.
+    /// Whether a variable's array is laid out in place. If not, and its bounds are known, the
+    /// variable is a pointer to its elements.
     pub(super) fn is_in_place(&self, variable: VariableId) -> bool {
         let of = self.unit.program.variables[variable.index()].of;
         let most = match instance_of(self.unit.program, variable) {
@@ -52,7 +54,7 @@ impl Function<'_> {
         self.unit.known_count(of).is_some() && self.unit.rough_bytes(of) <= most
     }
 
-    /// How storage of a type is reached.
+    /// Returns the access to storage of a type.
     pub(super) fn access_to(&self, storage: &str, of: TypeId) -> Access {
         match self.unit.class(of) {
             Class::Plain => Access::Place(storage.into()),
@@ -65,7 +67,7 @@ impl Function<'_> {
         }
     }
 
-    /// How a variable is reached.
+    /// Returns the access to a variable.
     pub(super) fn access_of(&self, variable: VariableId) -> Access {
         if let Some(access) = self.access.get(&variable) {
             return access.clone();
@@ -91,7 +93,7 @@ impl Function<'_> {
         }
     }
 
-    /// A place. What it takes to compute is written before.
+    /// Returns a place. Statements that compute it are written before.
     pub(super) fn place(&mut self, e: &Expression) -> Place {
         use ExpressionKind as K;
         match &e.kind {
@@ -123,7 +125,7 @@ impl Function<'_> {
                 Place::Part(string, from, to)
             }
             K::Dereference(pointer) => self.dereference(pointer, e),
-            // Not a place, but its value can be looked into like one.
+            // Not a place, but its value can be accessed in the same way.
             _ => match self.unit.class(e.of) {
                 Class::Plain => Place::Plain(self.plain(e)),
                 Class::Text => {
@@ -135,7 +137,7 @@ impl Function<'_> {
         }
     }
 
-    /// `f_name` of a record's field.
+    /// Returns `f_name` for a record's field.
     pub(super) fn field(&self, record: TypeId, number: usize) -> String {
         match self.types().get(record) {
             Type::Record(record) => {
@@ -147,7 +149,7 @@ impl Function<'_> {
         }
     }
 
-    /// A pointer's value, known not to be null.
+    /// Returns a pointer's value, checked for null.
     pub(super) fn pointer(&mut self, pointer: &Expression) -> String {
         let value = self.plain(pointer);
         match self.unit.options.checks {
@@ -173,7 +175,7 @@ impl Function<'_> {
     }
 
     fn index(&mut self, of: &Expression, subscripts: &[Expression], e: &Expression) -> Place {
-        // Elements that are arrays were laid out flat: a[1][2] is a[1, 2].
+        // Elements that are arrays are laid out flat: a[1][2] is a[1, 2].
         let mut all = Vec::new();
         let mut root = of;
         while let ExpressionKind::Index(inner, outer) = &root.kind {
@@ -196,7 +198,7 @@ impl Function<'_> {
         }
     }
 
-    /// The offset of subscripts in a view: elements or bytes, as its strides count.
+    /// Returns the offset of subscripts in a view, in elements or bytes like the view's strides.
     fn offset(
         &mut self,
         view: &View,
@@ -221,7 +223,8 @@ impl Function<'_> {
         }
     }
 
-    /// How far a subscript is from the low bound; checked unless it is known to be right.
+    /// Returns the distance of a subscript from the low bound; checked unless it is known to be
+    /// right.
     fn offset_in(
         &mut self,
         dim: &super::views::Dim,
@@ -247,7 +250,7 @@ impl Function<'_> {
         )
     }
 
-    /// Whether a subscript is the variable of a loop over just this dimension.
+    /// Whether a subscript is the variable of a loop over exactly this dimension.
     fn is_bounded(&self, subscript: &Expression, array: Option<VariableId>, n: usize) -> bool {
         match (&subscript.kind, array) {
             (ExpressionKind::Variable(variable), Some(array)) => {
@@ -265,7 +268,7 @@ impl Function<'_> {
             .is_some_and(|(least, most)| least >= low && most <= high)
     }
 
-    /// The values that an ordinal expression can have, as far as that is known.
+    /// Returns the possible values of an ordinal expression, if they are known.
     pub(super) fn range_of(&self, e: &Expression) -> Option<(i64, i64)> {
         match &e.kind {
             ExpressionKind::Constant(Constant::Ordinal(value)) => {
@@ -334,7 +337,8 @@ impl Function<'_> {
         }
     }
 
-    /// A bound of a slice as a constant or temporary; the array's own where none is written.
+    /// Returns a bound of a slice as a constant or temporary; the array's own bound if none is
+    /// written.
     fn bound(&mut self, bound: &Option<Expression>, own: &str) -> String {
         match bound {
             None => own.into(),

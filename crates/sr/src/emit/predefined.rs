@@ -11,7 +11,8 @@ use crate::program::*;
 use Predefined as P;
 
 impl Function<'_> {
-    /// A predefined function's value as a C expression (of type `sr_text` for strings); empty if it has none. What has effects is kept in a temporary.
+    /// Returns a predefined function's value as a C expression (of type `sr_text` for strings);
+    /// empty if it has none. A result with effects is kept in a temporary.
     pub(super) fn predefined(
         &mut self,
         function: P,
@@ -47,12 +48,18 @@ impl Function<'_> {
             P::Numargs => "sr_numargs()".into(),
             P::Age => "sr_age()".into(),
             P::Myresource => "sr_my_resource(&self->head)".into(),
-            P::Mymachine | P::Myvm | P::Locate => {
-                self.line(format!(
-                    "sr_no_virtual_machines({at}, \"virtual machines\");"
-                ));
-                "0".into()
+            P::Mymachine => "sr_my_machine()".into(),
+            P::Myvm => "sr_my_vm()".into(),
+            P::Locate => {
+                let values = self.all(arguments);
+                let program = values.get(2).map_or("SR_TEXT(\"\")", |path| path);
+                format!(
+                    "sr_locate({at}, {}, {}, {program})",
+                    bare(&values[0]),
+                    values[1]
+                )
             }
+            P::CreateMachine => self.create_machine(arguments, &at),
             P::Mypriority => "sr_priority()".into(),
             P::Getarg
             | P::Get
@@ -94,7 +101,7 @@ impl Function<'_> {
         self.plains(&all)
     }
 
-    /// Functions whose C form is a name and the arguments' values.
+    /// Returns a call whose C form is a name and the arguments' values.
     fn plain_function(&mut self, function: P, arguments: &[Expression], at: &str) -> String {
         let values = self.all(arguments);
         let is_real = arguments

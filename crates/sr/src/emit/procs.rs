@@ -9,7 +9,7 @@ use super::unit::Unit;
 use crate::program::*;
 
 impl Unit<'_> {
-    /// The head of a proc that is called as a C function.
+    /// Returns the head of a proc that is called as a C function.
     pub(super) fn proc_head(&self, code: CodeId, signature: SignatureId) -> String {
         let row = &self.program.codes[code.index()];
         let signature = &self.program.signatures[signature.index()];
@@ -31,7 +31,8 @@ impl Unit<'_> {
         )
     }
 
-    /// A parameter of a C function: `v_x` if it is its own variable, `w_x` if it is copied or refers to one.
+    /// Returns a parameter of a C function: `v_x` if it is its own variable, `w_x` if it is copied
+    /// or is a reference.
     fn c_parameter(&self, parameter: &Parameter, name: &str) -> String {
         let outside = outside(name);
         let is_value = parameter.passing == Passing::Value;
@@ -45,12 +46,12 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether it is `string[*]`: then even a value comes with its maximum.
+    /// Whether a type is `string[*]`: then even a value is passed with its maximum.
     pub(super) fn is_open_text(&self, of: TypeId) -> bool {
         matches!(self.program.types.get(of), Type::Text(Extent::Any))
     }
 
-    /// Writes the C functions of a code.
+    /// Writes the C functions of a body of code.
     pub(super) fn write_code(&self, code: CodeId, prototypes: &mut Writer, out: &mut Writer) {
         match self.program.codes[code.index()].kind {
             CodeKind::Body => self.write_body(code, prototypes, out),
@@ -75,10 +76,15 @@ impl Unit<'_> {
         out: &mut Writer,
     ) {
         let head = self.proc_head(code, signature);
-        prototypes.line(format!("{head};"));
+        prototypes.line(format!("SR_CODE {head};"));
         let row = &self.program.codes[code.index()];
         let declared = &self.program.signatures[signature.index()];
         let mut function = Function::new(self, code);
+        // The caller's process runs the proc, and keeps its priority.
+        let keeps_priority = self.facts.sets_priority(code) && !self.is_process(code);
+        if keeps_priority {
+            function.line("sr_int priority = sr_priority();");
+        }
         function.hoist_all(&row.block);
         function.declare_result(declared, row.result, row.span);
         function.with_mark(|f| {
@@ -91,6 +97,10 @@ impl Unit<'_> {
             f.end_of_code();
             f.out.append(&give_back);
         });
+        if keeps_priority {
+            let at = self.at(row.span);
+            function.line(format!("sr_restore_priority({at}, priority);"));
+        }
         if let (Some(result), Some(variable)) = (&declared.result, row.result) {
             let value = function.variable_value(variable, result.of);
             function.line(format!("return {};", bare(&value)));
@@ -101,7 +111,16 @@ impl Unit<'_> {
         out.line("");
     }
 
-    /// The function by which the run-time runs a proc that is called as a C function otherwise.
+    /// Whether code is that of a `process`, which is not called.
+    fn is_process(&self, code: CodeId) -> bool {
+        match self.program.codes[code.index()].kind {
+            CodeKind::Proc(operation) => self.operation(operation).is_process,
+            CodeKind::Body | CodeKind::Final => false,
+        }
+    }
+
+    /// Writes the function through which the run-time runs a proc that is otherwise called as a C
+    /// function.
     fn write_entry(
         &self,
         code: CodeId,
@@ -117,7 +136,7 @@ impl Unit<'_> {
             return;
         }
         let head = self.entry_head(code);
-        prototypes.line(format!("{head};"));
+        prototypes.line(format!("SR_CODE {head};"));
         let declared = &self.program.signatures[signature.index()];
         let mut function = Function::new(self, code);
         let block = self.block_type(signature);
@@ -148,7 +167,7 @@ impl Unit<'_> {
         out.line("");
     }
 
-    /// The head of the function by which the run-time runs a proc.
+    /// Returns the head of the function through which the run-time runs a proc.
     fn entry_head(&self, code: CodeId) -> String {
         format!(
             "static struct sr_invocation *x_{}(struct sr_instance *instance, struct sr_invocation *head)",
@@ -156,7 +175,7 @@ impl Unit<'_> {
         )
     }
 
-    /// A proc that replies or forwards: it works on the invocation itself.
+    /// Writes a proc that replies or forwards, and so works on the invocation itself.
     fn write_separate(
         &self,
         code: CodeId,
@@ -165,7 +184,7 @@ impl Unit<'_> {
         out: &mut Writer,
     ) {
         let head = self.entry_head(code);
-        prototypes.line(format!("{head};"));
+        prototypes.line(format!("SR_CODE {head};"));
         let row = &self.program.codes[code.index()];
         let declared = &self.program.signatures[signature.index()];
         let mut function = Function::new(self, code);
@@ -197,13 +216,13 @@ impl Unit<'_> {
     }
 }
 
-/// `w_x` for `v_x`.
+/// Returns `w_x` for `v_x`.
 pub(super) fn outside(name: &str) -> String {
     format!("w{}", name.strip_prefix('v').unwrap_or(name))
 }
 
 impl Function<'_> {
-    /// The label that `return` jumps to.
+    /// Writes the label that `return` jumps to.
     pub(super) fn end_of_code(&mut self) {
         if self.leaves {
             self.out.label("leave");

@@ -1,4 +1,4 @@
-//! Input and output of values, and new objects.
+//! Input and output of values, and creation of objects.
 
 use antiphon_lang::{Span, c::bare};
 
@@ -12,7 +12,7 @@ use crate::program::*;
 use Predefined as P;
 
 impl Function<'_> {
-    /// Functions that take lists of values or places.
+    /// Writes functions that take lists of values or places.
     pub(super) fn transfer(
         &mut self,
         function: P,
@@ -70,7 +70,7 @@ impl Function<'_> {
         }
     }
 
-    /// The first arguments as C values, the others as a list of `struct sr_value`.
+    /// Returns the first arguments as C values, the others as a list of `struct sr_value`.
     fn first_and_values(
         &mut self,
         arguments: &[Expression],
@@ -93,7 +93,7 @@ impl Function<'_> {
         (texts, list("sr_value", &rest))
     }
 
-    /// A value as it is, or as a `struct sr_value`.
+    /// Returns a value directly, or as a `struct sr_value`.
     fn value_text(&mut self, e: &Expression, is_wrapped: bool) -> String {
         let value = match self.unit.class(e.of) {
             Class::Array(_) => {
@@ -117,7 +117,7 @@ impl Function<'_> {
         }
     }
 
-    /// The first arguments as C values, the others as a list of places.
+    /// Returns the first arguments as C values, the others as a list of places.
     fn first_and_targets(
         &mut self,
         arguments: &[Expression],
@@ -130,7 +130,7 @@ impl Function<'_> {
         (firsts, list("sr_target", &targets))
     }
 
-    /// A place to read into.
+    /// Returns a place to read into.
     fn target_of(&mut self, e: &Expression) -> String {
         match self.place(e) {
             Place::Plain(lvalue) => {
@@ -149,7 +149,8 @@ impl Function<'_> {
         }
     }
 
-    /// `new(type)`: memory for an object. One whose size is run-time, or an array or string at all, begins with its description.
+    /// `new(type)`: allocates an object. One of run-time size, and every array or string, begins
+    /// with its descriptor.
     pub(super) fn new_object(&mut self, of: TypeId, shape: &Shape, span: Span) -> String {
         let at = self.at(span);
         match self.unit.class(of) {
@@ -196,7 +197,7 @@ impl Function<'_> {
         self.temp("sr_cap", &make)
     }
 
-    /// Makes one operation, of the class that it has in common with others or of its own.
+    /// Makes one operation, in the class that it shares with others or in its own.
     fn make_operation(&mut self, span: Span) -> String {
         let at = self.at(span);
         let class = self.dynamic_class().unwrap_or_else(|| "0".into());
@@ -221,7 +222,7 @@ impl Function<'_> {
         self.capability_array(&resolved, e, |_| make.clone())
     }
 
-    /// An array of operations as one of capabilities.
+    /// Returns an array of operations as an array of capabilities.
     pub(super) fn capabilities(&mut self, target: &Target, e: &Expression) -> View {
         let Target::Declared(operation, _) = target else {
             return self.capability_array(&[("1".into(), "0".into())], e, |_| "SR_NULL_CAP".into());
@@ -263,7 +264,7 @@ impl Function<'_> {
     }
 }
 
-/// `count, array` as two C arguments.
+/// Returns `count, array` as two C arguments.
 fn list(name: &str, entries: &[String]) -> String {
     match entries.is_empty() {
         true => "0, 0".into(),

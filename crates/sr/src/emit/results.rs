@@ -44,7 +44,7 @@ impl Function<'_> {
         self.allocates = false;
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub(super) fn variable_value(&mut self, variable: VariableId, of: TypeId) -> String {
         match (self.access_of(variable), self.unit.class(of)) {
             (Access::Place(lvalue), Class::Text) => format!("SR_STRING_VALUE({lvalue})"),
@@ -124,7 +124,7 @@ impl Function<'_> {
         }
     }
 
-    /// Bytes of an element of an array that is known to be a whole one.
+    /// Returns the bytes of an element of an array that is known to be a whole one.
     pub(super) fn packed_bytes(&self, view: &super::views::View) -> String {
         match self.unit.element_type(view.element) {
             Some(c_type) => format!("sizeof({c_type})"),

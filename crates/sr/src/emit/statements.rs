@@ -1,14 +1,38 @@
 //! Statements.
 
+use std::collections::HashSet;
+
 use antiphon_lang::c::bare;
 
 use super::function::Function;
 use super::jumps::Frame;
 use super::places::Place;
+use super::views::constant;
 use crate::program::*;
 
+/// Returns the values that guards compare with one common variable, if they do nothing else.
+fn compared(arms: &[(Expression, Block)]) -> Option<Vec<i32>> {
+    let mut subject = None;
+    let values = arms.iter().map(|(guard, _)| {
+        let ExpressionKind::Binary(BinaryOperator::Equal, a, b) = &guard.kind else {
+            return None;
+        };
+        match (&a.kind, &b.kind) {
+            (
+                ExpressionKind::Variable(variable),
+                ExpressionKind::Constant(Constant::Ordinal(value)),
+            ) if *subject.get_or_insert(*variable) == *variable => Some(*value),
+            _ => None,
+        }
+    });
+    values.collect()
+}
+
+/// Limit of arms in a chain of `else if`.
+const MOST_NESTED: usize = 32;
+
 impl Function<'_> {
-    /// The statements of a block, without brackets around them.
+    /// Writes the statements of a block, without brackets around them.
     pub(super) fn block(&mut self, block: &Block) {
         self.frames.push(Frame::Block(Vec::new()));
         for statement in &block.statements {
@@ -17,7 +41,7 @@ impl Function<'_> {
         self.end_block();
     }
 
-    /// A statement.
+    /// Writes a statement.
     pub(super) fn statement(&mut self, statement: &Statement) {
         use StatementKind as K;
         if self.unit.options.lines {
@@ -80,13 +104,16 @@ impl Function<'_> {
         }
     }
 
-    /// Guards in textual order; `none` writes what happens if none holds.
+    /// Writes guards in textual order; `none` writes what happens if none holds.
     pub(super) fn guarded(
         &mut self,
         arms: &[(Expression, Block)],
         none: impl FnOnce(&mut Self) -> bool,
     ) {
-        // Guards that need statements before them are nested in the else parts of those before.
+        if arms.len() > MOST_NESTED {
+            return self.guarded_flatly(arms, none);
+        }
+        // Guards that need statements before them are nested in the else parts of earlier ones.
         let mut nested = 0;
         for (n, (guard, block)) in arms.iter().enumerate() {
             if n == 0 {
@@ -98,7 +125,7 @@ impl Function<'_> {
                     self.out.reopen(format!("}} else if ({}) {{", bare(&text)));
                 } else {
                     self.out.reopen("} else {");
-                    // Once more, now at its depth: nothing was done but writing.
+                    // The guard is written again, now at its depth. The first time only wrote text.
                     let text = self.plain(guard);
                     self.out.open(format!("if ({}) {{", bare(&text)));
                     nested += 1;
@@ -118,6 +145,57 @@ impl Function<'_> {
         }
     }
 
+    /// The same without nesting, because C compilers are slow on chains of thousands of arms.
+    fn guarded_flatly(
+        &mut self,
+        arms: &[(Expression, Block)],
+        none: impl FnOnce(&mut Self) -> bool,
+    ) {
+        if let Some(values) = compared(arms) {
+            return self.guarded_by_value(arms, &values, none);
+        }
+        let done = format!("done_{}", self.number());
+        self.out.open("{");
+        for (guard, block) in arms {
+            let guard = self.plain(guard);
+            self.out.open(format!("if ({}) {{", bare(&guard)));
+            self.block(block);
+            self.line(format!("goto {done};"));
+            self.out.close("}");
+        }
+        none(self);
+        self.out.label(&done);
+        self.out.close("}");
+    }
+
+    /// The same where each guard compares one variable with a known value.
+    fn guarded_by_value(
+        &mut self,
+        arms: &[(Expression, Block)],
+        values: &[i32],
+        none: impl FnOnce(&mut Self) -> bool,
+    ) {
+        let ExpressionKind::Binary(_, variable, _) = &arms[0].0.kind else {
+            return;
+        };
+        let variable = self.plain(variable);
+        self.line(format!("switch ({}) {{", bare(&variable)));
+        let mut seen = HashSet::new();
+        for ((_, block), value) in arms.iter().zip(values) {
+            // The first guard that holds counts.
+            if seen.insert(*value) {
+                self.out.open(format!("case {}: {{", constant(*value)));
+                self.block(block);
+                self.line("break;");
+                self.out.close("}");
+            }
+        }
+        self.out.open("default: {");
+        none(self);
+        self.out.close("}");
+        self.line("}");
+    }
+
     fn if_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         self.guarded(arms, |f| match other {
             Some(block) => {
@@ -128,7 +206,7 @@ impl Function<'_> {
         });
     }
 
-    /// The places into which `receive` copies parameters.
+    /// Returns the place into which `receive` copies a parameter.
     pub(super) fn destination(&mut self, e: &Expression) -> Place {
         self.place(e)
     }

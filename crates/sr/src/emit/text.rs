@@ -8,7 +8,7 @@ use super::places::Place;
 use crate::program::*;
 
 impl Function<'_> {
-    /// A string's value: a C expression of type `sr_text`.
+    /// Returns a string's value: a C expression of type `sr_text`.
     pub(super) fn text(&mut self, e: &Expression) -> String {
         use ExpressionKind as K;
         if let Some(name) = self.prepared.get(&address(e)) {
@@ -38,13 +38,13 @@ impl Function<'_> {
                         "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
                     )
                 }
-                // An array of characters, or a program with errors.
+                // An array of characters, or part of a program with errors.
                 _ => "SR_TEXT(\"\")".into(),
             },
         }
     }
 
-    /// A value in a form that can be used twice.
+    /// Returns a value in a form that can be used twice.
     pub(super) fn text_name(&mut self, e: &Expression) -> String {
         let text = self.text(e);
         self.keep("sr_text", &text)
@@ -95,7 +95,7 @@ impl Function<'_> {
         format!("sr_text_slice({at}, {text}, {maximum}, {from}, {to})")
     }
 
-    /// From and to of a part of a string.
+    /// Returns the bounds of a part of a string.
     pub(super) fn text_range(
         &mut self,
         from: &Option<Box<Expression>>,
@@ -113,7 +113,7 @@ impl Function<'_> {
         )
     }
 
-    /// A character of a string that is no variable.
+    /// Returns a character of a string that is no variable.
     pub(super) fn character(
         &mut self,
         of: &Expression,
@@ -129,7 +129,7 @@ impl Function<'_> {
         )
     }
 
-    /// A view of type `sr_string` of a text that is in a variable.
+    /// Returns a view of type `sr_string` of a text in a variable.
     pub(super) fn string_around(&mut self, text: &str) -> String {
         let text = match text.bytes().all(|b| b.is_ascii_alphanumeric()) {
             true => text.to_string(),
@@ -139,7 +139,7 @@ impl Function<'_> {
     }
 }
 
-/// The value of an expression of type `sr_string`.
+/// Returns the value of an expression of type `sr_string`.
 pub(super) fn value_of(string: &str) -> String {
     match string.strip_prefix("SR_STRING(") {
         Some(variable) => format!("SR_STRING_VALUE({variable}"),
@@ -147,7 +147,7 @@ pub(super) fn value_of(string: &str) -> String {
     }
 }
 
-/// What is concatenated, from left to right.
+/// Collects the operands of a concatenation, from left to right.
 fn collect<'e>(e: &'e Expression, parts: &mut Vec<&'e Expression>) {
     match &e.kind {
         ExpressionKind::Binary(BinaryOperator::Concatenate, a, b) => {
@@ -158,7 +158,7 @@ fn collect<'e>(e: &'e Expression, parts: &mut Vec<&'e Expression>) {
     }
 }
 
-/// What identifies an expression of the program while it is being written.
+/// Returns a key that identifies an expression while the program is written.
 pub(super) fn address(e: &Expression) -> usize {
     std::ptr::from_ref(e) as usize
 }

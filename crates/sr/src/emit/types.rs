@@ -14,12 +14,12 @@ pub(super) enum Class {
     Plain,
     /// As `sr_text`; variables are seen as `sr_string`.
     Text,
-    /// By a [`View`](super::views::View) with so many dimensions.
+    /// By a [`View`](super::views::View) with that many dimensions.
     Array(usize),
 }
 
 impl Unit<'_> {
-    /// How values of a type are handled.
+    /// Returns how values of a type are handled.
     pub(super) fn class(&self, of: TypeId) -> Class {
         match self.program.types.get(of) {
             Type::Text(_) => Class::Text,
@@ -28,7 +28,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The C type of a plain value.
+    /// Returns the C type of a plain value.
     pub(super) fn plain_type(&self, of: TypeId) -> String {
         match self.program.types.get(of) {
             Type::Bool => "sr_bool".into(),
@@ -43,7 +43,7 @@ impl Unit<'_> {
         }
     }
 
-    /// `type name`, with the star where it belongs.
+    /// Returns `type name`, with the star where it belongs.
     pub(super) fn declare(&self, c_type: &str, name: &str) -> String {
         match c_type.strip_suffix('*') {
             Some(_) => format!("{c_type}{name}"),
@@ -51,7 +51,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The C type of a value or view of any type.
+    /// Returns the C type of a value or view of any type.
     pub(super) fn value_type(&self, of: TypeId) -> String {
         match self.class(of) {
             Class::Plain => self.plain_type(of),
@@ -60,7 +60,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The C type through which a place of any type is reached: a pointer, or a view.
+    /// Returns the C type for access to a place of any type: a pointer, or a view.
     pub(super) fn place_type(&self, of: TypeId) -> String {
         match self.class(of) {
             Class::Plain => pointer_to(&self.plain_type(of)),
@@ -69,7 +69,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The first record with the same types of fields: the language holds them to be one type.
+    /// Returns the first record with the same types of fields; in SR they are one type.
     pub(super) fn record_alike(&self, number: u32) -> u32 {
         let records = &self.program.types.records;
         let fields = &records[number as usize].fields;
@@ -84,7 +84,7 @@ impl Unit<'_> {
         (0..number).find(is_alike).unwrap_or(number)
     }
 
-    /// Whether fields of two types are laid out alike.
+    /// Whether fields of two types have the same layout.
     fn is_alike(&self, a: TypeId, b: TypeId) -> bool {
         match (self.program.types.get(a), self.program.types.get(b)) {
             (Type::Record(a), Type::Record(b)) => self.record_alike(*a) == self.record_alike(*b),
@@ -107,13 +107,13 @@ impl Unit<'_> {
         }
     }
 
-    /// The C struct of a string of known maximum.
+    /// Returns the C struct of a string with known maximum.
     pub(super) fn string_type(&self, most: i32) -> String {
         self.shared.borrow_mut().strings.insert(most);
         format!("struct string_{}", most.max(0))
     }
 
-    /// If all bounds are known: each dimension's bounds.
+    /// Returns each dimension's bounds if all are known.
     pub(super) fn known_bounds(&self, of: TypeId) -> Option<Vec<(i32, i32)>> {
         if !self.program.types.is_static(of) {
             return None;
@@ -126,7 +126,7 @@ impl Unit<'_> {
         known.collect()
     }
 
-    /// The C type of an element, if it is known how long it is.
+    /// Returns the C type of an element, if its size is known.
     pub(super) fn element_type(&self, element: TypeId) -> Option<String> {
         match self.program.types.get(element) {
             Type::Text(Extent::Known(most)) => Some(self.string_type(*most)),
@@ -135,7 +135,7 @@ impl Unit<'_> {
         }
     }
 
-    /// How many elements there are, if the bounds are known.
+    /// Returns the number of elements, if the bounds are known.
     pub(super) fn known_count(&self, of: TypeId) -> Option<i64> {
         let bounds = self.known_bounds(of)?;
         let lengths = bounds
@@ -146,7 +146,7 @@ impl Unit<'_> {
             .try_fold(1i64, |count, length| count.checked_mul(length))
     }
 
-    /// Roughly how many bytes a value takes where it is laid out in place.
+    /// Returns roughly the bytes of a value that is laid out in place.
     pub(super) fn rough_bytes(&self, of: TypeId) -> i64 {
         match self.program.types.get(of) {
             Type::Text(Extent::Known(most)) => i64::from(*most) + 8,
@@ -165,7 +165,8 @@ impl Unit<'_> {
         }
     }
 
-    /// A declaration of storage laid out in place: fields, and variables whose type is known in all.
+    /// Returns a declaration of storage in place: a field, or a variable whose type is completely
+    /// known.
     pub(super) fn declare_storage(&self, of: TypeId, name: &str) -> String {
         match self.class(of) {
             Class::Plain => self.declare(&self.plain_type(of), name),
@@ -185,7 +186,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The structs of strings and records, those first that others contain.
+    /// Writes the structs of strings and records, contained ones first.
     pub(super) fn write_types(&self, out: &mut Writer) {
         let mut records = Writer::default();
         let mut done = BTreeSet::new();
@@ -228,7 +229,7 @@ impl Unit<'_> {
     }
 }
 
-/// `type *`.
+/// Returns `type *`.
 pub(super) fn pointer_to(c_type: &str) -> String {
     match c_type.strip_suffix('*') {
         Some(_) => format!("{c_type}*"),

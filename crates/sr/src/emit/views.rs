@@ -1,4 +1,4 @@
-//! Arrays as C expressions: where the data is and what the bounds are.
+//! Arrays as C expressions: the place of the data, and the bounds.
 
 use super::function::Function;
 use crate::program::*;
@@ -8,7 +8,7 @@ use crate::program::*;
 pub(super) struct Dim {
     pub(super) low: String,
     pub(super) high: String,
-    /// From one element to the next: elements where [`View::is_typed`], else bytes.
+    /// The distance between elements: in elements if [`View::is_typed`], otherwise in bytes.
     pub(super) stride: String,
 }
 
@@ -17,7 +17,8 @@ pub(super) struct Dim {
 pub(super) struct View {
     /// The address of the first element.
     pub(super) data: String,
-    /// Whether `data` has the element's C type and strides count elements; else it is a `char *` and they count bytes.
+    /// Whether `data` has the element's C type and strides count elements. Otherwise it is a `char
+    /// *` and they count bytes.
     pub(super) is_typed: bool,
     /// The dimensions.
     pub(super) dims: Vec<Dim>,
@@ -25,13 +26,13 @@ pub(super) struct View {
     pub(super) element: TypeId,
     /// If elements are strings, their maximum.
     pub(super) most: String,
-    /// A C variable of type `struct sr_arrayN` that holds just this view.
+    /// A C variable of type `struct sr_arrayN` that holds exactly this view.
     pub(super) whole: Option<String>,
     /// Whether the elements lie side by side.
     pub(super) is_packed: bool,
 }
 
-/// What is stored under a subscript.
+/// The object under a subscript.
 pub(super) enum Element {
     /// An lvalue of a C type.
     Lvalue(String),
@@ -40,7 +41,7 @@ pub(super) enum Element {
 }
 
 impl Function<'_> {
-    /// Bytes from one element to the next of an array that lies side by side.
+    /// Returns the distance in bytes between elements of a dense array.
     pub(super) fn element_bytes(&self, view: &View) -> String {
         match self.unit.element_type(view.element) {
             Some(c_type) => format!("(int64_t)sizeof({c_type})"),
@@ -48,7 +49,7 @@ impl Function<'_> {
         }
     }
 
-    /// The maximum of strings in arrays that are seen only from outside.
+    /// Returns the maximum of strings in arrays that are only seen from outside.
     pub(super) fn element_most(&self, element: TypeId, whole: &str) -> String {
         match self.unit.program.types.get(element) {
             Type::Text(Extent::Known(most)) => most.to_string(),
@@ -57,7 +58,8 @@ impl Function<'_> {
         }
     }
 
-    /// The view that a C variable of type `struct sr_arrayN` holds. `is_packed` tells that its elements are known to lie side by side.
+    /// Returns the view that a C variable of type `struct sr_arrayN` holds. `is_packed` says that
+    /// its elements are known to lie side by side.
     pub(super) fn view_of(&self, whole: &str, of: TypeId, is_packed: bool) -> View {
         let (dimensions, element) = self.unit.program.types.flat(of);
         let last = dimensions.len() - 1;
@@ -74,7 +76,7 @@ impl Function<'_> {
         let bytes = self.element_bytes(&view);
         for (n, dimension) in dimensions.iter().enumerate() {
             let known = |extent: Extent, field: &str| match extent {
-                // The variable's own declaration fixed them; those of a parameter were made to agree.
+                // The variable's own declaration fixed them, or a parameter was made to agree.
                 Extent::Known(value) if is_packed => constant(value),
                 _ => format!("{whole}.d[{n}].{field}"),
             };
@@ -90,7 +92,7 @@ impl Function<'_> {
         view
     }
 
-    /// The view of storage laid out in place, or of memory that a pointer of the element's type leads to.
+    /// Returns the view of storage in place, or of memory behind a pointer of the element's type.
     pub(super) fn view_in_place(&self, data: &str, of: TypeId) -> View {
         let bounds = self.unit.known_bounds(of).unwrap_or_default();
         let (_, element) = self.unit.program.types.flat(of);
@@ -116,7 +118,7 @@ impl Function<'_> {
         }
     }
 
-    /// `view.data + offset`.
+    /// Returns `view.data + offset`.
     pub(super) fn moved(&self, view: &View, offset: &str) -> String {
         match offset {
             "0" => view.data.clone(),
@@ -124,7 +126,7 @@ impl Function<'_> {
         }
     }
 
-    /// What lies at an offset.
+    /// Returns the object at an offset.
     pub(super) fn element_at(&self, view: &View, offset: &str) -> Element {
         match self.unit.element_type(view.element) {
             Some(_) if view.is_typed => Element::Lvalue(format!("{}[{offset}]", view.data)),
@@ -141,7 +143,7 @@ impl Function<'_> {
         }
     }
 
-    /// The part of a view that is left when the first dimensions have been subscripted.
+    /// Returns the part of a view that remains when the first dimensions have subscripts.
     pub(super) fn rest(&self, view: &View, offset: &str, taken: usize) -> View {
         View {
             data: self.moved(view, offset),
@@ -151,7 +153,7 @@ impl Function<'_> {
         }
     }
 
-    /// The view as a value of type `struct sr_arrayN`.
+    /// Returns the view as a value of type `struct sr_arrayN`.
     pub(super) fn view_value(&self, view: &View) -> String {
         if let Some(whole) = &view.whole {
             return whole.clone();
@@ -177,7 +179,8 @@ impl Function<'_> {
         )
     }
 
-    /// The name of a C variable that holds the view, for functions that want addresses. A variable of the program is copied, so that its bounds stay in registers.
+    /// Returns the name of a C variable that holds the view, for functions that need its address. A
+    /// variable of the program is copied, so that its bounds stay in registers.
     pub(super) fn view_name(&mut self, view: &View) -> String {
         if let Some(whole) = &view.whole
             && whole.starts_with('t')
@@ -189,12 +192,12 @@ impl Function<'_> {
     }
 }
 
-/// `(type)`.
+/// Returns `(type)`.
 pub(super) fn cast(c_type: &str) -> String {
     format!("({c_type})")
 }
 
-/// An integer as C has it.
+/// Returns an integer in C.
 pub(super) fn constant(value: i32) -> String {
     match value {
         i32::MIN => "(-2147483647 - 1)".into(),

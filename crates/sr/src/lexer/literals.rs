@@ -4,7 +4,7 @@ use super::{Lexer, is_inner};
 use crate::token::Kind;
 
 impl Lexer<'_> {
-    /// Decimal, octal (`17q`), hexadecimal (`0ffx`), or real.
+    /// Reads a number: decimal, octal (`17q`), hexadecimal (`0ffx`), or real.
     pub(super) fn number(&mut self) {
         let start = self.at;
         let rest = &self.text[start..];
@@ -26,7 +26,7 @@ impl Lexer<'_> {
         if length > decimals {
             self.at += length;
             let text = std::str::from_utf8(&rest[..length]).unwrap_or_default();
-            // Rust reads "1." and ".5" alike; an exponent's range is that of a double.
+            // Rust also parses "1." and ".5"; the range of exponents is that of a double.
             return self.push(Kind::Real(text.parse().unwrap_or(f64::INFINITY)), start);
         }
         self.at += decimals;
@@ -69,13 +69,23 @@ impl Lexer<'_> {
                     break;
                 }
                 Some(b'\\') => bytes.extend(self.escape()),
-                Some(byte) => {
-                    bytes.push(byte);
-                    self.at += 1;
-                }
+                Some(_) => bytes.push(self.byte()),
             }
         }
         self.push(Kind::Text(bytes), start);
+    }
+
+    /// Takes the next byte of the file. In a Latin-1 file that is a character of the text.
+    fn byte(&mut self) -> u8 {
+        let byte = self.peek(0).unwrap_or_default();
+        self.at += 1;
+        match (byte, self.peek(0)) {
+            (0xc2 | 0xc3, Some(inner)) if self.is_latin1 => {
+                self.at += 1;
+                (byte & 3) << 6 | inner & 0x3f
+            }
+            _ => byte,
+        }
     }
 
     pub(super) fn character(&mut self) {
@@ -83,14 +93,11 @@ impl Lexer<'_> {
         self.at += 1;
         let byte = match self.peek(0) {
             Some(b'\\') => self.escape(),
-            Some(byte) if byte != b'\n' => {
-                self.at += 1;
-                Some(byte)
-            }
+            Some(byte) if byte != b'\n' => Some(self.byte()),
             _ => None,
         };
         let is_wide = self.peek(0).is_some_and(is_inner);
-        // The whole of a character that takes several bytes.
+        // Skip the rest of a character of several bytes.
         self.skip_while(is_inner);
         if is_wide {
             self.error(
@@ -111,11 +118,15 @@ impl Lexer<'_> {
         self.push(Kind::Character(byte.unwrap_or(0)), start);
     }
 
-    /// What a backslash and what follows stand for; nothing at the end of the file.
+    /// Returns the character for a backslash and what follows; none at the end of the file.
     fn escape(&mut self) -> Option<u8> {
         self.at += 1;
-        let byte = self.peek(0)?;
-        self.at += 1;
+        self.peek(0)?;
+        let byte = self.byte();
+        if byte == b'\r' && self.peek(0) == Some(b'\n') {
+            // A Windows line end counts as one line end.
+            return Some(self.byte());
+        }
         Some(match byte {
             b'a' => 0x07,
             b'b' => 0x08,
@@ -147,7 +158,8 @@ impl Lexer<'_> {
     }
 }
 
-/// Bytes of the real number that a text begins with; 0 or the digits alone if it is none.
+/// Returns the length of the real number at the start of a text. If there is none, returns 0 or the
+/// length of its digits.
 fn real_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         text[from.min(text.len())..]

@@ -1,5 +1,5 @@
-//! Text into tokens. A line's end becomes a separator where the token before it may end a statement and the token after it may begin one; after `end`
-//! or `end name` it always does.
+//! Text into tokens. A line's end becomes a separator if the token before it may end a statement
+//! and the token after it may begin one. After `end` or `end name` it always does.
 
 mod literals;
 mod signs;
@@ -9,10 +9,11 @@ use antiphon_lang::{Diagnostic, Sources, Span};
 use crate::token::{Kind, Token};
 use signs::SIGNS;
 
-/// The tokens of a file, ended by [`Kind::End`], and what is wrong in it.
+/// Returns the tokens of a file, ended by [`Kind::End`], and its lexical errors.
 pub fn lex(sources: &Sources, file: u32, ignores_regions: bool) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer {
         text: sources.file(file).text.as_bytes(),
+        is_latin1: sources.file(file).is_latin1,
         file,
         at: 0,
         tokens: Vec::new(),
@@ -28,22 +29,24 @@ pub fn lex(sources: &Sources, file: u32, ignores_regions: bool) -> (Vec<Token>, 
 
 struct Lexer<'a> {
     text: &'a [u8],
+    /// Whether a character of the text was one byte of the file.
+    is_latin1: bool,
     file: u32,
     at: usize,
     tokens: Vec<Token>,
     diagnostics: Vec<Diagnostic>,
     /// Whether a line ended since the last token.
     has_line_end: bool,
-    /// Whether we are in a comment that says a region.
+    /// Whether this is inside a region comment.
     is_in_region: bool,
     ignores_regions: bool,
 }
 
-/// What a comment begins with that says a region: to other compilers it is a comment.
+/// The beginning of a region comment; for other compilers it is a comment.
 const REGION: &[u8] = b"#@ region";
 
 impl Lexer<'_> {
-    /// Reads one token or one piece of white space; whether there was any.
+    /// Reads one token or one piece of white space. Returns whether there was any.
     fn step(&mut self) -> bool {
         let Some(&byte) = self.text.get(self.at) else {
             return false;
@@ -90,9 +93,9 @@ impl Lexer<'_> {
         }
     }
 
-    fn error(&mut self, start: usize, message: impl Into<String>, mend: &str) {
+    fn error(&mut self, start: usize, message: impl Into<String>, help: &str) {
         self.diagnostics
-            .push(Diagnostic::error(self.span(start), message).mend(mend));
+            .push(Diagnostic::error(self.span(start), message).help(help));
     }
 
     fn push(&mut self, kind: Kind, start: usize) {
@@ -113,7 +116,7 @@ impl Lexer<'_> {
         self.tokens.push(Token { kind, span });
     }
 
-    /// After `end` or `end name` a line's end separates whatever follows.
+    /// Handles a line's end. After `end` or `end name` it always separates.
     fn line_end(&mut self) {
         let is_after_end = match &self.tokens[..] {
             [.., end] if end.kind == Kind::EndWord => true,
@@ -127,7 +130,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a comment that begins here says a region.
+    /// Whether a region comment begins here.
     fn says_region(&self) -> bool {
         let rest = &self.text[self.at..];
         let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
@@ -137,11 +140,12 @@ impl Lexer<'_> {
             && !rest.get(REGION.len()).is_some_and(is_word)
     }
 
-    /// The rest of the line is an expression.
+    /// Reads a region comment: the rest of the line is an expression.
     fn region(&mut self) {
         let start = self.at;
         self.at += REGION.len();
-        // What comes before the comment goes on after it, so that it may stand on a line of its own.
+        // The statement before the comment continues after it, so the comment may have a line of
+        // its own.
         self.has_line_end = false;
         self.push(Kind::Region, start);
         self.is_in_region = true;
@@ -181,7 +185,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Comments nest.
+    /// Skips a comment; comments nest.
     fn comment(&mut self) {
         let start = self.at;
         let mut depth = 0;
@@ -233,7 +237,7 @@ impl Lexer<'_> {
                 self.push(kind.clone(), start);
             }
             None => {
-                // The whole of a character that takes several bytes.
+                // Skip the rest of a character of several bytes.
                 self.at += 1;
                 self.skip_while(is_inner);
                 let shown = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
@@ -247,7 +251,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a byte of UTF-8 goes on with a character.
+/// Whether a byte of UTF-8 continues a character.
 fn is_inner(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

@@ -2,7 +2,7 @@
 
 use crate::token::Kind;
 
-/// Signs, longest first, so that the first that fits is the one.
+/// Signs, longest first, so that the first match is the right one.
 pub(super) const SIGNS: &[(&str, Kind)] = &[
     ("||:=", Kind::ConcatenateAssign),
     ("<<:=", Kind::ShiftLeftAssign),

@@ -1,4 +1,4 @@
-//! What an expression may do besides having a value.
+//! Effects of expressions besides their values.
 
 use crate::program::*;
 
@@ -25,8 +25,8 @@ impl Visitor for Finder {
     }
 }
 
-/// Whether evaluating the expression may change a variable, or let another process run. Such expressions become statements, so that what C leaves open about order
-/// does not matter.
+/// Whether evaluating the expression may change a variable, or let another process run. Such
+/// expressions become statements, because C does not define an order of evaluation.
 pub(crate) fn has_effects(expression: &Expression) -> bool {
     let mut finder = Finder::default();
     walk_expression(expression, &mut finder);
@@ -44,6 +44,7 @@ pub(crate) fn has_effects_itself(function: Predefined) -> bool {
             | P::Nap
             | P::Age
             | P::Locate
+            | P::CreateMachine
             | P::Setpriority
             | P::Free
             | P::Open

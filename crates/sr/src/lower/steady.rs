@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use super::{Facts, has_effects_itself};
 use crate::program::*;
 
-/// What a loop does to values outside of it.
+/// The changes that a loop makes to values outside of it.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// The variables that are changed in it.
     pub(crate) variables: HashSet<VariableId>,
-    /// Whether other code may run meanwhile, of this process or of others.
+    /// Whether other code, of this process or of others, may run during the loop.
     pub(crate) lets_others_run: bool,
 }
 
@@ -46,7 +46,7 @@ impl Visitor for Finder {
 }
 
 impl Changes {
-    /// What a `fa` with this body does.
+    /// Returns the changes of a `fa` with this body.
     pub(crate) fn of(block: &Block, quantifiers: &[Quantifier], program: &Program) -> Changes {
         let mut finder = Finder::default();
         walk_block(block, &mut finder);
@@ -66,7 +66,7 @@ impl Changes {
         }
     }
 
-    /// What may be anything.
+    /// Returns changes that may be anything.
     pub(crate) fn any() -> Changes {
         Changes {
             variables: HashSet::new(),
@@ -76,8 +76,9 @@ impl Changes {
 }
 
 impl Facts {
-    /// Whether an expression of constants and variables has the same value whenever it is evaluated in a loop. With `switches`, heads of loops may let other processes run:
-    /// of the variables of instances only those then count that no proc ever changes.
+    /// Whether an expression of constants and variables has the same value at every evaluation in a
+    /// loop. With `switches`, heads of loops may let other processes run. Then a variable of an
+    /// instance is steady only if no proc ever changes it.
     pub(crate) fn is_steady(
         &self,
         e: &Expression,

@@ -1,13 +1,13 @@
-//! What is found out by a walk over checked code.
+//! The walk over checked code that collects the facts.
 
 use std::collections::HashSet;
 
 use crate::program::*;
 
-/// Finds what [`Facts`](super::Facts) are made of.
+/// Collects the parts of [`Facts`](super::Facts).
 pub(super) struct Finder<'a> {
     program: &'a Program,
-    /// How many arms of input statements are around.
+    /// Number of enclosing arms of input statements.
     arms: usize,
     pub(super) replies_outside: bool,
     pub(super) replies_inside: bool,
@@ -15,6 +15,8 @@ pub(super) struct Finder<'a> {
     pub(super) addressed: HashSet<VariableId>,
     pub(super) reified: HashSet<OperationId>,
     pub(super) in_regions: HashSet<ComponentId>,
+    pub(super) sets_priority: bool,
+    pub(super) scanned: HashSet<OperationId>,
 }
 
 impl<'a> Finder<'a> {
@@ -28,10 +30,12 @@ impl<'a> Finder<'a> {
             addressed: HashSet::new(),
             reified: HashSet::new(),
             in_regions: HashSet::new(),
+            sets_priority: false,
+            scanned: HashSet::new(),
         }
     }
 
-    /// The place is changed, or known elsewhere from now on.
+    /// Notes that a place is changed, or known elsewhere from now on.
     fn changes(&mut self, place: &Expression) {
         use ExpressionKind as K;
         match &place.kind {
@@ -47,7 +51,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The variable in a place can be changed through a pointer.
+    /// Notes that the variable in a place can be changed through a pointer.
     fn addresses(&mut self, place: &Expression) {
         use ExpressionKind as K;
         match &place.kind {
@@ -111,9 +115,11 @@ impl Visitor for Finder<'_> {
             } => {
                 self.in_regions.insert(*component);
             }
-            // Functions that read into places, or move a pointer's end: any place among the arguments counts.
+            // Some functions read into places, or free a pointer; for these any place among the
+            // arguments counts.
             K::Predefined(function, arguments) => {
                 use Predefined as P;
+                self.sets_priority |= *function == P::Setpriority;
                 if matches!(
                     function,
                     P::Getarg | P::Get | P::Read | P::Scanf | P::Sscanf | P::Sprintf | P::Free
@@ -143,7 +149,15 @@ impl Visitor for Finder<'_> {
                 places.iter().for_each(|p| self.changes(p));
             }
             K::V(target) => self.uses(target),
-            K::Input(arms, _) => arms.iter().for_each(|arm| self.uses(&arm.target)),
+            K::Input(arms, _) => {
+                let is_scan = arms.len() > 1 || arms.iter().any(|arm| !arm.is_plain());
+                for arm in arms {
+                    self.uses(&arm.target);
+                    if let (true, Target::Declared(operation, _)) = (is_scan, &arm.target) {
+                        self.scanned.insert(*operation);
+                    }
+                }
+            }
             K::Concurrent(arms) => {
                 for arm in arms {
                     self.invokes(&arm.invocation, false);

@@ -1,8 +1,11 @@
-//! Communicating sequential processes: a process becomes a process, a port an operation that each member of its process's family services.
+//! Communicating sequential processes. A process becomes an SR process, and a port an operation
+//! that each member of its process's family services.
 //!
-//! Who wants to communicate makes offers (with whom, through which port, in or out) and looks for a waiting process with an offer that fits one of them;
-//! if there is none it waits until another finds it. Then the one sends what the other receives. Of an `_if` or `_do` the guards are evaluated first, in
-//! order: the first true one without communication is taken; if there is none, all communications whose guards are true are offered.
+//! A process that wants to communicate makes offers (with whom, through which port, in or out). It
+//! looks for a waiting process with an offer that fits one of them. If there is none, it waits
+//! until another process finds it. Then one sends and the other receives. In `_if` or `_do`, guards
+//! are evaluated first, in order, and the first true one without communication is taken. If there
+//! is none, all communications with true guards are offered.
 
 mod guards;
 
@@ -52,7 +55,7 @@ const TABLE: [Construct; 14] = [
     ),
 ];
 
-/// Constructs that are more than a template.
+/// Constructs for which a template is not enough.
 const OTHERS: [&str; 18] = [
     "_process_spec",
     "_process_spec1",
@@ -74,7 +77,7 @@ const OTHERS: [&str; 18] = [
     "_guard_oq2",
 ];
 
-/// What a statement that communicates begins with.
+/// The start of a communicating statement.
 macro_rules! opening {
     () => {
         "begin; var csp_with, csp_arm, csp_q1, csp_q2: int; "
@@ -99,7 +102,7 @@ macro_rules! sending {
     };
 }
 
-/// Without quantifiers, with one, and with two.
+/// With no, one and two quantifiers.
 const STATEMENT_IN: [&str; 3] = [
     concat!(
         opening!(),
@@ -136,7 +139,8 @@ const STATEMENT_OUT: [&str; 3] = [
     ),
 ];
 
-/// What stands behind the specifications: where each process is in its family, and the clearing house.
+/// The text behind the specifications: the place of each process in its family, and the clearing
+/// house.
 const HOUSE: &str = "
 type csp_rec = rec(csp_with: int; csp_input: bool; csp_port, csp_arm, csp_q1, csp_q2: int; csp_next: ptr csp_rec)
 var csp_first[csp_count]: ptr csp_rec, csp_last[csp_count]: ptr csp_rec
@@ -222,7 +226,8 @@ procedure csp_fail(csp_kind, csp_process, csp_port, csp_arguments: string[*])
 end
 ";
 
-/// With implicit termination: offers to processes that have ended are withdrawn, and who has no others is told so.
+/// For implicit termination: withdraws offers to processes that have ended, and notifies processes
+/// that have no other offers.
 const PRUNE_OWN: &str = "csp_prune(csp_who)
   if csp_first[csp_who] = null -> csp_got[csp_who].csp_with := 0; csp_got[csp_who].csp_arm := 0; csp_with := 0; csp_arm := 0; V(csp_mutex); return fi";
 
@@ -267,7 +272,7 @@ pub(super) fn translate(written: &str, termination: Termination) -> Made {
     translator.output.made()
 }
 
-/// All constructs of a text, those in arguments apart.
+/// Returns all constructs of a text. Those in arguments are separate.
 fn all(written: &str) -> Vec<Use> {
     let mut uses = Vec::new();
     let mut at = 0;
@@ -290,7 +295,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Processes have numbers from 1, in the order of their specifications.
+    /// Declares a family. Processes have numbers from 1, in the order of their specifications.
     fn family(&mut self, found: &Use, dimensions: usize) {
         if !self.output.fits(found, 1 + 2 * dimensions) {
             return;
@@ -311,7 +316,7 @@ impl Translator<'_> {
         self.output.template(template, found);
     }
 
-    /// One operation for each member of a family.
+    /// Declares a port: one operation for each member of a family.
     fn port(&mut self, found: &Use) {
         if !self.output.fits(found, 3) {
             return;
@@ -356,7 +361,7 @@ impl Translator<'_> {
             Termination::Implicit => (PRUNE_OWN, PRUNE_ALL),
             Termination::Explicit => ("", ""),
         };
-        // "^." and "^ " are dereferences in the house; the mark stands alone on its line.
+        // In the house, "^." and "^ " are dereferences; the mark has a line of its own.
         text += &HOUSE
             .replace("\n  ~\n", &format!("\n  {own}\n"))
             .replace("\n  ^\n", &format!("\n  {every}\n"));

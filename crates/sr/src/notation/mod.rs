@@ -1,8 +1,9 @@
-//! Other notations, which are turned into SR before it is parsed: monitors, conditional critical regions, and communicating sequential processes, as the
-//! commands `m2sr`, `ccr2sr` and `csp2sr` of the original distribution read them. Places in the result are places in what was written.
+//! Other notations, which are translated to SR before it is parsed: monitors, conditional critical
+//! regions, and communicating sequential processes. They are those of the commands `m2sr`, `ccr2sr`
+//! and `csp2sr` of the original distribution. Places in the result refer to the original text.
 //!
-//! A construct begins with an underscore and may have arguments in parentheses; SR stands around it. Each becomes a template, with its arguments copied
-//! into it.
+//! A construct begins with an underscore and may have arguments in parentheses; SR surrounds it.
+//! Each construct is replaced by a template with its arguments.
 
 use antiphon_lang::{Diagnostic, Origin, Span};
 
@@ -10,6 +11,7 @@ mod csp;
 mod monitors;
 mod output;
 mod regions;
+pub(crate) mod reports;
 mod scan;
 
 use std::fmt;
@@ -27,17 +29,19 @@ pub enum Notation {
     Csp(Termination),
 }
 
-/// What a signal does to who gives it and to who gets it.
+/// What a signal does to the signalling and to the woken process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Signalling {
     /// Signal and continue: the woken process enters the monitor again.
     #[default]
     Continue,
-    /// Signal and wait: the woken process has the monitor, the other enters again.
+    /// Signal and wait: the woken process has the monitor, and the signalling one enters again.
     Wait,
-    /// Signal and urgent wait: as before, but the other comes before those that want to enter.
+    /// Signal and urgent wait: as before, but the signalling process comes before those that want
+    /// to enter.
     UrgentWait,
-    /// Signal and exit: the woken process has the monitor, the other leaves its procedure.
+    /// Signal and exit: the woken process has the monitor, and the signalling one leaves its
+    /// procedure.
     Exit,
 }
 
@@ -90,7 +94,7 @@ impl fmt::Display for Notation {
 }
 
 impl Notation {
-    /// The notation that a file's name stands for: `.m`, `.ccr`, `.csp`.
+    /// Returns the notation for the ending of a file's name: `.m`, `.ccr`, `.csp`.
     pub fn of_file(path: &Path) -> Option<Notation> {
         match path.extension()?.to_str()? {
             "m" => Some(Notation::Monitors(Signalling::default())),
@@ -100,7 +104,7 @@ impl Notation {
         }
     }
 
-    /// Turns a text into SR.
+    /// Translates a text to SR.
     pub(crate) fn translate(self, written: &str) -> Made {
         match self {
             Notation::Monitors(signalling) => monitors::translate(written, signalling),
@@ -110,12 +114,12 @@ impl Notation {
     }
 }
 
-/// SR that was made of another notation.
+/// SR that was translated from another notation.
 pub(crate) struct Made {
     pub text: String,
     /// Where its parts come from.
     pub origins: Vec<Origin>,
-    /// What is wrong with the constructs.
+    /// Errors in the constructs.
     pub errors: Vec<Mistake>,
 }
 
@@ -124,7 +128,7 @@ pub(crate) struct Mistake {
     /// An offset in the SR text that comes from it.
     pub at: u32,
     pub message: String,
-    pub mend: String,
+    pub help: String,
 }
 
 impl Mistake {
@@ -134,6 +138,6 @@ impl Mistake {
             start: self.at,
             end: self.at + 1,
         };
-        Diagnostic::error(span, self.message).mend(self.mend)
+        Diagnostic::error(span, self.message).help(self.help)
     }
 }

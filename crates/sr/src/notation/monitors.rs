@@ -1,6 +1,8 @@
-//! Monitors: a monitor becomes a global, a condition variable a queue of processes that wait, each with an operation that wakes it.
+//! Monitors. A monitor becomes a global. A condition variable becomes a queue of waiting processes,
+//! each with an operation that wakes it.
 //!
-//! One process at a time is in the monitor. A process that waits lets another in; who wakes it is set by the discipline of signalling.
+//! One process at a time is in the monitor. A process that waits lets another one in. The
+//! signalling discipline determines how the signalling and the woken process continue.
 
 use super::output::{Construct, Output};
 use super::{Made, Signalling};
@@ -42,7 +44,8 @@ const COMMON: [Construct; 13] = [
     construct("_signal_all", 1, "m_signal_all($1);"),
 ];
 
-/// What the body of every monitor begins with. Waiting processes are ordered by rank, and by age within a rank.
+/// The start of every monitor's body. Waiting processes are ordered by rank, and by age within a
+/// rank.
 const QUEUES: &str = "
 type m_waiter = rec(m_wake: cap (); m_rank: int; m_next: ptr m_waiter)
 type m_condition = rec(m_name: string[100]; m_first: ptr m_waiter)
@@ -105,14 +108,14 @@ procedure m_print(ref m_c: m_condition)
 end
 ";
 
-/// Leaving: the next that wants to enter may.
+/// Leaving: lets in the next process that wants to enter.
 const LEAVE: &str = "
 procedure m_leave()
   V(m_mutex)
 end
 ";
 
-/// Leaving: who has signalled comes first.
+/// Leaving: processes that have signalled come first.
 const LEAVE_URGENTLY: &str = "
 sem m_urgent
 var m_urgent_count := 0
@@ -123,7 +126,7 @@ procedure m_leave()
 end
 ";
 
-/// Waiting; `$` is what the woken process does before it goes on.
+/// Waiting; `$` is the action of the woken process before it continues.
 const WAIT: &str = "
 procedure m_wait(ref m_c: m_condition; m_rank: int)
   op m_wake()
@@ -137,7 +140,8 @@ procedure m_wait(ref m_c: m_condition; m_rank: int)
 end
 ";
 
-/// Signalling; `$` is what is done when a process was woken, which then has the monitor unless it must enter again.
+/// Signalling; `$` is the action after a process was woken. That process then has the monitor,
+/// unless it must enter again.
 const SIGNAL: &str = "
 procedure m_signal(ref m_c: m_condition)
   if m_c.m_first != null -> m_take(m_c); $

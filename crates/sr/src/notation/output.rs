@@ -1,4 +1,4 @@
-//! The SR text as it is made, with the origin of every part.
+//! The SR text under construction, with the origin of every part.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,21 +8,21 @@ use antiphon_lang::Origin;
 use super::scan::{self, Use};
 use super::{Made, Mistake};
 
-/// A construct: its name, how many arguments it has, and the SR that it stands for. In that, `$1` is the first
-/// argument and `$a` the tenth, and `$"1` is its text as a literal.
+/// A construct: its name, its number of arguments, and its SR template. In the template, `$1` is
+/// the first argument, `$a` the tenth, and `$"1` the first one's text as a literal.
 pub(super) struct Construct {
     pub name: &'static str,
     pub arguments: usize,
     pub text: &'static str,
 }
 
-/// All constructs of a notation that a template alone explains.
+/// All constructs of a notation for which a template is enough.
 pub(super) type Table<'t> = &'t [Construct];
 
 pub(super) struct Output<'w> {
     pub written: &'w str,
     table: Table<'w>,
-    /// Constructs beside those of the table.
+    /// Constructs besides those of the table.
     others: &'static [&'static str],
     definitions: HashMap<&'w str, &'w str>,
     made: Made,
@@ -51,7 +51,7 @@ impl<'w> Output<'w> {
         self.made
     }
 
-    /// A part of what was written.
+    /// Returns a part of the original text.
     pub(super) fn part(&self, range: &Range<usize>) -> &'w str {
         &self.written[range.clone()]
     }
@@ -65,7 +65,7 @@ impl<'w> Output<'w> {
         });
     }
 
-    /// Copies, and expands the constructs in it.
+    /// Copies a range, and expands the constructs in it.
     pub(super) fn copy(&mut self, range: Range<usize>) {
         let mut at = range.start;
         while let Some(found) = scan::next(self.written, at..range.end) {
@@ -76,7 +76,7 @@ impl<'w> Output<'w> {
         self.copy_plain(at..range.end);
     }
 
-    /// Copies, and replaces words that are defined.
+    /// Copies a range, and replaces defined words.
     pub(super) fn copy_plain(&mut self, range: Range<usize>) {
         let (mut copied, mut at) = (range.start, range.start);
         while let Some(word) = scan::next_word(self.written, at..range.end) {
@@ -98,7 +98,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Adds what was made of a construct.
+    /// Adds the SR of a construct.
     pub(super) fn put(&mut self, text: &str, from: &Use) {
         if !text.is_empty() {
             self.begin_part(&from.range, false);
@@ -119,7 +119,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Whether a construct has as many arguments as it needs; if not, that is a mistake.
+    /// Whether a construct has the right number of arguments; reports a mistake otherwise.
     pub(super) fn fits(&mut self, found: &Use, arguments: usize) -> bool {
         let name = self.part(&found.name);
         let given = match &found.arguments[..] {
@@ -155,18 +155,18 @@ impl<'w> Output<'w> {
         self.mistake(found, message, &format!("there are {}", names.join(", ")));
     }
 
-    pub(super) fn mistake(&mut self, found: &Use, message: String, mend: &str) {
+    pub(super) fn mistake(&mut self, found: &Use, message: String, help: &str) {
         let at = self.made.text.len() as u32;
-        // A blank, so that there is a place in the text to speak of.
+        // A blank, so that the error has a place in the text.
         self.put(" ", found);
         self.made.errors.push(Mistake {
             at,
             message,
-            mend: mend.to_owned(),
+            help: help.to_owned(),
         });
     }
 
-    /// Adds a template with the arguments in it.
+    /// Adds a template with its arguments filled in.
     pub(super) fn template(&mut self, template: &str, found: &Use) {
         let mut rest = template;
         while let Some(dollar) = rest.find('$') {
@@ -191,7 +191,7 @@ impl<'w> Output<'w> {
     }
 }
 
-/// A text as a string literal; white space in it becomes a blank.
+/// Returns a text as a string literal; white space in it becomes a blank.
 pub(super) fn literal(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let escaped = words.join(" ").replace('\\', "\\\\").replace('"', "\\\"");

@@ -1,15 +1,19 @@
-//! Conditional critical regions: a resource becomes a global with its variables and a queue of processes that wait for their conditions.
+//! Conditional critical regions. A resource becomes a global with its variables and a queue of
+//! processes that wait for their conditions.
 //!
-//! A process that finds its condition false waits; one that leaves a region wakes all that wait, and each tests its condition anew. Each has an operation
-//! of its own that wakes it, so that none takes another's turn.
+//! A process that finds its condition false waits. A process that leaves a region wakes all waiting
+//! ones, and each tests its condition again. Each has its own operation for waking it, so that no
+//! process takes another one's turn.
 
 use super::Made;
 use super::output::{Construct, Output};
 
-/// The operations that regions use, for the specification; `@` is the parameter that says which element of an array of resources is meant.
+/// The operations for regions, in the specification; `@` is the parameter for the element of an
+/// array of resources.
 const SPECIFICATION: &str = "op r_enter(@) {call}; op r_pause(@) {call}; op r_leave(@) {call};";
 
-/// What they do; `~` are the variables, `@` subscripts, `%` the parameters' names.
+/// The bodies of these operations; `~` are the variables, `@` subscripts, `%` the parameters'
+/// names.
 const BODY: &str = "
 type r_waiter = rec(r_wake: cap (); r_next: ptr r_waiter)
 ~
@@ -51,7 +55,7 @@ var r_first[r_low1:r_high1,r_low2:r_high2]: ptr r_waiter, r_last[r_low1:r_high1,
 fa r_i := r_low1 to r_high1, r_j := r_low2 to r_high2 -> r_first[r_i,r_j] := null af",
 ];
 
-/// How constructs of resources of 0, 1 and 2 dimensions differ.
+/// Suffixes of constructs for resources of 0, 1 and 2 dimensions.
 const SUFFIXES: [&str; 3] = ["", "1", "2"];
 const PARAMETERS: [&str; 3] = ["", "r_i: int", "r_i, r_j: int"];
 const NAMES: [&str; 3] = ["", "r_i", "r_i, r_j"];
@@ -64,7 +68,8 @@ const BOUNDS: [&str; 3] = [
 const ELEMENTS: [&str; 3] = ["", "$2", "$2, $3"];
 const CONDITIONS: [&str; 3] = ["$2", "$3", "$4"];
 
-/// What a construct of so many dimensions stands for: its number of arguments and its template.
+/// Returns the meaning of a construct for that many dimensions: its number of arguments and its
+/// template.
 fn meaning(name: &str, dimensions: usize) -> Option<(usize, String)> {
     let element = ELEMENTS[dimensions];
     Some(match name {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A construct where it is used. Ranges are of bytes of the text.
+/// A use of a construct. Ranges are of bytes of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Use {
     /// From its underscore to the end of its name or arguments.
@@ -11,11 +11,11 @@ pub(super) struct Use {
     pub name: Range<usize>,
     /// Without the white space around them.
     pub arguments: Vec<Range<usize>>,
-    /// Whether its arguments end.
+    /// Whether its arguments are closed.
     pub is_closed: bool,
 }
 
-/// The first construct of a range, if it has one.
+/// Returns the first construct of a range, if it has one.
 pub(super) fn next(text: &str, range: Range<usize>) -> Option<Use> {
     let bytes = text.as_bytes();
     let mut at = range.start;
@@ -34,7 +34,7 @@ pub(super) fn next(text: &str, range: Range<usize>) -> Option<Use> {
     None
 }
 
-/// The first word of a range, if it has one outside of comments and literals.
+/// Returns the first word of a range, outside of comments and literals.
 pub(super) fn next_word(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = range.start;
@@ -50,7 +50,8 @@ pub(super) fn next_word(text: &str, range: Range<usize>) -> Option<Range<usize>>
     None
 }
 
-/// Words that lines `#define WORD text` stand for other text with, as the C preprocessor has it that the original's notations went through.
+/// Returns the words that `#define WORD text` lines define, with their texts. The original's
+/// notations were run through the C preprocessor.
 pub(super) fn definitions(text: &str) -> HashMap<&str, &str> {
     let mut found = HashMap::new();
     for line in text.lines() {
@@ -64,7 +65,7 @@ pub(super) fn definitions(text: &str) -> HashMap<&str, &str> {
         let length = word(rest.as_bytes(), 0, rest.len());
         let (name, value) = rest.split_at(length);
         let value = value.split("/*").next().unwrap_or_default().trim();
-        // With parameters, it is nothing that we know.
+        // Definitions with parameters are not supported.
         if !name.is_empty() && !value.is_empty() && !rest[length..].starts_with('(') {
             found.insert(name, value);
         }
@@ -72,7 +73,7 @@ pub(super) fn definitions(text: &str) -> HashMap<&str, &str> {
     found
 }
 
-/// The offset behind an arrow, if one is the next thing in the text.
+/// Returns the offset behind an arrow, if one comes next in the text.
 pub(super) fn after_arrow(text: &str, mut at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     loop {
@@ -95,7 +96,7 @@ fn word(bytes: &[u8], at: usize, end: usize) -> usize {
     bytes[at..end].iter().take_while(|b| is_word(**b)).count()
 }
 
-/// Bytes of the comment or literal that begins here; 0 if none does.
+/// Returns the length of the comment or literal that begins here; 0 if none does.
 fn blind(bytes: &[u8], at: usize, end: usize) -> usize {
     match bytes[at] {
         quote @ (b'"' | b'\'') => literal(bytes, at, end, quote),
@@ -131,7 +132,7 @@ fn comment(bytes: &[u8], at: usize, end: usize) -> usize {
     rest.len()
 }
 
-/// A literal ends with its line at the latest.
+/// Returns the length of a literal, which ends at its line's end at the latest.
 fn literal(bytes: &[u8], at: usize, end: usize, quote: u8) -> usize {
     let mut length = 1;
     while at + length < end {
@@ -169,7 +170,7 @@ fn construct(text: &str, at: usize, end: usize) -> Use {
     found
 }
 
-/// Arguments between commas, which stand in no brackets.
+/// Finds arguments, separated by commas outside of brackets.
 fn arguments(text: &str, open: usize, end: usize, found: &mut Use) {
     let bytes = text.as_bytes();
     let (mut depth, mut at, mut start) = (0_usize, open, open + 1);

@@ -37,7 +37,7 @@ impl Parser {
         };
         self.advance();
         let name = self.name("the component's name")?;
-        // Parameters at once: specification and body are one.
+        // Parameters follow at once if specification and body are one.
         if self.is(&Kind::LeftParen) {
             let parameters = self.component_parameters(kind)?;
             let items = self.items(true);
@@ -67,7 +67,7 @@ impl Parser {
                 parameters = self.component_parameters(kind)?;
             } else if kind == ComponentKind::Resource {
                 let error = Diagnostic::error(self.last_span(), "a resource has a parameter list");
-                self.report(error.mend("write () if it has no parameters"));
+                self.report(error.help("write () if it has no parameters"));
             }
             if self.take(&Kind::Separate) {
                 Body::Separate
@@ -92,6 +92,18 @@ impl Parser {
     fn separate_body(&mut self) -> Parse<Component> {
         self.advance();
         let name = self.name("the name of the component that this is the body of")?;
+        if self.is(&Kind::LeftParen) {
+            let start = self.span();
+            self.parameters()?;
+            let error = Diagnostic::error(
+                self.since(start),
+                "a body that stands apart has no parameters",
+            );
+            self.report(error.help(format!(
+                "write body {}: its parameters are those before separate",
+                name.text
+            )));
+        }
         let items = self.items(true);
         self.component_end(&name)?;
         Ok(Component {
@@ -115,7 +127,7 @@ impl Parser {
         if kind == ComponentKind::Global && !parameters.is_empty() {
             let span = self.since(start);
             let error = Diagnostic::error(span, "a global has no parameters");
-            self.report(error.mend("remove the list; globals are created by the program's start"));
+            self.report(error.help("remove the list; globals are created by the program's start"));
         }
         Ok(parameters)
     }
@@ -130,7 +142,7 @@ impl Parser {
         items
     }
 
-    /// Items up to what ends them.
+    /// Parses items up to their end.
     pub(super) fn items(&mut self, is_component: bool) -> Vec<Item> {
         self.items_until(is_component, super::ends_items)
     }
@@ -141,6 +153,10 @@ impl Parser {
             self.skip_separators();
             if ends(self.kind()) || super::ends_items(self.kind()) {
                 return items;
+            }
+            if is_component && self.is(&Kind::Body) {
+                self.second_body();
+                continue;
             }
             let start = self.span();
             match self.item(is_component) {
@@ -163,20 +179,58 @@ impl Parser {
         }
     }
 
-    /// After an item comes a separator, or the end of the items.
+    /// Skips a head of a body if the body has already begun.
+    fn second_body(&mut self) {
+        let start = self.span();
+        self.advance();
+        let name = match self.kind() {
+            Kind::Name(name) => name.clone(),
+            _ => String::new(),
+        };
+        self.recover();
+        let error = Diagnostic::error(
+            self.since(start),
+            "the body has begun: a resource whose head has parameters has no other",
+        );
+        self.report(error.help(format!(
+            "write resource {name} without parameters before the specification, and body {name} with them here; a body that stands apart has none: body {name}"
+        )));
+    }
+
+    /// Expects a separator after an item, or the end of the items.
     fn end_of_item(&mut self, ends: &impl Fn(&Kind) -> bool) {
         let is_good =
             self.is(&Kind::Separator) || ends(self.kind()) || super::ends_items(self.kind());
         if !is_good {
             let found = self.kind().shown();
             let error = Diagnostic::error(self.span(), format!("{found} does not belong here"));
-            self.report(error.mend(if self.is(&Kind::Region) {
-                "a region stands after the head of a process, or after a create with its arguments"
-            } else {
-                "end the statement before it, by a new line or \";\""
-            }));
+            let help = match self.habit().or_else(|| self.foreign_statement()) {
+                Some(help) => help,
+                None if self.is(&Kind::Region) => {
+                    "a region stands after the head of a process, or after a create with its arguments".into()
+                }
+                None => "end the statement before it, by a new line or \";\"".into(),
+            };
+            self.report(error.help(help));
             self.recover();
         }
+    }
+
+    /// Returns a replacement for a statement of another language whose first word was just parsed
+    /// as a name or a type.
+    fn foreign_statement(&self) -> Option<String> {
+        let before = &self.tokens[self.at.checked_sub(1)?].kind;
+        let help = match before {
+            Kind::Name(name) => match &name[..] {
+                "while" => "a loop is written do condition -> statements od",
+                "for" => "a loop over values is written fa i := 1 to n -> statements af",
+                "elsif" | "elif" => "a further part of if is written [] condition -> statements",
+                "var" | "let" | "int" => "a variable is declared by var name: type",
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(help.to_string())
     }
 
     fn item(&mut self, is_component: bool) -> Parse<ItemKind> {
@@ -208,7 +262,7 @@ impl Parser {
         if !is_component {
             let what = self.kind().shown();
             let error = Diagnostic::error(span, format!("{what} stands in a block"));
-            self.report(error.mend("declare it in the component, outside of blocks"));
+            self.report(error.help("declare it in the component, outside of blocks"));
         }
         match self.kind() {
             Kind::Proc => self.proc(),
@@ -237,7 +291,7 @@ impl Parser {
     }
 }
 
-/// Why an item may not stand in a specification, if it may not.
+/// Returns why an item is not allowed in a specification, if so.
 fn not_for_specification(item: &ItemKind, kind: ComponentKind) -> Option<&'static str> {
     match item {
         ItemKind::Objects {

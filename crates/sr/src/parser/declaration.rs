@@ -1,4 +1,4 @@
-//! Declarations, and what implements operations.
+//! Declarations, and implementations of operations.
 
 use antiphon_lang::Diagnostic;
 
@@ -57,10 +57,10 @@ impl Parser {
         Ok(ItemKind::Type(name, of))
     }
 
-    /// Names, then a type, a value, or both.
+    /// Parses names, then a type, a value, or both.
     pub(super) fn object_group(&mut self) -> Parse<ObjectGroup> {
         let mut declarators = vec![self.declarator("a name")?];
-        // After a comma comes another name of this group; a group ends with its type or value.
+        // After a comma comes another name of this group. A group ends with its type or value.
         while self.is(&Kind::Comma) {
             self.advance();
             declarators.push(self.declarator("a name")?);
@@ -82,7 +82,7 @@ impl Parser {
         if value.is_some() && declarators.len() > 1 {
             let error =
                 Diagnostic::error(self.since(start), "several names have one initial value");
-            self.report(error.mend("give each its own: var a: int := 0, b: int := 0"));
+            self.report(error.help("give each its own: var a: int := 0, b: int := 0"));
         }
         Ok(ObjectGroup {
             declarators,
@@ -121,7 +121,8 @@ impl Parser {
         }))
     }
 
-    /// The block after a head, and its end. A mistake in the head does not make the block one.
+    /// Parses the block after a head, and its end. The block is parsed even if there is a mistake
+    /// in the head.
     fn after_head<T>(
         &mut self,
         head: Parse<T>,
@@ -137,7 +138,7 @@ impl Parser {
         Ok((block, head))
     }
 
-    /// Names up to a closing parenthesis, and a result's name.
+    /// Parses names up to a closing parenthesis, and a result's name.
     pub(super) fn parameter_names(&mut self) -> Parse<(Vec<Name>, Option<Name>)> {
         let names = if self.is(&Kind::RightParen) {
             Vec::new()

@@ -16,7 +16,7 @@ enum Group {
     Right,
 }
 
-/// What an operator between two operands does.
+/// The function of an operator between two operands.
 enum Between {
     Plain(BinaryOperator),
     Assign,
@@ -33,7 +33,7 @@ impl Parser {
         self.binary(ASSIGNMENT)
     }
 
-    /// Operands joined by operators of at least such a precedence.
+    /// Parses operands joined by operators of at least this precedence.
     fn binary(&mut self, least: u8) -> Parse<Expression> {
         self.nested(|p| {
             let start = p.span();
@@ -181,7 +181,7 @@ impl Parser {
         self.one(ExpressionKind::Literal(literal))
     }
 
-    /// A parenthesized expression, or an array's constructor.
+    /// Parses a parenthesized expression, or an array's constructor.
     fn parenthesized(&mut self) -> Parse<ExpressionKind> {
         self.advance();
         let mut elements = self.comma_list(|p| {
@@ -256,7 +256,7 @@ impl Parser {
         };
         if !self.is(&Kind::LeftParen) {
             let error = Diagnostic::error(self.last_span(), "create needs arguments");
-            return Err(self.report(error.mend("write () if the resource has no parameters")));
+            return Err(self.report(error.help("write () if the resource has no parameters")));
         }
         let arguments = self.arguments()?;
         let machine = if self.take(&Kind::On) {
@@ -272,7 +272,7 @@ impl Parser {
         })))
     }
 
-    /// A region, if a comment says one here.
+    /// Parses a region comment, if there is one here.
     pub(super) fn region(&mut self) -> Parse<Option<Expression>> {
         if !self.take(&Kind::Region) {
             return Ok(None);
@@ -284,7 +284,7 @@ impl Parser {
         if region.is_ok() {
             self.unexpected("the end of the line after the region's number");
         }
-        // What comes after its line goes on as if it were not there.
+        // The rest of the statement follows after this line.
         while !self.take(&Kind::RegionEnd) && !self.is(&Kind::End) {
             self.advance();
         }
@@ -292,7 +292,7 @@ impl Parser {
     }
 }
 
-/// What an operator between two operands does, its precedence, and how it groups.
+/// Returns the function of an operator between two operands, its precedence, and how it groups.
 fn between(kind: &Kind) -> Option<(Between, u8, Group)> {
     use Between::{Assign, Augment, Plain, Swap};
     use BinaryOperator as Op;

@@ -1,4 +1,5 @@
-//! Tokens into a syntax tree, by recursive descent. After an error the parser goes on at the next separator, so that a program's errors come together.
+//! Tokens into a syntax tree, by recursive descent. After an error the parser continues at the next
+//! separator, so that it reports all errors of a program together.
 
 mod component;
 mod declaration;
@@ -12,13 +13,15 @@ use crate::lexer::lex;
 use crate::syntax::{Component, Name, Path};
 use crate::token::{Kind, Token};
 
-/// Nesting that no program written by a person comes near: a deeper one is refused before it overflows our stack.
+/// Limit of nesting, far above that of programs written by people. Deeper nesting is refused before
+/// it overflows our stack.
 const DEEPEST: usize = 200;
 
-/// Operators on the longest way through one expression that no program written by a person comes near, for the same reason: `a + b + …` is nested to the left.
+/// Limit of operators on the longest path through one expression, for the same reason: `a + b + …`
+/// is nested to the left.
 const TALLEST: usize = 500;
 
-/// Errors of one file after which the rest is not looked at.
+/// Number of errors in one file after which parsing stops.
 const MOST_ERRORS: usize = 30;
 
 /// Parses a file.
@@ -26,7 +29,7 @@ pub fn parse(sources: &Sources, file: u32) -> (Vec<Component>, Vec<Diagnostic>) 
     parse_with(sources, file, false)
 }
 
-/// Parses a file. With `ignores_regions`, comments that say a region are no more than comments.
+/// Parses a file. With `ignores_regions`, region comments are plain comments.
 pub(crate) fn parse_with(
     sources: &Sources,
     file: u32,
@@ -49,11 +52,11 @@ struct Parser {
     at: usize,
     diagnostics: Vec<Diagnostic>,
     depth: usize,
-    /// The most operators on a way through the operands so far of the expression that is being parsed.
+    /// The most operators on a path through the operands so far of the current expression.
     height: usize,
 }
 
-/// An error was reported; the caller looks for a place to go on.
+/// An error was reported, and the caller must find a place to continue.
 struct Reported;
 
 type Parse<T> = Result<T, Reported>;
@@ -63,7 +66,7 @@ impl Parser {
         &self.tokens[self.at].kind
     }
 
-    /// The kind of a token further on.
+    /// Returns the kind of a token further on.
     fn ahead(&self, by: usize) -> &Kind {
         let last = self.tokens.len() - 1;
         &self.tokens[(self.at + by).min(last)].kind
@@ -73,12 +76,12 @@ impl Parser {
         self.tokens[self.at].span
     }
 
-    /// The place of the token before.
+    /// Returns the place of the previous token.
     fn last_span(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
     }
 
-    /// From a place to the token before.
+    /// Returns the range from a place to the previous token.
     fn since(&self, start: Span) -> Span {
         let last = self.last_span();
         if last.end >= start.start {
@@ -114,22 +117,59 @@ impl Parser {
         Err(self.unexpected(&format!("{} {after}", kind.shown())))
     }
 
-    /// Reports that something else was expected here.
+    /// Reports that another token was expected here.
     fn unexpected(&mut self, expected: &str) -> Reported {
         let found = match self.kind() {
             Kind::Separator => "the end of the statement".to_string(),
             Kind::RegionEnd => "the end of the line".to_string(),
             other => other.shown(),
         };
-        let span = self.span();
-        self.report(Diagnostic::error(
-            span,
-            format!("expected {expected}, found {found}"),
-        ))
+        let error = Diagnostic::error(self.span(), format!("expected {expected}, found {found}"));
+        let help = self.habit().or_else(|| {
+            let is_name = expected.contains("name") && !matches!(self.kind(), Kind::Name(_));
+            is_name.then(|| self.reserved()).flatten()
+        });
+        self.report(match help {
+            Some(help) => error.help(help),
+            None => error,
+        })
+    }
+
+    /// Returns a replacement for a habit from another language, if there is one here.
+    fn habit(&self) -> Option<String> {
+        let before = self.at.checked_sub(1).map(|at| &self.tokens[at]);
+        let is_close = before.is_some_and(|token| token.span.end == self.span().start);
+        let is_after = |kind: &Kind| is_close && before.is_some_and(|token| token.kind == *kind);
+        let help = match self.kind() {
+            Kind::Else => "write [] before else: it separates the parts of if, do, in and co",
+            Kind::Equal if is_after(&Kind::Equal) => "= compares, and := assigns",
+            Kind::Parallel => "a comment begins with # ; // separates the parts of co",
+            Kind::Name(_)
+                if matches!(
+                    before.map(|token| &token.kind),
+                    Some(Kind::Int | Kind::Bool | Kind::Char | Kind::RealWord)
+                ) =>
+            {
+                "a variable is declared by var name: type"
+            }
+            Kind::LeftBrace | Kind::RightBrace => {
+                "braces only stand in restrictions: if, do, fa, in and co end with fi, od, af, ni and oc, others with end"
+            }
+            _ => return None,
+        };
+        Some(help.to_string())
+    }
+
+    /// Returns advice for a reserved word in the place of a name.
+    fn reserved(&self) -> Option<String> {
+        let shown = self.kind().shown();
+        let word = shown.trim_matches('"');
+        let is_word = Kind::word(word).is_some();
+        is_word.then(|| format!("{word} is a reserved word: take another name, such as {word}1"))
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        // One mistake is told once, however many rules it breaks.
+        // One mistake is reported once, even if it breaks several rules.
         let is_new = self
             .diagnostics
             .last()
@@ -140,9 +180,9 @@ impl Parser {
         Reported
     }
 
-    fn warn(&mut self, span: Span, message: &str, mend: &str) {
+    fn warn(&mut self, span: Span, message: &str, help: &str) {
         self.diagnostics
-            .push(Diagnostic::warning(span, message).mend(mend));
+            .push(Diagnostic::warning(span, message).help(help));
     }
 
     /// Parses something nested, unless it is nested too deeply.
@@ -150,7 +190,7 @@ impl Parser {
         if self.depth >= DEEPEST {
             let span = self.span();
             let error = Diagnostic::error(span, format!("this is nested more than {DEEPEST} deep"));
-            return Err(self.report(error.mend("give parts of it names")));
+            return Err(self.report(error.help("give parts of it names")));
         }
         self.depth += 1;
         let result = parse(self);
@@ -158,7 +198,7 @@ impl Parser {
         result
     }
 
-    /// Counts an operator that has been put on top of its operands.
+    /// Counts an operator above its operands.
     fn rise(&mut self) -> Parse<()> {
         self.height += 1;
         if self.height <= TALLEST {
@@ -167,7 +207,7 @@ impl Parser {
         self.height = 0;
         let message = format!("more than {TALLEST} operators in one expression");
         let error = Diagnostic::error(self.last_span(), message);
-        Err(self.report(error.mend("assign parts of it to variables")))
+        Err(self.report(error.help("assign parts of it to variables")))
     }
 
     fn name(&mut self, what: &str) -> Parse<Name> {
@@ -195,7 +235,7 @@ impl Parser {
         })
     }
 
-    /// Elements between commas, at least one.
+    /// Parses elements between commas, at least one.
     fn comma_list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut elements = vec![element(self)?];
         while self.take(&Kind::Comma) {
@@ -208,7 +248,8 @@ impl Parser {
         while self.take(&Kind::Separator) {}
     }
 
-    /// Goes on after an error: to the next separator, or to a word that ends what we are in. Brackets are passed over whole.
+    /// Continues after an error: at the next separator, or at a word that ends the current
+    /// construct. Brackets are skipped as a whole.
     fn recover(&mut self) {
         let mut depth = 0_u32;
         loop {
@@ -234,7 +275,7 @@ impl Parser {
         if *text != name.text {
             let error =
                 Diagnostic::error(self.span(), format!("this ends {}, not {text}", name.text));
-            self.report(error.mend(format!(
+            self.report(error.help(format!(
                 "write \"end {}\", or look for an end that is missing",
                 name.text
             )));

@@ -8,7 +8,7 @@ use crate::syntax::{
 };
 use crate::token::Kind;
 
-/// A guard and what it guards.
+/// A guard and its block.
 type Guarded = (Expression, Block);
 
 impl Parser {
@@ -87,7 +87,7 @@ impl Parser {
         Ok(expression)
     }
 
-    /// A word, then an operation with arguments.
+    /// Parses a word, then an operation with arguments.
     fn invocation_after(&mut self) -> Parse<Invocation> {
         let word = self.kind().shown();
         self.advance();
@@ -99,12 +99,13 @@ impl Parser {
                 let error =
                     Diagnostic::error(span, format!("{word} needs an operation with arguments"));
                 Err(self
-                    .report(error.mend("write the arguments in parentheses, () if there are none")))
+                    .report(error.help("write the arguments in parentheses, () if there are none")))
             }
         }
     }
 
-    /// The operation's parentheses hold the variables, so the expression in front of them is split off again.
+    /// Parses `receive`. The operation's parentheses hold the variables, so the expression before
+    /// them is split off again.
     fn receive(&mut self) -> Parse<Statement> {
         let invocation = self.invocation_after()?;
         Ok(Statement::Receive(
@@ -113,7 +114,7 @@ impl Parser {
         ))
     }
 
-    /// Guards with their blocks, an else part, and the closing word.
+    /// Parses guards with their blocks, an else part, and the closing word.
     fn guarded(&mut self, closing: &Kind) -> Parse<(Vec<Guarded>, Option<Block>)> {
         let opening = self.kind().shown();
         self.advance();
@@ -235,7 +236,7 @@ impl Parser {
         })
     }
 
-    /// An operation's name with subscripts; its parentheses are not arguments.
+    /// Parses an operation's name with subscripts; its parentheses are not arguments.
     fn input_operation(&mut self) -> Parse<Expression> {
         let start = self.span();
         let path = self.path("an operation")?;
@@ -275,7 +276,8 @@ impl Parser {
     }
 
     fn concurrent_arm(&mut self) -> Parse<ConcurrentArm> {
-        // A quantifier begins with a name and ":="; another parenthesis belongs to the invocation.
+        // A quantifier begins with a name and ":="; any other parenthesis belongs to the
+        // invocation.
         let has_quantifiers = self.is(&Kind::LeftParen)
             && *self.ahead(2) == Kind::Assign
             && matches!(self.ahead(1), Kind::Name(_));

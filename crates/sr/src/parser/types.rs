@@ -7,7 +7,7 @@ use crate::syntax::{
 use crate::token::Kind;
 
 impl Parser {
-    /// A type, perhaps with subscripts before it.
+    /// Parses a type, perhaps with subscripts before it.
     pub(super) fn type_expression(&mut self) -> Parse<TypeExpression> {
         self.nested(|p| {
             let start = p.span();
@@ -23,7 +23,7 @@ impl Parser {
         })
     }
 
-    /// A type without subscripts before it.
+    /// Parses a type without subscripts before it.
     pub(super) fn unsubscripted_type(&mut self) -> Parse<TypeExpression> {
         let start = self.span();
         let kind = match self.kind() {
@@ -152,7 +152,7 @@ impl Parser {
         Ok(Declarator { name, dimensions })
     }
 
-    /// Parameters, result and restriction.
+    /// Parses parameters, result and restriction.
     pub(super) fn prototype(&mut self) -> Parse<Prototype> {
         let parameters = self.parameters()?;
         let result = if self.take(&Kind::Returns) {
@@ -256,7 +256,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Whether names follow, which a colon and a type follow, rather than a type alone.
+    /// Whether names, a colon and a type follow, rather than a type alone.
     fn has_colon_after_declarators(&self) -> bool {
         let mut ahead = 0;
         loop {

@@ -5,7 +5,7 @@ use super::{ComponentId, OperationId, Signature, SignatureId, TypeId, VariableId
 /// An expression.
 #[derive(Debug, Clone)]
 pub struct Expression {
-    /// What it is.
+    /// Its kind.
     pub kind: ExpressionKind,
     /// Its type.
     pub of: TypeId,
@@ -16,9 +16,10 @@ pub struct Expression {
 /// Bounds and length that a declaration evaluates.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
-    /// Low and high of all dimensions, those of elements that are arrays after those of the array; known ones are constants here.
+    /// Low and high of all dimensions, those of elements that are arrays after those of the array;
+    /// known ones are constants here.
     pub bounds: Vec<(Expression, Expression)>,
-    /// If the innermost element is a string, the most characters of it.
+    /// If the innermost element is a string, its maximum length.
     pub most: Option<Box<Expression>>,
 }
 
@@ -31,7 +32,7 @@ pub enum Constant {
     Real(f64),
     /// A string.
     Text(Vec<u8>),
-    /// `null`; the expression's type says of what.
+    /// `null`, of the expression's type.
     Null,
     /// `noop`.
     Noop,
@@ -43,7 +44,8 @@ pub enum Constant {
     Stderr,
 }
 
-/// What an expression is. Operands have been converted: those of an arithmetic or comparing operator are of one type.
+/// The kind of an expression. Operands have been converted: those of an arithmetic or comparing
+/// operator have one type.
 #[derive(Debug, Clone)]
 pub enum ExpressionKind {
     /// A constant.
@@ -52,9 +54,11 @@ pub enum ExpressionKind {
     Variable(VariableId),
     /// A field of a record, by its number.
     Field(Box<Expression>, usize),
-    /// An element of an array, or, with fewer subscripts than dimensions, the array of the rest of the dimensions. Subscripts are ordinals.
+    /// An element of an array or, with fewer subscripts than dimensions, the array of the remaining
+    /// dimensions. Subscripts are ordinals.
     Index(Box<Expression>, Vec<Expression>),
-    /// A part of an array. It has a dimension for each range, and those that were not written.
+    /// A part of an array. It has a dimension for each range, and the dimensions without
+    /// subscripts.
     Slice(Box<Expression>, Vec<Subscript>),
     /// A character of a string; from 1.
     TextIndex(Box<Expression>, Box<Expression>),
@@ -64,48 +68,53 @@ pub enum ExpressionKind {
         Option<Box<Expression>>,
         Option<Box<Expression>>,
     ),
-    /// What a pointer points at.
+    /// The object that a pointer points to.
     Dereference(Box<Expression>),
-    /// A pointer at a place.
+    /// A pointer to a place.
     Address(Box<Expression>),
-    /// Two operands. Both are of one type, which decides, but for a real to the power of an int, a pointer and an int (so many objects further or back), and two pointers
-    /// (the objects between); the result of a comparison is a bool. `And` and `Or` of bools do not evaluate the second if the first decides.
+    /// Two operands. Both have one type, which decides, with three exceptions: a real to the power
+    /// of an int, a pointer and an int, and two pointers. With an int, a pointer moves that many
+    /// objects; two pointers give the objects between them. The result of a comparison is a bool.
+    /// `And` and `Or` of bools do not evaluate the second operand if the first decides.
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// Minus a number.
     Negate(Box<Expression>),
-    /// Not a bool, or the complement of an integer.
+    /// Negation of a bool, or the complement of an integer.
     Not(Box<Expression>),
-    /// A place (an integer, character, enumeration, real or pointer) is changed by 1 or -1; the value is the one before or after.
+    /// Changes a place (an integer, character, enumeration, real or pointer) by 1 or -1. Its value
+    /// is the place's before or after the change.
     Step {
         /// The place.
         place: Box<Expression>,
         /// 1 or -1.
         by: i32,
-        /// Whether the value is the one before.
+        /// Whether the value is the one before the change.
         is_value_before: bool,
     },
-    /// `place := value`; the value is the place's afterwards.
+    /// `place := value`; its value is the place's afterwards.
     Assign(Box<Expression>, Box<Expression>),
     /// `place op:= value`. The place is evaluated once.
     Augment(BinaryOperator, Box<Expression>, Box<Expression>),
     /// `a :=: b`.
     Swap(Box<Expression>, Box<Expression>),
-    /// A value as one of another type, which the expression's type says: int to real; char, bool, enum or array of char to string and back; the explicit conversions
-    /// by a type's name; null and noop to any type that has them; a resource's capability to that of one it extends.
+    /// A conversion to the expression's type: int to real, null and noop to a type that has them, a
+    /// resource's capability to that of a resource it extends. Also char, bool, enum or array of
+    /// char to string and back, and explicit conversions by a type's name.
     Convert(Box<Expression>),
-    /// An array's elements; each perhaps repeated.
+    /// An array's elements, each perhaps repeated.
     Array(Vec<(Option<Expression>, Expression)>),
     /// A record's fields.
     Record(Vec<Expression>),
-    /// `new(type)`: a pointer at new memory.
+    /// `new(type)`: a pointer to new memory.
     New(TypeId, Shape),
-    /// `new(op …)`: a capability for a new operation that input statements service; with bounds, an array of them.
+    /// `new(op …)`: a capability for a new operation that input statements service; with bounds, an
+    /// array of them.
     NewOperation(SignatureId, Vec<(Expression, Expression)>),
-    /// A call for its result.
+    /// A call whose result is used.
     Call(Box<Invocation>),
-    /// An operation as a capability; an array of operations if subscripts are missing.
+    /// An operation as a capability; with missing subscripts an array of them.
     Capability(Target),
-    /// `?op`: pending invocations.
+    /// `?op`: the number of pending invocations.
     Pending(Target),
     /// A predefined function.
     Predefined(Predefined, Vec<Expression>),
@@ -117,15 +126,19 @@ pub enum ExpressionKind {
         arguments: Vec<Expression>,
         /// The region that its processes run in.
         region: Option<Box<Expression>>,
+        /// The virtual machine that it is created on.
+        machine: Option<Box<Expression>>,
     },
 }
 
-/// What is invoked, serviced or asked about.
+/// The operation that is invoked, serviced or queried.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// An operation of the running code, of its instance, or of a global; subscripts if it is one of an array.
+    /// An operation of the running code, of its instance, or of a global; with subscripts for an
+    /// element of an array.
     Declared(OperationId, Vec<Expression>),
-    /// An operation of the instance that a resource capability is for. The operation is the row of the capability's own resource.
+    /// An operation of the instance that a resource capability is for. The operation's row is that
+    /// of the capability's own resource.
     Of(Box<Expression>, OperationId, Vec<Expression>),
     /// The operation that a capability is for.
     Value(Box<Expression>),
@@ -134,11 +147,12 @@ pub enum Target {
 /// An invocation.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// What is invoked.
+    /// The operation.
     pub target: Target,
     /// Its signature.
     pub signature: SignatureId,
-    /// The arguments, one for each parameter, converted; a place where the parameter is not passed by value.
+    /// The arguments, converted, one for each parameter. If the parameter is not passed by value,
+    /// the argument is a place.
     pub arguments: Vec<Expression>,
     /// Where it is.
     pub span: Span,
@@ -149,7 +163,7 @@ pub struct Invocation {
 pub enum Subscript {
     /// One place.
     At(Expression),
-    /// From and to; the array's own bound where it is `*` or left out.
+    /// From and to; none stands for the array's own bound (`*` or left out).
     Range(Option<Expression>, Option<Expression>),
 }
 
@@ -171,7 +185,7 @@ pub enum Predefined {
     Maxlength,
     /// A string as an array of characters.
     Chars,
-    /// The least of two or more of one type.
+    /// The least of two or more values of one type.
     Min,
     Max,
     /// Of an int or a real.
@@ -202,7 +216,10 @@ pub enum Predefined {
     Myresource,
     Mymachine,
     Myvm,
+    /// Number, host and the program's path there, which may be empty.
     Locate,
+    /// `create vm()`: no argument, or a place: a number or a host.
+    CreateMachine,
     Mypriority,
     Setpriority,
     Free,
@@ -211,23 +228,23 @@ pub enum Predefined {
     Flush,
     Close,
     Remove,
-    /// File (stdin if none was written), place.
+    /// File (stdin by default), place.
     Get,
-    /// File (stdout if none was written), text.
+    /// File (stdout by default), text.
     Put,
     /// File, mode (an ordinal constant: 0 absolute, 1 relative, 2 extend), offset.
     Seek,
     Where,
-    /// File (always written out), then places.
+    /// File (always explicit), then places.
     Read,
-    /// File (always written out), format, places.
+    /// File (always explicit), format, places.
     Scanf,
     /// Text, format, places.
     Sscanf,
-    /// File (always written out), then values of any writable type.
+    /// File (always explicit), then values of any writable type.
     Write,
     Writes,
-    /// File (always written out), format, values.
+    /// File (always explicit), format, values.
     Printf,
     /// Place, format, values.
     Sprintf,

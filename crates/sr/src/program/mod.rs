@@ -1,7 +1,8 @@
 //! The checked program: every name resolved, every type known, every conversion written out.
 //!
-//! Tables hold what is declared, and numbers ([`ComponentId`], [`VariableId`], …) stand for their rows. Nothing here refers to the syntax tree; spans remain for
-//! messages and for the lines of run-time errors.
+//! Tables hold the declarations, and numbers ([`ComponentId`], [`VariableId`], …) stand for their
+//! rows. Nothing here refers to the syntax tree. Spans remain for messages and for the lines of
+//! run-time errors.
 
 use antiphon_lang::Span;
 
@@ -25,7 +26,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Its place in the table.
+            /// Returns its position in the table.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -55,7 +56,7 @@ ids! {
 pub struct Program {
     /// Resources and globals, in the order of the source.
     pub components: Vec<Component>,
-    /// The resource that is created at the start; none only while the program is being made.
+    /// The resource that is created at the start; none while the program is under construction.
     pub main: Option<ComponentId>,
     /// All types.
     pub types: Types,
@@ -65,7 +66,8 @@ pub struct Program {
     pub operations: Vec<Operation>,
     /// All classes.
     pub classes: Vec<Class>,
-    /// What stands for what where a resource's capability is converted to that of another: for each such pair of resources all that the latter exports.
+    /// Replacements of operations where a resource's capability is converted to that of another.
+    /// For each such pair of resources, it has all exports of the latter.
     pub counterparts: Vec<Counterpart>,
     /// All signatures.
     pub signatures: Vec<Signature>,
@@ -80,25 +82,30 @@ pub struct Component {
     pub name: String,
     /// Where it is named.
     pub span: Span,
-    /// Whether there is one instance, made when the first that imports it is about to run its body.
+    /// Whether it has one instance, made when the first importing component is about to run its
+    /// body.
     pub is_global: bool,
-    /// Whether it has no body and so no instances: it is there to be extended.
+    /// Whether it has no body and so no instances, and is only extended.
     pub is_abstract: bool,
-    /// What its specification and body import, each once, in order; the globals among them are made by [`StatementKind::Import`].
+    /// Components that its specification and body import, each once, in order.
+    /// [`StatementKind::Import`] makes the globals among them.
     pub imports: Vec<ComponentId>,
     /// A resource's parameters; they are passed by value.
     pub parameters: Vec<VariableId>,
-    /// Variables and constants that live in the instance, parameters not among them.
+    /// Variables and constants in the instance, except parameters.
     pub variables: Vec<VariableId>,
-    /// Operations that live in the instance, those of the specification first, in the order of their declaration; inherited ones are rows of their own.
+    /// Operations in the instance, in the order of their declaration, those of the specification
+    /// first. Inherited ones have rows of their own.
     pub operations: Vec<OperationId>,
     /// Classes that live in the instance.
     pub classes: Vec<ClassId>,
-    /// The class of the operations that `new` makes here, if an input statement takes from several capabilities at once; else each has a class of its own.
+    /// The class of the operations that `new` makes here, if an input statement takes from several
+    /// capabilities at once. Otherwise each has a class of its own.
     pub dynamic: Option<ClassId>,
     /// Procs, in order.
     pub procs: Vec<CodeId>,
-    /// The code of the body (of the specification's declarations first); none if it is abstract.
+    /// The code of the body, beginning with the specification's declarations; none if it is
+    /// abstract.
     pub body: Option<CodeId>,
     /// The code of the final part.
     pub last: Option<CodeId>,
@@ -109,32 +116,32 @@ pub struct Component {
 pub struct Code {
     /// The component that it belongs to.
     pub component: ComponentId,
-    /// What it is for.
+    /// Its kind.
     pub kind: CodeKind,
     /// The part of a process's name after the component's: the proc's name, `body` or `final`.
     pub name: String,
     /// Where it begins.
     pub span: Span,
-    /// A proc's parameters, as it names them.
+    /// A proc's parameters, with the names in the proc.
     pub parameters: Vec<VariableId>,
     /// A proc's result.
     pub result: Option<VariableId>,
-    /// What it does.
+    /// Its statements.
     pub block: Block,
 }
 
-/// What code is for.
+/// The kind of a body of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeKind {
     /// A component's body.
     Body,
     /// A component's final part.
     Final,
-    /// An operation's proc; a process's too.
+    /// An operation's proc, or a process.
     Proc(OperationId),
 }
 
-/// Something with a value.
+/// A named value.
 #[derive(Debug, Clone)]
 pub struct Variable {
     /// Its name.
@@ -145,7 +152,7 @@ pub struct Variable {
     pub of: TypeId,
     /// Where it lives.
     pub storage: Storage,
-    /// Whether it may not be assigned.
+    /// Whether it must not be assigned.
     pub is_constant: bool,
     /// Whether its address is taken, by `@` or by passing it by reference.
     pub has_address: bool,
@@ -156,7 +163,7 @@ pub struct Variable {
 pub enum Storage {
     /// In the component's instance.
     Component(ComponentId),
-    /// In the stack of the process that runs the code.
+    /// On the stack of the process that runs the code.
     Local(CodeId),
     /// A parameter or result of a proc, or of a component (by value).
     Parameter(CodeId, Passing),
@@ -164,5 +171,5 @@ pub enum Storage {
     Arm(CodeId, Passing),
 }
 
-/// How a value is passed. A result that `returns` names is passed as [`Passing::Result`].
+/// How a value is passed. A result with a name after `returns` is passed as [`Passing::Result`].
 pub use crate::syntax::Passing;

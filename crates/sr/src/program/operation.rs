@@ -4,7 +4,7 @@ use super::{
     ClassId, CodeId, ComponentId, Expression, OperationId, Passing, Shape, SignatureId, TypeId,
 };
 
-/// Who may invoke an operation how.
+/// The allowed ways of invoking an operation.
 pub use crate::syntax::Restriction;
 
 /// Parameters, result and restriction.
@@ -25,8 +25,9 @@ pub struct Parameter {
     pub passing: Passing,
     /// Its type.
     pub of: TypeId,
-    /// Its bounds, if it has any that are not `*`: evaluated where the operation is declared or, if they speak of earlier parameters, where it is serviced.
-    /// An argument must have as many elements, and is known by these bounds there.
+    /// Its bounds, if any are not `*`. They are evaluated where the operation is declared or, if
+    /// they use earlier parameters, where it is serviced. An argument must have the same number of
+    /// elements, and has these bounds there.
     pub shape: Option<Shape>,
 }
 
@@ -49,19 +50,21 @@ pub struct Operation {
     pub is_exported: bool,
     /// The operation of the extended resource that it stands for.
     pub inherits: Option<OperationId>,
-    /// Who services it.
+    /// How it is serviced.
     pub service: Service,
     /// Whether it was declared by `process`.
     pub is_process: bool,
-    /// Whether something other than a plain invocation uses it: a capability of it is made, or it is exported.
+    /// Whether it is used in another way than by a plain invocation: it has a capability, or is
+    /// exported.
     pub has_capability: bool,
 }
 
-/// An operation that is invoked in the place of another, by way of a capability that was converted. Where nothing is extended, resources are alike that export
-/// operations of the same kinds in the same order, whatever their names.
+/// An operation that is invoked in place of another, through a converted capability. Resources that
+/// extend nothing are alike if they export operations of the same kinds in the same order, whatever
+/// their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counterpart {
-    /// The operation that is named, of the capability's resource.
+    /// The operation of the capability's resource that is named.
     pub wanted: OperationId,
     /// The operation of the instance's own resource.
     pub stands_for_it: OperationId,
@@ -72,33 +75,34 @@ pub struct Counterpart {
 pub enum Home {
     /// In the component's instance.
     Component,
-    /// In a block of this code, as long as that runs.
+    /// In a block of this code, while that runs.
     Block(CodeId),
     /// Nowhere: it is a C function.
     External,
 }
 
-/// Who services an operation.
+/// How an operation is serviced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// A proc.
     Proc(CodeId),
     /// Input statements, receive or P.
     Input(ClassId),
-    /// Only P and parameterless receive, in its own component, and no capability of it is made: it is a semaphore.
+    /// By P and parameterless receive only, in its own component, and without capabilities: it is a
+    /// semaphore.
     Semaphore,
     /// A C function of the operation's name.
     External,
-    /// Nobody: an operation of an abstract resource.
+    /// Not at all: an operation of an abstract resource.
     Nobody,
 }
 
-/// Operations that occur together in input statements, directly or by way of others.
+/// Operations that occur together in input statements, directly or through others.
 #[derive(Debug, Clone)]
 pub struct Class {
     /// Its operations.
     pub operations: Vec<OperationId>,
-    /// Where it lives: as its outermost operation.
+    /// Where it lives: in the place of its outermost operation.
     pub home: Home,
     /// The component.
     pub component: ComponentId,

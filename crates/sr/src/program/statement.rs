@@ -2,50 +2,51 @@ use antiphon_lang::Span;
 
 use super::{ComponentId, Expression, Invocation, OperationId, Shape, Target, VariableId};
 
-/// Statements with a scope of their own: what they declare ends with them.
+/// Statements with a scope of their own, in which their declarations end.
 #[derive(Debug, Clone, Default)]
 pub struct Block {
     /// In order.
     pub statements: Vec<Statement>,
 }
 
-/// A statement, or a declaration where it takes effect.
+/// A statement, or a declaration in the place where it takes effect.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// What it is.
+    /// Its kind.
     pub kind: StatementKind,
     /// Where it is.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Debug, Clone)]
 pub enum StatementKind {
-    /// A variable or constant begins to live.
+    /// Declares a variable or constant.
     Declare {
         /// The variable.
         variable: VariableId,
-        /// Its bounds and length, if its type has any; none if it takes them from the value.
+        /// Its bounds and length, if its type has any; none if they come from the value.
         shape: Option<Shape>,
         /// Its first value.
         value: Option<Expression>,
     },
-    /// Operations begin to live. Those of a component's body do so where they are declared, too.
+    /// Declares operations. Those of a component's body also begin where they are declared.
     DeclareOperation {
         /// The operation.
         operation: OperationId,
-        /// For semaphores: how often V is done at once; for an array of them an array of numbers, or one for all.
+        /// For semaphores: the number of initial Vs; for an array of them an array of numbers, or
+        /// one for all.
         value: Option<Expression>,
     },
-    /// A global is imported here: it is made now, and its body run, unless that has been done.
+    /// Imports a global: makes it and runs its body, unless that has been done.
     Import(ComponentId),
-    /// A process is sent for, once for every tuple of its quantifiers, whose values are its arguments.
+    /// Starts a process for every tuple of its quantifiers, whose values are its arguments.
     Start {
         /// The process's operation.
         process: OperationId,
         /// The quantifiers.
         quantifiers: Vec<Quantifier>,
-        /// The region that it runs in; it may speak of the quantifiers' variables.
+        /// The region in which it runs; it may depend on the quantifiers' variables.
         region: Option<Expression>,
     },
     /// An expression for its effect.
@@ -54,88 +55,98 @@ pub enum StatementKind {
     Stop(Option<Expression>),
     /// Leaves the innermost do, fa or co.
     Exit,
-    /// Goes on with the innermost do, fa or co.
+    /// Continues with the next iteration of the innermost do, fa or co.
     Next,
     /// Ends the proc, or the arm of an input statement.
     Return,
-    /// Lets the caller go on.
+    /// Lets the caller continue.
     Reply,
-    /// Hands the obligation to reply on.
+    /// Passes on the duty to reply.
     Forward(Invocation),
     /// Invokes without waiting.
     Send(Invocation),
-    /// Invokes and waits; a result is not used.
+    /// Invokes and waits; the result is not used.
     Call(Invocation),
     /// Destroys a resource's instance or an operation.
     Destroy(Expression),
-    /// Takes an invocation and copies its parameters to places; none where a value is not wanted. For semaphores: P.
+    /// Takes an invocation and copies its parameters to places; none for an unused value. For
+    /// semaphores: P.
     Receive(Target, Vec<Expression>),
-    /// V on a semaphore: the same as a send, and an operation that is none may be meant, too.
+    /// V on a semaphore: the same as a send. The target may also be an operation that is no
+    /// semaphore.
     V(Target),
     /// Statements with a scope.
     Block(Block),
-    /// The first arm whose guard is true.
+    /// Runs the first arm whose guard is true.
     If(Vec<(Expression, Block)>, Option<Block>),
-    /// The same, again and again, until no guard is true.
+    /// The same, repeatedly, until no guard is true.
     Do(Vec<(Expression, Block)>, Option<Block>),
-    /// For all values.
+    /// Runs a block for all values.
     ForAll(Vec<Quantifier>, Block),
     /// An input statement.
     Input(Vec<Arm>, Option<Block>),
-    /// Invocations at the same time.
+    /// Invocations that run concurrently.
     Concurrent(Vec<ConcurrentArm>),
 }
 
-/// Values of a variable. Limit and step are evaluated anew each time, and the variable may be assigned.
+/// Values of a variable. Limit and step are evaluated each time, and the variable may be assigned.
 #[derive(Debug, Clone)]
 pub struct Quantifier {
     /// The variable, local to the statement.
     pub variable: VariableId,
     /// Its first value.
     pub first: Expression,
-    /// Whether it goes down.
+    /// Whether the values descend.
     pub is_down: bool,
     /// Its limit.
     pub last: Expression,
     /// The step, if it is not 1 or -1.
     pub step: Option<Expression>,
-    /// What must hold for a value to be taken.
+    /// A condition that selects values.
     pub test: Option<Expression>,
 }
 
 /// An arm of an input statement.
 #[derive(Debug, Clone)]
 pub struct Arm {
-    /// There is such an arm for every tuple of values.
+    /// Variables; the arm exists for every tuple of their values.
     pub quantifiers: Vec<Quantifier>,
-    /// What is serviced.
+    /// The operation that is serviced.
     pub target: Target,
-    /// The parameters, as they are named here ([`Storage::Arm`](super::Storage::Arm)).
+    /// The parameters, with their names here ([`Storage::Arm`](super::Storage::Arm)).
     pub parameters: Vec<VariableId>,
     /// The result.
     pub result: Option<VariableId>,
-    /// What must hold for an invocation to be taken.
+    /// The condition for taking an invocation.
     pub synchronization: Option<Expression>,
-    /// What is least for the invocation that is taken.
+    /// The expression whose least value selects the invocation.
     pub scheduling: Option<Expression>,
-    /// What is done.
+    /// The statements of the arm.
     pub block: Block,
     /// Where it is.
     pub span: Span,
 }
 
+impl Arm {
+    /// Whether it takes the oldest invocation of one operation, whatever its parameters are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.quantifiers.is_empty() && self.synchronization.is_none() && self.scheduling.is_none()
+    }
+}
+
 /// An arm of a co statement.
 #[derive(Debug, Clone)]
 pub struct ConcurrentArm {
-    /// There is such an invocation for every tuple of values. Their variables have, in `block`, the values of the invocation that is complete.
+    /// Variables; the invocation exists for every tuple of their values. In `block` they have the
+    /// values of the completed invocation.
     pub quantifiers: Vec<Quantifier>,
-    /// What is invoked.
+    /// The invocation.
     pub invocation: Invocation,
-    /// Whether it is sent and so complete at once.
+    /// Whether it is a send, which completes at once.
     pub is_send: bool,
-    /// Where the result goes. An int result may go to a real place.
+    /// The place for the result. An int result may go to a real place.
     pub result_to: Option<Expression>,
-    /// What is done when it is complete.
+    /// Statements for its completion.
     pub block: Option<Block>,
     /// Where it is.
     pub span: Span,

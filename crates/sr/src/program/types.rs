@@ -2,10 +2,11 @@ use std::collections::HashMap;
 
 use super::{ComponentId, SignatureId, TypeId};
 
-/// A type. Two rows of the table differ in something that is written here.
+/// A type. Any two rows of the table differ.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// Of what an error was found in: fits everything, so that one mistake gives one message. No program that is run has it.
+    /// The type of something with an error. It fits everywhere, so that one mistake gives one
+    /// message. A program that runs does not contain it.
     Wrong,
     /// No value: a statement, or an operation without a result.
     Nothing,
@@ -25,9 +26,9 @@ pub enum Type {
     File,
     /// An enumeration, known by its number among those of the program.
     Enum(u32),
-    /// `string[n]`; values that are no variables have [`Extent::Any`].
+    /// `string[n]`; values other than variables have [`Extent::Any`].
     Text(Extent),
-    /// `ptr type`; `ptr any` for none.
+    /// `ptr type`; none for `ptr any`.
     Pointer(Option<TypeId>),
     /// A record (or union), known by its number among those of the program.
     Record(u32),
@@ -52,14 +53,14 @@ pub struct Dimension {
     pub high: Extent,
 }
 
-/// A bound of a dimension, or the most characters of a string.
+/// A bound of a dimension, or the maximum length of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// Known to the compiler.
     Known(i32),
     /// Computed where the variable is declared: see [`Shape`](super::Shape).
     Computed,
-    /// Whatever the value has: `*`, and values that are no variables.
+    /// That of the value: `*`, and values other than variables.
     Any,
 }
 
@@ -77,7 +78,8 @@ pub struct Enumeration {
 pub struct Record {
     /// Its name, if it was given one.
     pub name: Option<String>,
-    /// Its fields: name and type. Filled in after the row was made, since a field may point at the record.
+    /// Its fields: name and type. They are filled in later, because a field may point to the
+    /// record.
     pub fields: Vec<(String, TypeId)>,
 }
 
@@ -93,7 +95,7 @@ pub struct Types {
 }
 
 impl Types {
-    /// The number of a type, which gets a row if it has none.
+    /// Returns the number of a type, which gets a row if it has none.
     pub fn number(&mut self, of: Type) -> TypeId {
         if let Some(&number) = self.numbers.get(&of) {
             return number;
@@ -104,12 +106,13 @@ impl Types {
         number
     }
 
-    /// A type.
+    /// Returns a type.
     pub fn get(&self, number: TypeId) -> &Type {
         &self.rows[number.index()]
     }
 
-    /// All dimensions of an array and of its elements that are arrays, outermost first, with the element that is none.
+    /// Returns all dimensions of an array and of its elements that are arrays, outermost first,
+    /// with the innermost element.
     pub fn flat(&self, number: TypeId) -> (Vec<Dimension>, TypeId) {
         let (mut dimensions, mut element) = (Vec::new(), number);
         while let Type::Array(outer, inner) = self.get(element) {

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// Is shown what a walk comes by, outermost first.
+/// Receives everything that a walk meets, outermost first.
 pub(crate) trait Visitor {
-    /// An expression.
+    /// Visits an expression.
     fn expression(&mut self, _: &Expression) {}
-    /// A statement.
+    /// Visits a statement.
     fn statement(&mut self, _: &Statement) {}
-    /// An arm of an input statement begins or, with false, ends.
+    /// Visits the beginning of an arm of an input statement or, with false, its end.
     fn arm(&mut self, _begins: bool) {}
 }
 
@@ -50,7 +50,7 @@ fn walk_quantifiers(quantifiers: &[Quantifier], visitor: &mut dyn Visitor) {
     }
 }
 
-/// Shows an expression and all in it.
+/// Walks over an expression and all in it.
 pub(crate) fn walk_expression(expression: &Expression, visitor: &mut dyn Visitor) {
     use ExpressionKind as K;
     visitor.expression(expression);
@@ -100,9 +100,13 @@ pub(crate) fn walk_expression(expression: &Expression, visitor: &mut dyn Visitor
         K::Call(invocation) => walk_invocation(invocation, visitor),
         K::Capability(target) | K::Pending(target) => walk_target(target, visitor),
         K::Create {
-            arguments, region, ..
+            arguments,
+            region,
+            machine,
+            ..
         } => {
             walk_all(arguments, visitor);
+            walk_all(machine.as_deref(), visitor);
             walk_all(region.as_deref(), visitor);
         }
     }
@@ -118,7 +122,7 @@ fn walk_guarded(arms: &[(Expression, Block)], other: &Option<Block>, visitor: &m
     }
 }
 
-/// Shows all statements and expressions of a block.
+/// Walks over all statements and expressions of a block.
 pub(crate) fn walk_block(block: &Block, visitor: &mut dyn Visitor) {
     for statement in &block.statements {
         walk_statement(statement, visitor);

@@ -1,4 +1,4 @@
-//! Components, and what stands in them and in blocks.
+//! Components, and the items in them and in blocks.
 
 use antiphon_lang::Span;
 
@@ -10,15 +10,16 @@ use super::{
 /// A resource or a global.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// Which of the two.
+    /// Whether it is a resource or a global.
     pub kind: ComponentKind,
     /// Its name.
     pub name: Name,
     /// A resource's parameters.
     pub parameters: Vec<Parameter>,
-    /// What others see; empty if specification and body are one and nothing is exported.
+    /// Declarations that other components see; empty if specification and body are one and nothing
+    /// is exported.
     pub specification: Vec<Item>,
-    /// What it does.
+    /// The body.
     pub body: Body,
 }
 
@@ -29,7 +30,7 @@ pub enum ComponentKind {
     Resource,
     /// There is one instance on a machine.
     Global,
-    /// A body that stands apart from its specification; which of the two it is, that says.
+    /// A separate body; the specification says whether it is a resource's or a global's.
     SeparateBody,
 }
 
@@ -38,7 +39,7 @@ pub enum ComponentKind {
 pub enum Body {
     /// There is none: a global gets an empty one, a resource is abstract.
     None,
-    /// It stands elsewhere: `separate`.
+    /// It is elsewhere: `separate`.
     Separate,
     /// Its items, in order.
     Items(Vec<Item>),
@@ -47,13 +48,13 @@ pub enum Body {
 /// Something in a component or block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
     /// Where it is.
     pub span: Span,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemKind {
     /// `import a, b`.
@@ -64,14 +65,14 @@ pub enum ItemKind {
     Type(Name, TypeExpression),
     /// `optype name = prototype`.
     Optype(Name, Prototype),
-    /// `var` or `const` with what is declared.
+    /// `var` or `const` with its objects.
     Objects {
-        /// Whether they may be assigned.
+        /// Whether they must not be assigned.
         is_constant: bool,
         /// The groups between commas that share a type and value.
         groups: Vec<ObjectGroup>,
     },
-    /// `op` or `external` with what is declared.
+    /// `op` or `external` with its declarations.
     Operations {
         /// Whether they are C functions.
         is_external: bool,
@@ -84,7 +85,7 @@ pub enum ItemKind {
     Proc(Proc),
     /// `procedure prototype … end`: an operation and its proc.
     Procedure(Name, Prototype, Block),
-    /// `process name (quantifiers) … end`, with the region that each is in, which may be a different one for each tuple of the quantifiers.
+    /// `process name (quantifiers) … end`, with its region, which may depend on the quantifiers.
     Process(Name, Vec<Quantifier>, Block, Option<Expression>),
     /// `final … end`.
     Final(Block),

@@ -1,4 +1,4 @@
-//! What items declare: objects, operations and procs.
+//! Declarations in items: objects, operations and procs.
 
 use super::{Block, Bounds, Expression, Name, Path, TypeExpression};
 
@@ -31,16 +31,16 @@ pub struct OperationGroup {
     pub of: OperationKind,
 }
 
-/// What operations are like.
+/// The signature of operations.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperationKind {
     /// Parameters and result.
     Prototype(Prototype),
-    /// As an optype, or another operation, has it.
+    /// That of an optype, or of another operation.
     Named(Path),
 }
 
-/// Parameters, result, and who may invoke.
+/// Parameters, result, and allowed ways of invoking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prototype {
     /// The parameters.
@@ -95,6 +95,6 @@ pub struct Proc {
     pub parameters: Vec<Name>,
     /// The result's name here.
     pub result: Option<Name>,
-    /// What it does.
+    /// The code.
     pub block: Block,
 }

@@ -7,20 +7,21 @@ use super::{Bounds, Name, Prototype, TypeExpression};
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// Its kind.
     pub kind: ExpressionKind,
     /// Where it is.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExpressionKind {
     /// A name.
     Name(String),
     /// A literal.
     Literal(Literal),
-    /// Something invoked with arguments: an operation, a predefined function, a conversion, or a record's constructor.
+    /// A name with arguments: an operation, a predefined function, a conversion, or a record's
+    /// constructor.
     Invoke(Box<Invocation>),
     /// `(a, b, [n] c)`.
     Array(Vec<Element>),
@@ -34,7 +35,7 @@ pub enum ExpressionKind {
     Swap(Box<Expression>, Box<Expression>),
     /// One operand.
     Unary(UnaryOperator, Box<Expression>),
-    /// `int(x)` and its like, and `string(x)`.
+    /// `int(x)` and the like, and `string(x)`.
     Convert(BasicType, Box<Expression>),
     /// `low(type)`.
     Low(TypeExpression),
@@ -55,22 +56,22 @@ pub enum ExpressionKind {
 /// An operation, or a capability for one, with arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {
-    /// What is invoked.
+    /// The operation.
     pub operation: Expression,
-    /// With what.
+    /// The arguments.
     pub arguments: Vec<Expression>,
 }
 
-/// What is created.
+/// A creation of an instance or a virtual machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Creation {
     /// The resource; none for `vm`.
     pub resource: Option<Name>,
     /// Its arguments.
     pub arguments: Vec<Expression>,
-    /// Where.
+    /// The machine.
     pub machine: Option<Expression>,
-    /// The region that its processes are in: `#@ region expression`.
+    /// The region of its processes: `#@ region expression`.
     pub region: Option<Expression>,
 }
 

@@ -1,4 +1,4 @@
-//! The syntax tree, as it was written: names are not resolved and types not known.
+//! The syntax tree of the source: names are not resolved, and types are not known.
 
 use antiphon_lang::Span;
 
@@ -14,7 +14,7 @@ pub use expression::*;
 pub use statement::*;
 pub use types::*;
 
-/// A name where it stands.
+/// A use of a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Name {
     /// The text.

@@ -65,20 +65,20 @@ pub struct Quantifier {
     pub name: Name,
     /// Its first value.
     pub first: Expression,
-    /// Whether it goes down.
+    /// Whether the values descend.
     pub is_down: bool,
     /// Its limit.
     pub last: Expression,
     /// The step; 1 or -1 if none is given.
     pub step: Option<Expression>,
-    /// What must hold for a value to be taken.
+    /// A condition that selects values.
     pub test: Option<Expression>,
 }
 
 /// An arm of an input statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arm {
-    /// Values for which there is such an arm each.
+    /// Quantifiers: the arm exists for each of their values.
     pub quantifiers: Vec<Quantifier>,
     /// The operation.
     pub operation: Expression,
@@ -86,23 +86,23 @@ pub struct Arm {
     pub parameters: Vec<Name>,
     /// The result's name here.
     pub result: Option<Name>,
-    /// What must hold for an invocation to be taken.
+    /// The condition for taking an invocation.
     pub synchronization: Option<Expression>,
-    /// What is least for the invocation that is taken.
+    /// The expression whose least value selects the invocation.
     pub scheduling: Option<Expression>,
-    /// What is done.
+    /// The statements of the arm.
     pub block: Block,
 }
 
 /// An arm of a co statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConcurrentArm {
-    /// Values for which there is such an invocation each.
+    /// Quantifiers: the invocation exists for each of their values.
     pub quantifiers: Vec<Quantifier>,
     /// The invocation: a call, a send, or an assignment of a result.
     pub invocation: Box<Statement>,
     /// The place of the invocation.
     pub span: Span,
-    /// What is done when it is complete.
+    /// Statements for its completion.
     pub block: Option<Block>,
 }

@@ -18,20 +18,20 @@ pub struct Bounds {
 pub enum Bound {
     /// A value.
     Value(Expression),
-    /// `*`: whatever the argument or the value has.
+    /// `*`: the bound of the argument or the value.
     Any(Span),
 }
 
 /// A type as it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeExpression {
-    /// What it is.
+    /// Its kind.
     pub kind: TypeKind,
     /// Where it is.
     pub span: Span,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypeKind {
     /// `bool`.
@@ -48,7 +48,7 @@ pub enum TypeKind {
     Text(Box<Bound>),
     /// `enum(a, b)`.
     Enum(Vec<Name>),
-    /// `ptr type`, or `ptr any` for none.
+    /// `ptr type`; none for `ptr any`.
     Pointer(Option<Box<TypeExpression>>),
     /// `rec(fields)` or `union(fields)`.
     Record(Vec<ObjectGroup>),

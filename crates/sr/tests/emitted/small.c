@@ -11,21 +11,21 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-value"
 
-static const struct sr_location at_2 = {"tests/emitted/small.sr", 2};
-static const struct sr_location at_4 = {"tests/emitted/small.sr", 4};
-static const struct sr_location at_5 = {"tests/emitted/small.sr", 5};
-static const struct sr_location at_6 = {"tests/emitted/small.sr", 6};
-static const struct sr_location at_8 = {"tests/emitted/small.sr", 8};
-static const struct sr_location at_9 = {"tests/emitted/small.sr", 9};
-static const struct sr_location at_10 = {"tests/emitted/small.sr", 10};
-static const struct sr_location at_13 = {"tests/emitted/small.sr", 13};
-static const struct sr_location at_16 = {"tests/emitted/small.sr", 16};
-static const struct sr_location at_17 = {"tests/emitted/small.sr", 17};
-static const struct sr_location at_21 = {"tests/emitted/small.sr", 21};
-static const struct sr_location at_22 = {"tests/emitted/small.sr", 22};
-static const struct sr_location at_23 = {"tests/emitted/small.sr", 23};
-static const struct sr_location at_26 = {"tests/emitted/small.sr", 26};
-static const struct sr_location at_27 = {"tests/emitted/small.sr", 27};
+static const struct sr_location at_2 = {"tests/emitted/small.sr", 2, 0};
+static const struct sr_location at_4 = {"tests/emitted/small.sr", 4, 0};
+static const struct sr_location at_5 = {"tests/emitted/small.sr", 5, 0};
+static const struct sr_location at_6 = {"tests/emitted/small.sr", 6, 0};
+static const struct sr_location at_8 = {"tests/emitted/small.sr", 8, 0};
+static const struct sr_location at_9 = {"tests/emitted/small.sr", 9, 0};
+static const struct sr_location at_10 = {"tests/emitted/small.sr", 10, 0};
+static const struct sr_location at_13 = {"tests/emitted/small.sr", 13, 0};
+static const struct sr_location at_16 = {"tests/emitted/small.sr", 16, 0};
+static const struct sr_location at_17 = {"tests/emitted/small.sr", 17, 0};
+static const struct sr_location at_21 = {"tests/emitted/small.sr", 21, 0};
+static const struct sr_location at_22 = {"tests/emitted/small.sr", 22, 0};
+static const struct sr_location at_23 = {"tests/emitted/small.sr", 23, 0};
+static const struct sr_location at_26 = {"tests/emitted/small.sr", 26, 0};
+static const struct sr_location at_27 = {"tests/emitted/small.sr", 27, 0};
 
 /* Invocations. */
 
@@ -58,12 +58,12 @@ static const struct sr_component component_small;
 
 /* Procs. */
 
-static void b_small(struct sr_instance *instance, void *parameters);
-static sr_int p_small_total(struct c_small *self, struct sr_array1 w_a, sr_int v_start);
-static void p_small_buffer(struct c_small *self);
-static struct sr_invocation *x_small_buffer(struct sr_instance *instance, struct sr_invocation *head);
-static void p_small_producer(struct c_small *self, sr_int v_i);
-static struct sr_invocation *x_small_producer(struct sr_instance *instance, struct sr_invocation *head);
+SR_CODE static void b_small(struct sr_instance *instance, void *parameters);
+SR_CODE static sr_int p_small_total(struct c_small *self, struct sr_array1 w_a, sr_int v_start);
+SR_CODE static void p_small_buffer(struct c_small *self);
+SR_CODE static struct sr_invocation *x_small_buffer(struct sr_instance *instance, struct sr_invocation *head);
+SR_CODE static void p_small_producer(struct c_small *self, sr_int v_i);
+SR_CODE static struct sr_invocation *x_small_producer(struct sr_instance *instance, struct sr_invocation *head);
 
 /* Code. */
 
@@ -90,6 +90,7 @@ static void b_small(struct sr_instance *instance, void *parameters) {
         sr_send(&at_13, sr_cap_of(&self->o_buffer), &t2->head);
     }
     sr_op_proc(&self->o_producer, &self->head, "small.producer", x_small_producer, 0);
+    sr_op_quantifiers(&self->o_producer, offsetof(struct q_2, a1), 1);
     sr_instance_ops(&self->head, &self->o_producer, 1);
     {
         for (sr_int v_i = 1, last3 = 3, goes3 = v_i <= last3; goes3; goes3 = v_i < last3, v_i++) {

@@ -1,4 +1,4 @@
-//! The checker: what it finds wrong, and what it finds out.
+//! The checker: its messages, and the program that it makes.
 
 mod components;
 mod names;
@@ -28,7 +28,7 @@ fn checked(files: &[&str]) -> (Sources, Checked) {
     (sources, checked)
 }
 
-/// What is said of files: line, severity, message and mend of each diagnostic.
+/// Returns the messages for files: line, severity, text and help of each diagnostic.
 fn said(files: &[&str]) -> Vec<String> {
     let (sources, checked) = checked(files);
     let has_error = checked
@@ -39,7 +39,7 @@ fn said(files: &[&str]) -> Vec<String> {
     let line = |d: &antiphon_sr::Diagnostic| {
         let source = sources.file(d.span.file);
         let (line, _) = source.position(d.span.start);
-        let mend = d.mend.as_ref().map(|m| format!(" = {m}"));
+        let help = d.help.as_ref().map(|m| format!(" = {m}"));
         let severity = match d.severity {
             Severity::Error => "",
             Severity::Warning => "warning: ",
@@ -47,13 +47,13 @@ fn said(files: &[&str]) -> Vec<String> {
         format!(
             "{line}: {severity}{}{}",
             d.message,
-            mend.unwrap_or_default()
+            help.unwrap_or_default()
         )
     };
     checked.diagnostics.iter().map(line).collect()
 }
 
-/// What is said of the body of a main resource; its first line is line 2.
+/// Returns the messages for the body of a main resource; its first line is line 2.
 fn said_of(body: &str) -> Vec<String> {
     said(&[&format!("resource main()\n{body}\nend\n")])
 }

@@ -1,12 +1,13 @@
-//! The C that is written stays readable: it is compared with what was looked at and found good.
+//! The generated C stays readable: it is compared with reviewed files.
 //!
-//! After a change that is meant, `ANTIPHON_BLESS=1 cargo test -p antiphon-sr emit` writes the files anew: look at the difference.
+//! After an intended change, `ANTIPHON_BLESS=1 cargo test -p antiphon-sr emit` writes the files
+//! again. Review the difference.
 
 use std::path::{Path, PathBuf};
 
 use antiphon_sr::{EmitOptions, Input, emit};
 
-/// The C of a program in this folder. Paths in it are relative, and so the same everywhere.
+/// Returns the C of a program in this folder. Paths in it are relative, and so the same everywhere.
 fn written(file: &str, options: EmitOptions) -> String {
     let input = Input::read(&[PathBuf::from("tests/emitted").join(file)], None).unwrap();
     let checked = input.analyse(None);
@@ -39,7 +40,7 @@ fn without_checks_subscripts_are_not_looked_at() {
     let options = EmitOptions {
         checks: false,
         loops: false,
-        lines: false,
+        ..EmitOptions::default()
     };
     let c = written("small.sr", options);
     assert!(!c.contains("sr_offset"), "{c}");

@@ -1,4 +1,5 @@
-//! The front end takes whatever it is given: it says what is wrong, and neither panics nor hangs nor runs out of stack.
+//! The front end accepts any input: it reports errors, and neither panics nor hangs nor overflows
+//! its stack.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::support::amount;
 
-/// All programs of the tests, as what is mutilated.
+/// Returns all programs of the tests, as material for mutation.
 fn programs() -> Vec<String> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let folders = ["programs", "wrong", "notations"].map(|folder| tests.join(folder));
@@ -21,7 +22,7 @@ fn programs() -> Vec<String> {
     texts
 }
 
-/// Reads, parses and checks; every message can be shown.
+/// Reads, parses and checks a text; every message can be shown.
 fn survive(text: &str, notation: Option<Notation>) {
     let mut input = Input::default();
     input.add(Path::new("fuzz.sr"), text.as_bytes().to_vec(), notation);
@@ -45,7 +46,7 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let place = 0..1000_usize;
-    // What the language is made of, and what it is not.
+    // Parts of the language, and other texts.
     let scraps = prop::sample::select(vec![
         "(",
         ")",

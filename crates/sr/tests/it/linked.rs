@@ -1,18 +1,18 @@
-//! A program holds what it uses of its run-time, and no more.
+//! A program contains only those parts of its run-time that it uses.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{MODELS, built};
 
-/// The functions and data of an executable, by their linkers' names, one a line.
+/// Returns the functions and data of an executable, by their linkers' names, one a line.
 fn symbols(executable: &Path) -> String {
     let output = Command::new("nm").arg(executable).output().expect("nm");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("names in UTF-8")
 }
 
-/// The symbols of a program for one processor with this body.
+/// Returns the symbols of a program for one processor with this body.
 fn symbols_of(name: &str, body: &str) -> String {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.sr"));
     std::fs::write(&file, format!("resource main()\n{body}\nend\n")).unwrap();

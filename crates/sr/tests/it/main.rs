@@ -2,11 +2,17 @@
 
 mod check;
 mod emit;
+mod faults;
 mod fuzz;
+mod growth;
 mod linked;
+mod machines;
 mod mutated;
 mod programs;
 mod random;
 mod region;
+mod reports;
+mod schedules;
+mod sources;
 mod support;
 mod wrong;

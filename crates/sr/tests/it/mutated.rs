@@ -1,11 +1,11 @@
-//! Programs with mistakes in them: parsing and checking end, with messages and without a panic.
+//! Programs with mistakes: parsing and checking end, with messages and without a panic.
 
 use antiphon_sr::{Severity, Sources, check, parse};
 use proptest::prelude::*;
 
 use crate::support::amount;
 
-/// Programs that use all of the language between them.
+/// Programs that together use the whole language.
 const PROGRAMS: &[&str] = &[
     "global G\n const K := 3, S := \"abc\"\n var x: int := 4, a[K]: int\n type pair = rec(a: int; nxt: ptr pair; s: string[K])\n type e = enum(p, q)\n \
      optype t = (n: int) returns m: int\n op put(v: int), get() returns v: int {call}\nbody G\n process server\n do true ->\n \
@@ -23,7 +23,7 @@ const PROGRAMS: &[&str] = &[
      destroy c[1]\n stop(1)\nend\n",
 ];
 
-/// What is put in the place of something else.
+/// Replacements for parts of a program.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -91,7 +91,7 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
-/// The words and signs of a text with what is between them.
+/// Returns the words and signs of a text, and the text between them.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut was_word = false;
@@ -106,7 +106,7 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Parses and checks files; gives the errors.
+/// Parses and checks files. Returns the errors.
 fn errors_of(files: &[String]) -> Vec<String> {
     let mut sources = Sources::default();
     let mut components = Vec::new();
@@ -124,7 +124,7 @@ fn errors_of(files: &[String]) -> Vec<String> {
         .any(|d| d.severity == Severity::Error);
     assert_eq!(checked.program.is_none(), has_error);
     diagnostics.extend(checked.diagnostics);
-    // The text of each is made, since that looks at places, too.
+    // Each message's text is made, because that uses places, too.
     let texts = diagnostics.iter().map(|d| (d.severity, d.text(&sources)));
     texts
         .filter(|(severity, _)| *severity == Severity::Error)

@@ -1,4 +1,4 @@
-//! Programs that print what they should, under every model and on two processors.
+//! Programs print what they should, under every model and on two processors.
 
 use crate::support::{Expected, MODELS, Model, built, programs, run};
 

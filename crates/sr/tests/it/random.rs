@@ -1,7 +1,8 @@
-//! Random programs without races print the same under every model, on two processors, and without the C compiler's optimizer.
+//! Random programs without races print the same under every model, on two processors, and without
+//! the C compiler's optimizer.
 //!
-//! Processes compute with variables of their own, add to a shared sum under a semaphore, call a server and procedures, and yield; what the program prints does
-//! not depend on their order.
+//! Processes compute with their own variables, add to a shared sum under a semaphore, call a server
+//! and procedures, and yield. The program's output does not depend on their order.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -12,10 +13,10 @@ use proptest::test_runner::{Config, TestRng, TestRunner};
 
 use crate::support::{Expected, MODELS, Model, amount, built, run};
 
-/// Programs that are made and run, unless `SR_PROGRAMS` says how many.
+/// Default number of programs; `SR_PROGRAMS` overrides it.
 const PROGRAMS: u32 = 12;
 
-/// An integer expression of the variables of a process.
+/// Returns an integer expression over the variables of a process.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         prop::sample::select(vec!["a", "b", "c", "me"]).prop_map(str::to_owned),
@@ -88,7 +89,7 @@ fn statements() -> impl Strategy<Value = String> {
     })
 }
 
-/// A program of some processes, each with its statements.
+/// Returns a program of some processes, each with its statements.
 fn program(processes: &[Vec<String>]) -> String {
     let count = processes.len();
     let mut text = "resource main()\n\
@@ -116,7 +117,7 @@ fn program(processes: &[Vec<String>]) -> String {
     text
 }
 
-/// What a program prints, or what went wrong.
+/// Returns a program's output, or its error.
 fn printed(file: &PathBuf, model: Model, flags: &[&str]) -> String {
     match built(std::slice::from_ref(file), model, flags) {
         Ok(executable) => {

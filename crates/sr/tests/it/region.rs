@@ -1,9 +1,9 @@
-//! Regions, which comments say: `#@ region expression`.
+//! Region comments: `#@ region expression`.
 
 use antiphon_sr::syntax::{Body, Creation, Expression, ExpressionKind, Item, ItemKind, Statement};
 use antiphon_sr::{Sources, parse};
 
-/// The items of the only component's body, and the messages.
+/// Returns the items of the only component's body, and the messages.
 fn items(text: &str) -> (Vec<Item>, Vec<String>) {
     let mut sources = Sources::default();
     let file = sources.add("t.sr", text.as_bytes().to_vec());

@@ -1,4 +1,4 @@
-//! Test programs that say themselves what is expected of them, in comments:
+//! Test programs, whose comments say what is expected:
 //!
 //! ```text
 //! # expect: a line of standard output        # in this order; with none, nothing may be printed
@@ -11,7 +11,8 @@
 //! # waits busily: yes                        # not run cooperatively
 //! ```
 //!
-//! and, in programs that are wrong, `# wrong: part of a message` at the end of the line that the message is about.
+//! and, in programs with errors, `# wrong: part of a message` at the end of the line that the
+//! message is about.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,8 +21,8 @@ use antiphon_runner::{End, Output, Program as Child};
 use antiphon_sr::build::{Executable, Job, Linking};
 use antiphon_sr::{EmitOptions, Input, emit};
 
-/// Reads how much of something a test does from a variable of the environment, as `make soak` sets
-/// it, or takes the `usual` number.
+/// Reads the amount of work of a test from an environment variable, as `make soak` sets it, or
+/// returns the `usual` amount.
 pub fn amount(variable: &str, usual: u32) -> u32 {
     match std::env::var(variable) {
         Ok(text) => text
@@ -31,10 +32,10 @@ pub fn amount(variable: &str, usual: u32) -> u32 {
     }
 }
 
-/// Longest run of a test program; on a busy machine they take less by far.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Time limit of a test program; even on a busy machine they take far less.
+pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// The test programs in a folder beside that of this file, by name.
+/// Returns the test programs in a folder beside that of this file, by name.
 pub fn programs(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -46,7 +47,7 @@ pub fn programs(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What a program expects of itself.
+/// A program's expectations about itself.
 #[derive(Debug, Default)]
 pub struct Expected {
     pub lines: Vec<String>,
@@ -93,7 +94,7 @@ impl Expected {
         expected
     }
 
-    /// What is not as expected; nothing if all is.
+    /// Returns the differences from the expectations; empty if there are none.
     pub fn differences(&self, output: &Output) -> String {
         let mut text = String::new();
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -135,13 +136,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// Whether a process that neither blocks nor ends gives way.
+    /// Whether a process that neither blocks nor ends is preempted.
     pub fn preempts(self) -> bool {
         self.settings != "model=cooperative"
     }
 }
 
-/// Every model, and two processors.
+/// Every model on one processor, and one on two.
 pub const MODELS: [Model; 4] = [
     Model {
         settings: "model=counted:100",
@@ -165,12 +166,13 @@ pub const MODELS: [Model; 4] = [
     },
 ];
 
-/// Checks, and gives the program's C if it is right.
-fn translated(input: &Input, has_loop_checks: bool) -> Result<String, String> {
+/// Checks a program, and returns its C if it has no errors.
+fn translated(input: &Input, linking: &Linking) -> Result<String, String> {
     let checked = input.analyse(None);
     let options = EmitOptions {
         checks: true,
-        loops: has_loop_checks,
+        loops: linking.has_loop_checks,
+        points: linking.has_points,
         lines: true,
     };
     match checked.program {
@@ -181,16 +183,24 @@ fn translated(input: &Input, has_loop_checks: bool) -> Result<String, String> {
 
 /// Builds a program for a model.
 pub fn built(files: &[PathBuf], model: Model, flags: &[&str]) -> Result<Executable, String> {
-    let input = Input::read(files, None).map_err(|error| error.to_string())?;
     let linking = Linking {
         is_parallel: model.servers > 1,
         has_loop_checks: model.has_loop_checks,
-        settings: String::new(),
-        with: Vec::new(),
         flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+        ..Linking::default()
     };
-    // The C is part of the key: a change of the compiler may change it.
-    let text = translated(&input, model.has_loop_checks)?;
+    linked(files, linking)
+}
+
+/// Builds a program.
+pub fn linked(files: &[PathBuf], linking: Linking) -> Result<Executable, String> {
+    let input = Input::read(files, None).map_err(|error| error.to_string())?;
+    let linking = Linking {
+        has_machines: input.creates_machines(),
+        ..linking
+    };
+    // The C is part of the key, because a change of the compiler may change it.
+    let text = translated(&input, &linking)?;
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sr");
     let job =
         Job::new(&cache, &input.sources, &text, linking).map_err(|error| error.to_string())?;
@@ -198,6 +208,28 @@ pub fn built(files: &[PathBuf], model: Model, flags: &[&str]) -> Result<Executab
         return Ok(found);
     }
     job.build(&text, "").map_err(|error| error.to_string())
+}
+
+/// Writes a source file of a test.
+pub fn source(name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("the folder of tests can be written");
+    path
+}
+
+/// Writes a program's file, builds it for one processor, and runs it with these settings.
+pub fn ran(name: &str, text: &str, settings: &str) -> Output {
+    let executable = built(&[source(name, text)], MODELS[2], &[]);
+    let executable = executable.unwrap_or_else(|message| panic!("{message}"));
+    ran_again(&executable, settings)
+}
+
+/// Runs an executable with settings.
+pub fn ran_again(executable: &Executable, settings: &str) -> Output {
+    let child = Child::new(&executable.path)
+        .env("ANTIPHON_SR", settings)
+        .time_limit(LIMIT);
+    child.run().expect("it starts")
 }
 
 /// Runs a program under a model.

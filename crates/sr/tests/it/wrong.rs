@@ -1,4 +1,5 @@
-//! Programs that are wrong: each message stands at the line that says so, and every such line gets one.
+//! Programs with errors: each message is at a line with a matching comment, and every such line has
+//! a message.
 
 use std::path::Path;
 

@@ -21,8 +21,8 @@ impl Frames for Remote {
     }
 
     fn report(&mut self) -> Result<Vec<ThreadReport>, Failure> {
-        let told = "role=peer policy=fifo priority=7 processor=3 allowed=2-3";
-        Ok(vec![told.parse()?])
+        let reported = "role=peer policy=fifo priority=7 processor=3 allowed=2-3";
+        Ok(vec![reported.parse()?])
     }
 }
 

@@ -32,7 +32,7 @@ impl Pass<'_> {
             Some(id) => {
                 let inner = self.names.open(Some(scope), Some(id));
                 self.names.regions.insert(self.at(node), inner);
-                // A generic's formals are seen from its body.
+                // The formals of a generic are visible in its body.
                 if self.names.entity(id).kind == Kind::GenericSubprogram {
                     self.names.scopes[inner.0 as usize].completes = self.names.entity(id).inner;
                 }
@@ -48,7 +48,8 @@ impl Pass<'_> {
         self.children(node, inner);
     }
 
-    /// The declaration that a subprogram body completes: same name, same parameter names and subtype marks (RM 6.3, by text).
+    /// Returns the declaration that a subprogram body completes: it has the same name, parameter
+    /// names and subtype marks (RM 6.3, by text).
     pub(super) fn earlier_profile(
         &self,
         node: NodeId,
@@ -149,7 +150,7 @@ pub(super) fn profile(program: &Program, spec: At) -> Vec<String> {
     parts
 }
 
-/// A subtype mark may be expanded in one place and not in the other.
+/// Returns the last part of a name: a subtype mark may be expanded in one place and not in another.
 pub(super) fn last_part(name: &str) -> String {
     let lower = compact(name);
     lower.rsplit('.').next().unwrap_or(&lower).to_string()

@@ -1,10 +1,11 @@
-//! The first pass: every declaration and the region it stands in.
+//! The first pass: collects every declaration and its region.
 
 mod callable;
 mod objects;
 mod units;
 
-use units::{body_of_unit, rank, unit_name};
+pub(super) use units::unit_name;
+use units::{body_of_unit, rank};
 
 use crate::names::{At, Entity, EntityId, Kind, Names, Scope, ScopeId, Use};
 use crate::source::Program;
@@ -93,7 +94,8 @@ impl Names {
         id
     }
 
-    /// What is declared directly in a region (with the specification it completes) under a name.
+    /// Returns the direct declarations of a name in a region, including the specification that the
+    /// region completes.
     pub(super) fn direct(&self, scope: ScopeId, key: &str) -> Vec<EntityId> {
         let mut found = self
             .scope(scope)
@@ -171,7 +173,7 @@ impl Pass<'_> {
             .collect()
     }
 
-    /// The last identifier of a defining name (`C` of `A.B.C`).
+    /// Returns the last identifier of a defining name (`C` of `A.B.C`).
     fn last_identifier(&self, name: NodeId) -> NodeId {
         let tree = self.tree();
         if tree.kind(name) == "selected_component" {
@@ -257,13 +259,20 @@ impl Pass<'_> {
 
     fn use_clause(&mut self, node: NodeId, scope: ScopeId, from: usize) {
         let tree = self.tree();
-        if tree.role(node, "is_type").is_some() {
+        let is_type = tree.role(node, "is_type").is_some();
+        if is_type && tree.role(node, "is_all").is_none() {
             return;
         }
-        let packages: Vec<NodeId> = tree
+        let named = tree
             .children(node)
-            .filter(|&n| matches!(tree.kind(n), "identifier" | "selected_component"))
-            .collect();
+            .filter(|&n| matches!(tree.kind(n), "identifier" | "selected_component"));
+        // `use all type P.T` makes the operations of T visible, which are declared in P (RM 8.4
+        // (8)).
+        let packages: Vec<NodeId> = if is_type {
+            named.filter_map(|n| tree.role(n, "prefix")).collect()
+        } else {
+            named.collect()
+        };
         for package in packages {
             let package = self.at(package);
             let clause = Use {
@@ -311,7 +320,7 @@ impl Pass<'_> {
         self.children(spec, inner);
     }
 
-    /// A package, task or protected body (a stub has no region of its own).
+    /// Declares a package, task or protected body (a stub has no region of its own).
     fn body(&mut self, node: NodeId, scope: ScopeId) {
         let tree = self.tree();
         let Some(name) = tree

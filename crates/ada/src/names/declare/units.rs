@@ -5,7 +5,7 @@ use crate::names::{Names, ScopeId};
 use crate::source::Program;
 use crate::syntax::{NodeId, Tree};
 
-/// 0 specification, 1 body, 2 subunit.
+/// Rank of a unit: 0 specification, 1 body, 2 subunit.
 pub(super) fn rank(tree: &Tree, item: NodeId) -> u8 {
     match tree.kind(item) {
         "subunit" => 2,
@@ -24,8 +24,9 @@ pub(super) fn body_of_unit(tree: &Tree, item: NodeId) -> NodeId {
     }
 }
 
-/// The full lower-case name of a library unit; for a subunit that of its parent and its own.
-pub(super) fn unit_name(program: &Program, file: usize, item: NodeId) -> String {
+/// Returns the full lower-case name of a library unit; for a subunit that of its parent and its
+/// own.
+pub(in crate::names) fn unit_name(program: &Program, file: usize, item: NodeId) -> String {
     let source = &program.sources[file];
     let tree = &source.tree;
     let own = |n: NodeId| {
@@ -54,7 +55,7 @@ pub(super) fn compact(name: &str) -> String {
 }
 
 impl Pass<'_> {
-    /// The region of the unit that a child unit or subunit belongs to.
+    /// Returns the region of the unit that a child unit or subunit belongs to.
     pub(super) fn parent_unit(&self, root: ScopeId, name: &str) -> Option<ScopeId> {
         let (above, _) = name.rsplit_once('.')?;
         let mut scope = root;
@@ -64,7 +65,7 @@ impl Pass<'_> {
                 .iter()
                 .find(|&&e| self.names.entity(e).inner.is_some())?;
             let entity = self.names.entity(owner);
-            // A subunit stands in its parent's body.
+            // A subunit belongs into its parent's body.
             scope = entity
                 .body
                 .and_then(|b| self.names.region(b))

@@ -1,4 +1,4 @@
-//! The second pass: what each identifier means.
+//! The second pass: resolves each identifier.
 
 mod overloading;
 mod visibility;
@@ -10,7 +10,7 @@ use crate::source::Program;
 use crate::syntax::{NodeId, Tree};
 
 pub(super) fn resolve(program: &Program, names: &mut Names) {
-    // Types named in declarations first, so that the types of objects are known wherever they are used.
+    // Types named in declarations come first, so that the types of objects are known at every use.
     for only_types in [true, false] {
         for file in 0..program.sources.len() {
             let mut pass = Pass {
@@ -18,6 +18,7 @@ pub(super) fn resolve(program: &Program, names: &mut Names) {
                 names,
                 file,
                 only_types,
+                is_aspect: false,
             };
             let root = program.sources[file].tree.root();
             pass.visit(root, ScopeId(0));
@@ -55,6 +56,9 @@ struct Pass<'p> {
     names: &'p mut Names,
     file: usize,
     only_types: bool,
+    /// Whether the names of an aspect are being resolved; they may be declared later (RM 13.1.1
+    /// (11)).
+    is_aspect: bool,
 }
 
 impl Pass<'_> {
@@ -108,16 +112,19 @@ impl Pass<'_> {
             "accept_statement" => self.accept(child, scope),
             "aspect_association" => {
                 let values: Vec<NodeId> = self.tree().all(child, "expression").collect();
+                let around = std::mem::replace(&mut self.is_aspect, true);
                 for value in values {
                     self.visit(value, scope);
                 }
+                self.is_aspect = around;
             }
             _ if self.tree().is_leaf(child) => {}
             _ => self.visit(child, scope),
         }
     }
 
-    /// Whether an identifier directly inside `parent` is a name to resolve rather than a definition or a word.
+    /// Whether an identifier directly inside `parent` is a name to resolve rather than a definition
+    /// or a word.
     fn is_name(&self, parent: NodeId, child: NodeId) -> bool {
         let tree = self.tree();
         let field = tree.field(child);
@@ -182,7 +189,7 @@ impl Pass<'_> {
         }
     }
 
-    /// `end A.B;` and the like: nothing to resolve, but the name belongs to the unit.
+    /// Handles `end A.B;` and the like: nothing is resolved, but the name belongs to the unit.
     fn end_name(&mut self, parent: NodeId, child: NodeId) {
         if self.tree().field(child) == "name" {
             return;
@@ -238,20 +245,21 @@ impl Pass<'_> {
         self.names.meanings.insert((self.file, start), entity);
     }
 
-    /// The entities an identifier may mean where it stands, nearest first.
+    /// Returns the entities that an identifier may mean at its place, nearest first.
     fn lookup(&self, node: NodeId, scope: ScopeId) -> Vec<EntityId> {
         let source = &self.program.sources[self.file];
         let text = source.text(node);
-        self.names.visible(
-            self.program,
-            &Names::key(text),
-            scope,
-            self.file,
-            source.tree.start(node),
-        )
+        let byte = if self.is_aspect {
+            source.text.len()
+        } else {
+            source.tree.start(node)
+        };
+        self.names
+            .visible(self.program, &Names::key(text), scope, self.file, byte)
     }
 
-    /// Resolves an identifier or expanded name; `call` holds the actual parameter parts that follow it.
+    /// Resolves an identifier or expanded name; `call` holds the actual parameter parts that follow
+    /// it.
     fn name(&mut self, node: NodeId, scope: ScopeId, call: Option<NodeId>) -> Option<EntityId> {
         let candidates = match self.tree().kind(node) {
             "identifier" => self.lookup(node, scope),
@@ -291,7 +299,8 @@ impl Pass<'_> {
             if let Some(region) = self.names.package_region(self.program, entity) {
                 found = self.names.direct(region, &key);
             }
-            // An expanded name may also name what stands in the body of an enclosing unit (RM 4.1.3).
+            // An expanded name may also denote a declaration in the body of an enclosing unit (RM
+            // 4.1.3).
             if found.is_empty() {
                 let own = self
                     .names

@@ -1,4 +1,4 @@
-//! Calls, and which of several subprograms a call means (RM 8.6).
+//! Overload resolution: which of several subprograms a call means (RM 8.6).
 
 use super::Pass;
 use crate::names::{At, EntityId, Kind, Names, ScopeId, Ty};
@@ -6,7 +6,8 @@ use crate::source::Program;
 use crate::syntax::NodeId;
 
 impl Pass<'_> {
-    /// Whether an entity is a family of entries, which has an index before its parameters (RM 9.5.2 (2)).
+    /// Whether an entity is a family of entries, which has an index before its parameters (RM 9.5.2
+    /// (2)).
     fn is_family(&self, id: EntityId) -> bool {
         let entity = self.names.entity(id);
         let tree = &self.program.sources[entity.at.file].tree;
@@ -17,7 +18,8 @@ impl Pass<'_> {
             })
     }
 
-    /// A call, an indexed component, a conversion or a slice: `name (…)`, perhaps `name (index) (…)`.
+    /// Resolves a call, an indexed component, a conversion or a slice: `name (…)`, perhaps `name
+    /// (index) (…)`.
     pub(super) fn call(&mut self, node: NodeId, scope: ScopeId) {
         let tree = self.tree();
         let arguments = tree.child(node, "actual_parameter_part");
@@ -47,9 +49,10 @@ impl Pass<'_> {
         }
     }
 
-    /// Which of the entities that a name may mean it means, by the actual parameters of the call if it is one.
+    /// Chooses one of the entities that a name may mean, by the actual parameters if it is a call.
     ///
-    /// None of them, if none fits and a use clause shows a package whose source was not given: the name is that package's.
+    /// Returns none if none fits and a use clause makes an unknown package visible: the name is
+    /// that package's.
     pub(super) fn choose(
         &self,
         name: NodeId,
@@ -81,7 +84,7 @@ impl Pass<'_> {
             };
             return candidates.iter().find(bare).or(candidates.first()).copied();
         };
-        // The nearest of equals: `max_by_key` keeps the last.
+        // Among equals the nearest is chosen: `max_by_key` keeps the last.
         let best = candidates
             .iter()
             .rev()
@@ -96,7 +99,8 @@ impl Pass<'_> {
             })
     }
 
-    /// How well actual parameters fit: 0 not at all, otherwise 1 and more for each parameter whose type is known to agree.
+    /// Returns how well actual parameters fit: 0 not at all, otherwise 1 plus the number of
+    /// parameters whose types are known to agree.
     pub(super) fn fit(&self, candidate: EntityId, call: NodeId) -> usize {
         if !self.names.is_callable(candidate) {
             return 1;
@@ -117,7 +121,8 @@ impl Pass<'_> {
         score
     }
 
-    /// Whether actual parameters have the number and names that a candidate asks for, and no literal of another type.
+    /// Whether actual parameters have the number and names that a candidate requires, and no
+    /// literal of another type.
     fn may_fit(&self, candidate: EntityId, call: NodeId) -> bool {
         if !self.names.is_callable(candidate) {
             return true;
@@ -126,7 +131,7 @@ impl Pass<'_> {
         self.paired(&formals, call).is_some()
     }
 
-    /// The formals (by index) that actual parameters stand for, and their values.
+    /// Returns the formals (by index) to which actual parameters belong, with the actual values.
     fn paired(&self, formals: &[Formal], call: NodeId) -> Option<Vec<(usize, NodeId)>> {
         let tree = self.tree();
         let mut found = Vec::new();
@@ -183,7 +188,7 @@ fn is_other_standard(mark: &str, actual: Ty) -> bool {
 }
 
 impl Names {
-    /// The formal parameters of a subprogram or entry.
+    /// Returns the formal parameters of a subprogram or entry.
     pub fn parameters(&self, program: &Program, id: EntityId) -> Vec<Formal> {
         let Some(inner) = self.entity(id).inner else {
             return vec![];
@@ -210,6 +215,21 @@ impl Names {
             .collect()
     }
 
+    /// Returns the types of a subprogram's parameters, or the designated types, as first declared.
+    pub(crate) fn parameter_types(&self, program: &Program, id: EntityId) -> Vec<EntityId> {
+        let formals = self.parameters(program, id).into_iter();
+        let types = formals.filter_map(|f| match (f.ty, self.designated(program, f.ty)) {
+            (Ty::Anonymous(_), Ty::Named(ty)) | (Ty::Named(ty), _) => Some(ty),
+            _ => None,
+        });
+        types.map(|ty| self.first_type(program, ty)).collect()
+    }
+
+    /// Returns the type that a subtype is of, as first declared.
+    pub(crate) fn first_type(&self, program: &Program, id: EntityId) -> EntityId {
+        self.first_declaration(self.first_subtype(program, id))
+    }
+
     pub(super) fn is_callable(&self, id: EntityId) -> bool {
         matches!(
             self.entity(id).kind,
@@ -217,7 +237,7 @@ impl Names {
         )
     }
 
-    /// Whether types agree, where both are known.
+    /// Whether two types agree, if both are known.
     pub(super) fn agree(&self, program: &Program, formal: Ty, actual: Ty) -> Option<bool> {
         match (formal, actual) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => None,
@@ -243,7 +263,7 @@ impl Names {
     }
 }
 
-/// The subtype marks of an accept statement's parameters, in lower case.
+/// Returns the subtype marks of an accept statement's parameters, in lower case.
 pub(super) fn marks(program: &Program, accept: At) -> Vec<String> {
     let source = &program.sources[accept.file];
     let tree = &source.tree;

@@ -1,10 +1,11 @@
-//! What a name can see (RM 8.3, 8.4).
+//! Visibility of names (RM 8.3, 8.4).
 
 use crate::names::{At, EntityId, Kind, Names, ScopeId, Ty};
 use crate::source::Program;
 
 impl Names {
-    /// The entities a name may mean at a place, nearest first: directly visible ones, then those that use clauses show.
+    /// Returns the entities that a name may mean at a place, nearest first: directly visible ones,
+    /// then those from use clauses.
     pub(crate) fn visible(
         &self,
         program: &Program,
@@ -70,7 +71,8 @@ impl Names {
         found
     }
 
-    /// A use clause may come to be looked through before its own name was visited.
+    /// Returns a meaning even if the name was not visited yet: a use clause may be searched before
+    /// its own name was resolved.
     pub(super) fn meaning_or_visible(
         &self,
         program: &Program,
@@ -103,7 +105,8 @@ impl Names {
         Some(found)
     }
 
-    /// The region whose names `Entity.Name` may mean: of a package, its instance or renaming, a subprogram or a single task.
+    /// Returns the region in which `Entity.Name` is looked up: that of a package, its instance or
+    /// renaming, a subprogram or a single task.
     pub(crate) fn package_region(&self, program: &Program, id: EntityId) -> Option<ScopeId> {
         let mut id = id;
         for _ in 0..20 {
@@ -138,7 +141,8 @@ impl Names {
         None
     }
 
-    /// The members of a value: entries and operations of a task or protected object, components of a record, also through access.
+    /// Returns the members of a value, also through access: entries and operations of a task or
+    /// protected object, components of a record.
     pub(super) fn members(&self, program: &Program, ty: Ty, key: &str) -> Vec<EntityId> {
         for ty in [ty, self.designated(program, ty)] {
             if let Some(inner) = self

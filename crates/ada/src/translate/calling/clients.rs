@@ -1,4 +1,4 @@
-//! The clients of a calling server: which they are, and that nothing but the server calls them.
+//! The clients of a calling server: which they are, and the check that only the server calls them.
 
 use super::{Target, data, refuse};
 use crate::names::{At, EntityId, Kind, Ty};
@@ -7,7 +7,8 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::machine;
 use crate::verdict::{Reason, Rule};
 
-/// Whether an entry is accepted in a selective accept or another accept, so that its task is a server and who calls it a client.
+/// Whether an entry is accepted in a selective accept or in another accept, so that its task is a
+/// server and the caller a client.
 pub(super) fn is_server(cx: &Context, entry: EntityId) -> bool {
     cx.names.uses_of(entry).iter().any(|at| {
         let tree = &cx.program.sources[at.file].tree;
@@ -21,7 +22,7 @@ pub(super) fn is_server(cx: &Context, entry: EntityId) -> bool {
     })
 }
 
-/// The accept statements of an entry that are to become calls of the server.
+/// Returns the accept statements of an entry that become calls of the server.
 pub(super) fn accepts(
     cx: &Context,
     call: NodeId,
@@ -29,8 +30,8 @@ pub(super) fn accepts(
     entry: EntityId,
 ) -> Result<Vec<At>, Vec<Reason>> {
     let wrong = |text: &str| {
-        let mend = "accept the call on its own, outside of select statements and other accepts";
-        Err(refuse(cx, Rule::LoopShape, call, text, mend))
+        let help = "accept the call on its own, outside of select statements and other accepts";
+        Err(refuse(cx, Rule::LoopShape, call, text, help))
     };
     let Some(body) = cx.names.entity(client).body else {
         return wrong("the body of the clients was not given");
@@ -71,12 +72,12 @@ pub(super) fn accepts(
                 "{} in the client's accept reaches the server too",
                 raise.what
             );
-            let mend = "pass a status instead".to_string();
+            let help = "pass a status instead".to_string();
             return Err(vec![Reason {
                 rule: Rule::Handler,
                 at: raise.at,
                 text,
-                mend,
+                help,
             }]);
         }
         let leaves = ["requeue_statement", "simple_return_statement"]
@@ -88,7 +89,7 @@ pub(super) fn accepts(
             return wrong("the accept is left in its middle, or handles exceptions");
         }
     }
-    // The object must be seen from the client's body.
+    // The object must be visible in the client's body.
     let declaration = cx.task.declaration;
     let sees = declaration.file == body.file
         && tree.start(declaration.node) < tree.start(body.node)
@@ -114,7 +115,7 @@ pub(super) fn accepts(
     Ok(found.collect())
 }
 
-/// That each client can be told apart, or need not be.
+/// Checks that each client can be identified, or need not be.
 pub(super) fn check(cx: &Context, targets: &mut [Target]) -> Result<(), Vec<Reason>> {
     for target in targets.iter() {
         for &call in &target.calls {
@@ -125,8 +126,8 @@ pub(super) fn check(cx: &Context, targets: &mut [Target]) -> Result<(), Vec<Reas
             }
             if !data::can_be_taken(cx, &target.data, call) {
                 let text = "what comes back is converted on the way";
-                let mend = "take it in a variable of the parameter's type";
-                return Err(refuse(cx, Rule::LoopShape, call, text, mend));
+                let help = "take it in a variable of the parameter's type";
+                return Err(refuse(cx, Rule::LoopShape, call, text, help));
             }
         }
     }
@@ -140,7 +141,8 @@ pub(super) fn check(cx: &Context, targets: &mut [Target]) -> Result<(), Vec<Reas
     Ok(())
 }
 
-/// Tasks of one type: nothing else tells them apart, and what the server calls does not either, or tells them their places.
+/// Checks tasks of one type. They must be interchangeable, or the server's calls must give them
+/// their places.
 fn interchangeable(
     cx: &Context,
     client: EntityId,
@@ -159,8 +161,8 @@ fn interchangeable(
         .is_some()
     {
         let text = "the clients have discriminants, which tell them apart";
-        let mend = "pass the data in the call";
-        return Err(refuse(cx, Rule::LoopShape, calls[0], text, mend));
+        let help = "pass the data in the call";
+        return Err(refuse(cx, Rule::LoopShape, calls[0], text, help));
     }
     let entries = targets.iter().filter(|t| t.client == client).count();
     let objects = if entries > 1 {
@@ -176,10 +178,10 @@ fn interchangeable(
     nothing_else(cx, client, &calls, &objects)
 }
 
-/// The clients that a server calls, each once, where each accepts once.
+/// Returns the clients that a server calls, each once, if each accepts once.
 fn called_once(cx: &Context, target: &Target) -> Result<Vec<EntityId>, Vec<Reason>> {
     let call = target.calls.first().copied().unwrap_or(cx.task.body.node);
-    let wrong = |text: &str, mend: &str| Err(refuse(cx, Rule::LoopShape, call, text, mend));
+    let wrong = |text: &str, help: &str| Err(refuse(cx, Rule::LoopShape, call, text, help));
     let [accept] = target.accepts[..] else {
         return wrong(
             "the clients accept the call in several places",
@@ -217,8 +219,8 @@ fn called_once(cx: &Context, target: &Target) -> Result<Vec<EntityId>, Vec<Reaso
     Ok(objects)
 }
 
-/// The object that a call names, if it is another task each time that the call is made: a variable outside of loops, or an element of
-/// an array by the index of a loop or of a counter.
+/// Returns the object that a call names, if each execution of the call names another task. It is a
+/// variable outside of loops, or an element of an array indexed by a loop parameter or a counter.
 fn distinct(cx: &Context, target: &Target, call: NodeId) -> Option<EntityId> {
     let tree = cx.tree();
     let name = tree.role(call, "name")?;
@@ -246,13 +248,13 @@ fn distinct(cx: &Context, target: &Target, call: NodeId) -> Option<EntityId> {
     let is_bare = cx.text(part).trim_matches(['(', ')', ' ']) == cx.text(index);
     let is_parameter = cx.names.entity(id).kind == Kind::LoopParameter
         && cx.names.is_declared_in(cx.program, id, cx.at(around));
-    // What is only given cannot change in the call.
+    // A value that is only passed cannot change during the call.
     let gives = target.data.iter().all(|d| !d.is_taken);
     let counts = is_parameter || is_counter(cx, id, around, gives.then_some(call));
     (is_only_loop && is_bare && counts).then_some(array)
 }
 
-/// A variable of the task that the loop only steps, once each time round, in one direction.
+/// Whether the loop only steps a variable of the task, once per iteration and in one direction.
 fn is_counter(cx: &Context, id: EntityId, around: NodeId, call: Option<NodeId>) -> bool {
     let tree = cx.tree();
     let name = &cx.names.entity(id).name;
@@ -280,7 +282,7 @@ fn is_counter(cx: &Context, id: EntityId, around: NodeId, call: Option<NodeId>) 
     cx.is_local(id) && is_top && steps.iter().any(|s| s.eq_ignore_ascii_case(&text))
 }
 
-/// Nothing else names the clients, or has the clients' type.
+/// Checks that nothing else names the clients, or has their type.
 fn nothing_else(
     cx: &Context,
     client: EntityId,
@@ -288,12 +290,12 @@ fn nothing_else(
     objects: &[EntityId],
 ) -> Result<(), Vec<Reason>> {
     let at_fault = |at: At, text: &str| {
-        let mend = "give each client what it needs in the call, so that it does not matter which client gets it";
+        let help = "give each client what it needs in the call, so that it does not matter which client gets it";
         Err(vec![Reason {
             rule: Rule::LoopShape,
             at,
             text: text.into(),
-            mend: mend.into(),
+            help: help.into(),
         }])
     };
     let in_call = |at: At| {
@@ -332,7 +334,7 @@ fn nothing_else(
     Ok(())
 }
 
-/// The named array type of the clients, if nothing but objects that are called have it.
+/// Returns the named array type of the clients, if only called objects have it.
 fn is_array_type(cx: &Context, at: At, array: EntityId) -> bool {
     let source = source_of(cx.program, at);
     let holder = source.tree.ancestor(at.node, &["full_type_declaration"]);

@@ -1,4 +1,4 @@
-//! The data of a calling server's calls: what goes to the client, and what comes back.
+//! The data of a calling server's calls: values for the client, and results from it.
 
 use super::refuse;
 use crate::model;
@@ -23,7 +23,7 @@ pub struct Datum {
     default: Option<At>,
 }
 
-/// The formal parameters of an entry.
+/// Returns the formal parameters of an entry.
 pub fn of(cx: &Context, call: NodeId, entry: EntityId) -> Result<Vec<Datum>, Vec<Reason>> {
     let at = cx.names.entity(entry).at;
     let source = source_of(cx.program, at);
@@ -53,8 +53,8 @@ pub fn of(cx: &Context, call: NodeId, entry: EntityId) -> Result<Vec<Datum>, Vec
             .is_some_and(|s| Names::key(s).ends_with("string"));
         let Some(subtype) = subtype.filter(|_| !is_string) else {
             let text = "the data has no fixed size";
-            let mend = "pass definite data";
-            return Err(refuse(cx, Rule::LoopShape, call, text, mend));
+            let help = "pass definite data";
+            return Err(refuse(cx, Rule::LoopShape, call, text, help));
         };
         let names = tree
             .children(parameter)
@@ -74,7 +74,8 @@ pub fn of(cx: &Context, call: NodeId, entry: EntityId) -> Result<Vec<Datum>, Vec
     Ok(found)
 }
 
-/// The actual parameters of a call, by formal; a default that is used must be an expression of the server's file.
+/// Returns the actual parameters of a call, by formal. A default that is used must be an expression
+/// of the server's file.
 pub fn actuals(cx: &Context, data: &[Datum], call: NodeId) -> Vec<(String, NodeId)> {
     let tree = cx.tree();
     let mut found: Vec<(String, NodeId)> = Vec::new();
@@ -111,7 +112,7 @@ pub fn is_complete(cx: &Context, data: &[Datum], call: NodeId) -> bool {
     actuals(cx, data, call).len() == data.len()
 }
 
-/// Whether what comes back goes to variables: a conversion cannot be assigned to.
+/// Whether all results go to variables: a conversion cannot be assigned to.
 pub fn can_be_taken(cx: &Context, data: &[Datum], call: NodeId) -> bool {
     let is_type = |e: &EntityId| matches!(cx.names.entity(*e).kind, Kind::Type | Kind::Subtype);
     actuals(cx, data, call).into_iter().all(|(formal, value)| {
@@ -124,7 +125,8 @@ pub fn can_be_taken(cx: &Context, data: &[Datum], call: NodeId) -> bool {
     })
 }
 
-/// Whether the server must wait while the client does what its accept does: data goes both ways, or others can see what it does.
+/// Whether the server must wait while the client runs its accept: data goes both ways, or others
+/// can see the accept's effects.
 pub fn is_held(cx: &Context, data: &[Datum], accepts: &[At]) -> bool {
     let (given, taken) = (
         data.iter().any(|d| d.is_given),
@@ -133,7 +135,7 @@ pub fn is_held(cx: &Context, data: &[Datum], accepts: &[At]) -> bool {
     (given && taken) || accepts.iter().any(|&a| is_seen(cx, a))
 }
 
-/// Whether the body of an accept does something that others can see.
+/// Whether the body of an accept has an effect that others can see.
 fn is_seen(cx: &Context, accept: At) -> bool {
     let tree = &source_of(cx.program, accept).tree;
     let Some(node) = tree.child(accept.node, "handled_sequence_of_statements") else {
@@ -161,7 +163,7 @@ fn is_seen(cx: &Context, accept: At) -> bool {
         .all(Vec::is_empty)
 }
 
-/// The variables that a node names.
+/// Returns the variables that a node names.
 fn direct(cx: &Context, at: At) -> Vec<EntityId> {
     let named = cx.meanings(at).into_iter().map(|(_, e)| e);
     named

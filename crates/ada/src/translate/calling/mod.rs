@@ -1,11 +1,15 @@
-//! Calling servers become protected objects that their clients call (section 6.2 of the paper, figure 6).
+//! Calling servers become protected objects that their clients call (section 6.2 of the paper,
+//! figure 6).
 //!
-//! The data goes the other way: what the server passed in a call of a client's entry, the object's entry gives out, what came back it
-//! takes, and the client's accept becomes a call of it. The server's calls are the waits of the graph, and the code between them goes
-//! on as that of an accepting server does, so that loops become counters and the stage keeps the order of the calls.
+//! The direction of calls is reversed. A value that the server passed in a call is now an out
+//! parameter of the object's entry, and a result is an in parameter. The client's accept becomes a
+//! call of that entry. The server's calls are the waits of the graph. The code between them is
+//! translated as for an accepting server, so loops become counters, and the stage keeps the order
+//! of the calls.
 //!
-//! A client that is a single task is told apart by an entry of its own. Tasks of one type are told apart by nothing: each gets the next
-//! item, not the item of its own place, so nothing else may tell them apart either.
+//! A client that is a single task is identified by an entry of its own. Tasks of one type cannot be
+//! distinguished: each gets the next item, not the item of its own place. So nothing else may
+//! distinguish them either.
 
 mod clients;
 pub(in crate::translate) mod data;
@@ -24,27 +28,27 @@ use crate::translate::context::Context;
 use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
 
-/// What the entries of a calling server's object give and take.
+/// The data of the entries of a calling server's object.
 #[derive(Debug)]
 pub(in crate::translate) struct Inverted {
     /// The entries, in the order of the task's.
     pub opened: Vec<Opened>,
     /// The actual parameters of each call, by formal.
     pub values: HashMap<NodeId, Vec<(String, NodeId)>>,
-    /// The index of the client in each call of an array's element.
+    /// The index of the client in each call through an array's element.
     pub indexes: HashMap<NodeId, NodeId>,
 }
 
-/// An entry that a client calls where it accepted a call.
+/// An entry that a client calls where it accepted a call before.
 #[derive(Debug)]
 pub(in crate::translate) struct Opened {
-    /// Its name; if the server is held, of `Begin_` and `End_` it.
+    /// Its name; if the server is held, the part after `Begin_` and `End_`.
     pub name: String,
     /// Its parameters.
     pub data: Vec<data::Datum>,
-    /// Whether the client says when it is done.
+    /// Whether the client reports its end.
     pub is_held: bool,
-    /// What it has to do with the client's place among others of its type.
+    /// Its relation to the client's place among others of its type.
     pub place: places::Place,
 }
 
@@ -59,15 +63,15 @@ struct Target {
     accepts: Vec<At>,
     /// The formal parameters.
     data: Vec<data::Datum>,
-    /// Whether the server must wait while the client does what its accept does.
+    /// Whether the server must wait while the client runs its accept.
     is_held: bool,
     /// The name of the object's entry.
     name: String,
-    /// What it has to do with the client's place among others of its type.
+    /// Its relation to the client's place among others of its type.
     place: places::Place,
 }
 
-/// The calls of other tasks' entries in a task's own code.
+/// Returns the calls of other tasks' entries in a task's own code.
 fn calls(cx: &Context) -> Vec<(NodeId, EntityId)> {
     let tree = cx.tree();
     let statements = tree
@@ -82,7 +86,7 @@ fn calls(cx: &Context) -> Vec<(NodeId, EntityId)> {
         .collect()
 }
 
-/// The task that has an entry.
+/// Returns the task that has an entry.
 fn owner(cx: &Context, entry: EntityId) -> Option<EntityId> {
     let entity = cx.names.entity(entry);
     let owner = cx.names.scope(entity.scope).owner?;
@@ -93,8 +97,8 @@ fn owner(cx: &Context, entry: EntityId) -> Option<EntityId> {
     (entity.kind == Kind::Entry && is_task).then_some(owner)
 }
 
-/// The tasks whose entries a task calls, if it has no entries itself, and nobody else calls those, and they are not accepted as servers
-/// do it, in a select.
+/// Returns the tasks whose entries a task calls. The calling task must have no entries, be the only
+/// caller, and the entries must not be accepted in a select, as those of servers are.
 pub fn clients_of(cx: &Context) -> Vec<EntityId> {
     if !cx.task.entries.is_empty() || cx.task.is_type {
         return vec![];
@@ -122,14 +126,14 @@ fn in_client(cx: &Context, at: At, entry: EntityId) -> bool {
     })
 }
 
-/// The edits that replace a calling server and change its clients.
+/// Returns the edits that replace a calling server and change its clients.
 ///
 /// # Errors
-/// The reasons that stand in the way.
+/// The obstacles.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
     let targets = targets(&cx)?;
     let (task, waits) = inverted_task(&cx, &targets);
-    let flow = Flow::of_calls(cx.program, &task, &waits);
+    let flow = Flow::of_calls(cx.program, cx.names, &task, &waits);
     let cx = Context {
         task: &task,
         flow: &flow,
@@ -139,7 +143,7 @@ pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<
     if !found.reasons.is_empty() {
         return Err(found.reasons);
     }
-    // The clients' parameters are not named in the server, but stand in its object's entries.
+    // The clients' parameters do not occur in the server, but in its object's entries.
     let data = targets.iter().flat_map(|t| &t.data);
     let taken = taken
         .iter()
@@ -152,11 +156,11 @@ pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<
     Ok(replacement)
 }
 
-fn refuse(cx: &Context, rule: Rule, node: NodeId, text: &str, mend: &str) -> Vec<Reason> {
-    vec![cx.reason(rule, node, text, mend)]
+fn refuse(cx: &Context, rule: Rule, node: NodeId, text: &str, help: &str) -> Vec<Reason> {
+    vec![cx.reason(rule, node, text, help)]
 }
 
-/// The entries that are called, each with its calls, its client and its accepts.
+/// Returns the called entries, each with its calls, its client and its accepts.
 fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
     let tree = cx.tree();
     let calls = calls(cx);
@@ -173,8 +177,8 @@ fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
         ) && tree.is_within(select, cx.task.body.node)
         {
             let text = "the client is called in a select statement or a subprogram";
-            let mend = "call it unconditionally, in the task's own statements";
-            return Err(refuse(cx, Rule::LoopShape, select, text, mend));
+            let help = "call it unconditionally, in the task's own statements";
+            return Err(refuse(cx, Rule::LoopShape, select, text, help));
         }
         if let Some(known) = found.iter_mut().find(|t| t.entry == entry) {
             known.calls.push(call);
@@ -202,7 +206,8 @@ fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
     Ok(found)
 }
 
-/// The client's name for the entry, with the client's own in front if several clients have such entries, or the server such a name.
+/// Chooses the name of an entry: the client's, prefixed with the client's own name if several
+/// clients have such entries or the server has such a name.
 fn name(cx: &Context, targets: &mut [Target]) {
     let keys: Vec<String> = targets
         .iter()
@@ -221,7 +226,8 @@ fn name(cx: &Context, targets: &mut [Target]) {
     }
 }
 
-/// The task as if it had the entries that its clients are to call, and the calls as their accepts.
+/// Returns the task as if it had the entries that its clients will call, with the calls as their
+/// accepts.
 fn inverted_task(cx: &Context, targets: &[Target]) -> (Task, Vec<(NodeId, usize)>) {
     let mut task = cx.task.clone();
     let mut waits = Vec::new();
@@ -238,7 +244,7 @@ fn inverted_task(cx: &Context, targets: &[Target]) -> (Task, Vec<(NodeId, usize)
     (task, waits)
 }
 
-/// What the entries give and take.
+/// Returns the data of the entries.
 fn inverted(cx: &Context, targets: &[Target]) -> Inverted {
     let mut opened = Vec::new();
     let mut values: HashMap<NodeId, Vec<(String, NodeId)>> = HashMap::new();

@@ -1,5 +1,5 @@
-//! Clients of one type that are called more than once: the first call tells each its place in the array, and the later ones are of a
-//! family of entries, by that place.
+//! Clients of one type that are called more than once. The first call gives each client its place
+//! in the array. The later calls are of a family of entries, indexed by that place.
 
 use std::collections::HashSet;
 
@@ -9,20 +9,20 @@ use crate::syntax::NodeId;
 use crate::translate::context::{Context, source_of};
 use crate::verdict::{Reason, Rule};
 
-/// What a call has to do with the client's place.
+/// The relation of a call to the client's place.
 #[derive(Debug, Clone, Default)]
 pub enum Place {
-    /// Nothing.
+    /// None.
     #[default]
     None,
-    /// It tells the client, in a parameter of this name and subtype.
-    Told {
+    /// It gives the client its place, in a parameter of this name and subtype.
+    Reported {
         /// The parameter.
         formal: String,
         /// Its subtype.
         subtype: String,
     },
-    /// It is of the member of a family.
+    /// It is a call of a member of a family.
     Asked {
         /// The name of the index in the entry body.
         index: String,
@@ -31,7 +31,8 @@ pub enum Place {
     },
 }
 
-/// The places of clients that are elements of one array and are called more than once; the index of each call is kept beside.
+/// Returns the places of clients that are elements of one array and are called more than once. The
+/// index of each call is also kept.
 pub(super) fn choose(
     cx: &Context,
     client: EntityId,
@@ -47,8 +48,8 @@ pub(super) fn choose(
     let Some(first) = first else { return Ok(()) };
     let call = targets[first].calls[0];
     let wrong = |text: &str| {
-        let mend = "call every client once in a loop over the array, before anything else, and let it accept that first";
-        Err(refuse(cx, Rule::LoopShape, call, text, mend))
+        let help = "call every client once in a loop over the array, before anything else, and let it accept that first";
+        Err(refuse(cx, Rule::LoopShape, call, text, help))
     };
     let Some(array) = first_loop(cx, &targets[first]) else {
         return wrong(
@@ -87,7 +88,7 @@ pub(super) fn choose(
     let index = free(&["Index", "Which", "Place_Index"]);
     for &t in &own {
         targets[t].place = if t == first {
-            Place::Told {
+            Place::Reported {
                 formal: formal.clone(),
                 subtype: subtype.clone(),
             }
@@ -101,7 +102,7 @@ pub(super) fn choose(
     Ok(())
 }
 
-/// The array and the index of a call of an element's entry.
+/// Returns the array and the index of a call of an element's entry.
 pub(super) fn called_element(cx: &Context, call: NodeId) -> Option<(EntityId, NodeId)> {
     let tree = cx.tree();
     let prefix = tree.role(tree.role(call, "name")?, "prefix")?;
@@ -113,7 +114,8 @@ pub(super) fn called_element(cx: &Context, call: NodeId) -> Option<(EntityId, No
     Some((array, index))
 }
 
-/// The array that a `for` loop over its whole range calls, one element each time round, as a statement of the task itself.
+/// Returns the array over whose whole range a `for` loop calls one element per iteration, in a
+/// statement of the task itself.
 fn first_loop(cx: &Context, target: &Target) -> Option<EntityId> {
     let tree = cx.tree();
     let [call] = target.calls[..] else {
@@ -136,7 +138,8 @@ fn first_loop(cx: &Context, target: &Target) -> Option<EntityId> {
     (is_own && is_whole && is_parameter && !leaves).then_some(array)
 }
 
-/// Whether an index can stand in a barrier: variables of the task, its loop parameters and constants.
+/// Whether an index can be used in a barrier: it consists of variables of the task, its loop
+/// parameters and constants.
 fn is_steady(cx: &Context, index: NodeId) -> bool {
     let effects = cx.oracle.of(cx.at(index));
     let is_known = cx
@@ -163,14 +166,14 @@ fn accepts_first(cx: &Context, own: &[usize], first: usize, targets: &[Target]) 
             .all(|a| tree.start(a.node) > tree.start(accept.node))
 }
 
-/// Whether something is declared before the server.
+/// Whether an entity is declared before the server.
 fn is_before(cx: &Context, id: EntityId) -> bool {
     let (ident, declaration): (At, At) = (cx.names.entity(id).ident, cx.task.declaration);
     let tree = &cx.program.sources[declaration.file].tree;
     ident.file == declaration.file && tree.start(ident.node) < tree.start(declaration.node)
 }
 
-/// The client's variable for its place: a name that its file does not use.
+/// Returns the client's variable for its place, with a name that its file does not use.
 pub(super) fn variable(cx: &Context, client: EntityId) -> String {
     let file = cx.names.entity(client).body.map_or(0, |b| b.file);
     let names =

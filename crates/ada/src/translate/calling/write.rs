@@ -1,4 +1,5 @@
-//! The text of the clients: entries go from their declarations, and accept statements become calls.
+//! The text of the clients: entries are removed from their declarations, and accept statements
+//! become calls.
 
 use super::Target;
 use super::data::Datum;
@@ -10,7 +11,7 @@ use crate::translate::code;
 use crate::translate::context::{Context, source_of};
 use crate::translate::layout;
 
-/// The clients' declarations without the entries.
+/// Returns the clients' declarations without the entries.
 pub(super) fn declarations(cx: &Context, targets: &[Target]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut seen: Vec<EntityId> = Vec::new();
@@ -56,7 +57,7 @@ fn declaration(cx: &Context, client: EntityId, entries: &[At]) -> Vec<Edit> {
     gone.collect()
 }
 
-/// The call, or two of them, in place of an accept statement.
+/// Returns the call, or two of them, in place of an accept statement.
 pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
     let source = source_of(cx.program, accept);
     let tree = &source.tree;
@@ -67,13 +68,13 @@ pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
     };
     let lines = match direct {
         Some(mut actuals) => {
-            // What is given stands before what is taken, and the place is given.
+            // Values from the server precede those to it, and the place is one from the server.
             let at = if target.data.iter().any(|d| d.is_taken) {
                 0
             } else {
                 actuals.len()
             };
-            actuals.splice(at..at, told(cx, target));
+            actuals.splice(at..at, reported(cx, target));
             vec![call_text(cx, &called(cx, target, ""), &actuals)]
         }
         None => in_order(cx, target, accept),
@@ -86,12 +87,12 @@ pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
     }
 }
 
-/// The client's variable for its place, if the call tells it.
-fn told(cx: &Context, target: &Target) -> Option<String> {
-    matches!(target.place, Place::Told { .. }).then(|| places::variable(cx, target.client))
+/// Returns the client's variable for its place, if the call gives it.
+fn reported(cx: &Context, target: &Target) -> Option<String> {
+    matches!(target.place, Place::Reported { .. }).then(|| places::variable(cx, target.client))
 }
 
-/// The entry that a client calls, with its place if it is of a family.
+/// Returns the entry that a client calls, with its place if it is of a family.
 fn called(cx: &Context, target: &Target, prefix: &str) -> String {
     let member = match target.place {
         Place::Asked { .. } => format!(" ({})", places::variable(cx, target.client)),
@@ -100,11 +101,11 @@ fn called(cx: &Context, target: &Target, prefix: &str) -> String {
     format!("{prefix}{}{member}", target.name)
 }
 
-/// The declarations of the variables in which clients keep their places.
+/// Returns the declarations of the variables in which clients keep their places.
 pub(super) fn variables(cx: &Context, targets: &[Target]) -> Vec<Edit> {
     let mut edits = Vec::new();
     for target in targets {
-        let (Place::Told { subtype, .. }, Some(body)) =
+        let (Place::Reported { subtype, .. }, Some(body)) =
             (&target.place, cx.names.entity(target.client).body)
         else {
             continue;
@@ -135,7 +136,8 @@ fn call_text(cx: &Context, name: &str, actuals: &[String]) -> String {
     format!("{}.{name}{actuals};", cx.task.name)
 }
 
-/// The accept's statements between what is given and what is taken, with variables for the parameters.
+/// Returns the accept's statements between its inputs and its results, with variables for the
+/// parameters.
 fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
     let source = source_of(cx.program, accept);
     let tree = &source.tree;
@@ -149,7 +151,7 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
         data.map(|d| d.name.clone()).collect()
     };
     let (mut given, taken) = (names(|d| d.is_given), names(|d| d.is_taken));
-    given.extend(told(cx, target));
+    given.extend(reported(cx, target));
     let mut inner = Vec::new();
     if target.is_held {
         inner.push(call_text(cx, &called(cx, target, "Begin_"), &given));
@@ -159,7 +161,7 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
         inner.push(call_text(cx, &called(cx, target, ""), &given));
         inner.extend(body.iter().cloned());
     } else {
-        let actuals: Vec<String> = told(cx, target).into_iter().chain(taken).collect();
+        let actuals: Vec<String> = reported(cx, target).into_iter().chain(taken).collect();
         inner.extend(body.iter().cloned());
         inner.push(call_text(cx, &called(cx, target, ""), &actuals));
     }
@@ -170,7 +172,7 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
     let objects = target.data.iter();
     lines.extend(objects.map(|d| format!("{step}{} : {};", d.name, d.subtype)));
     let used = code::names_in(&body);
-    let own = told(cx, target);
+    let own = reported(cx, target);
     let unused: Vec<String> = given
         .into_iter()
         .filter(|n| Some(n) != own.as_ref() && !used.contains(&Names::key(n)))
@@ -187,7 +189,8 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
     lines
 }
 
-/// The assignments that an accept's body is made of: variable, value; none if there is anything else.
+/// Returns the assignments of an accept's body, as variable and value; none if there are other
+/// statements.
 fn assignments(cx: &Context, accept: At) -> Option<Vec<(NodeId, NodeId)>> {
     let tree = &source_of(cx.program, accept).tree;
     let Some(handled) = tree.child(accept.node, "handled_sequence_of_statements") else {
@@ -205,7 +208,8 @@ fn assignments(cx: &Context, accept: At) -> Option<Vec<(NodeId, NodeId)>> {
     Some(found)
 }
 
-/// The variables that the accept copies its parameters to, if it does nothing else and the types are the same.
+/// Returns the variables to which the accept copies its parameters, if it does nothing else and the
+/// types are the same.
 fn targets_of(cx: &Context, target: &Target, accept: At) -> Option<Vec<String>> {
     let source = source_of(cx.program, accept);
     let tree = &source.tree;
@@ -239,7 +243,7 @@ fn targets_of(cx: &Context, target: &Target, accept: At) -> Option<Vec<String>> 
     found.into_iter().collect()
 }
 
-/// The values that the accept gives its out parameters, if it does nothing else.
+/// Returns the values that the accept gives its out parameters, if it does nothing else.
 fn values_of(cx: &Context, target: &Target, accept: At) -> Option<Vec<String>> {
     let source = source_of(cx.program, accept);
     let copies = assignments(cx, accept)?;

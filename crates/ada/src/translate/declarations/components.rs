@@ -9,7 +9,8 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::{layout, visibility};
 
 impl Moved {
-    /// A controlled object is finalized when its task ends; as a component it would be finalized with the protected object.
+    /// Whether an object is controlled. It is finalized when its task ends, but as a component it
+    /// would be finalized with the protected object.
     pub(super) fn is_controlled(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
         let Some(mark) = tree.role(item, "subtype_mark") else {
@@ -76,7 +77,9 @@ impl Moved {
         let array = tree.child(item, "array_type_definition");
         let is_folded = ids.iter().any(|e| self.folded.contains_key(e));
         let is_default = init.is_none_or(|e| {
-            cx.is_constant(e) && !uses_component(cx, e) && visibility::is_all_shown(cx, e)
+            cx.is_constant(e)
+                && !uses_component(cx, e)
+                && (self.shown.contains(&item) || visibility::is_all_shown(cx, e))
         });
         let is_constant = tree.child(item, "constant").is_some();
         if array.is_none() && is_default && !is_folded && !is_constant && self.is_definite(cx, item)
@@ -108,6 +111,10 @@ impl Moved {
         let mut lines = layout::comments_above(source, tree.start(item));
         let value = init.map(|e| self.changes.apply(source, tree.range(e)).trim().to_string());
         for (position, id) in ids.iter().enumerate() {
+            // A variable that only receives its first value needs no component.
+            if self.folded.contains_key(id) && cx.names.uses_of(*id).len() == 1 {
+                continue;
+            }
             let name = cx.names.entity(*id).name.clone();
             let default = match (self.folded.get(id), &value) {
                 (Some(folded), _) => Some(folded.clone()),
@@ -148,7 +155,7 @@ impl Moved {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether the subtype needs no constraint from an initial value.
+    /// Whether the subtype is definite without an initial value.
     pub(in crate::translate) fn is_definite(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
         let Some(mark) = tree.role(item, "subtype_mark") else {
@@ -172,7 +179,8 @@ impl Moved {
         let Some(id) = cx.names.meaning(cx.program, cx.at(mark)) else {
             return true;
         };
-        // An unconstrained array, or a record with discriminants without defaults; a constrained subtype stops the search.
+        // Looks for an unconstrained array, or a record with discriminants without defaults. A
+        // constrained subtype ends the search.
         let mut ty = Ty::Named(id);
         for _ in 0..20 {
             let Ty::Named(e) = ty else { return true };
@@ -213,7 +221,7 @@ impl Moved {
         true
     }
 
-    /// An anonymous array type gets a name, since a component needs one (RM 9.4, 3.8).
+    /// Gives an anonymous array type a name, as a component needs one (RM 9.4, 3.8).
     pub(super) fn array_type(
         &mut self,
         cx: &Context,
@@ -229,9 +237,9 @@ impl Moved {
             .iter()
             .any(|&(_, e)| is_own_discriminant(cx, e));
         let (declared, subtype) = if uses_discriminant {
-            let (index, bounds, element) = self.discriminant_bounds(cx, definition)?;
+            let (indexes, bounds, element) = self.discriminant_bounds(cx, definition)?;
             (
-                format!("array ({index} range <>) of {element}"),
+                format!("array ({indexes}) of {element}"),
                 format!("{type_name} ({bounds})"),
             )
         } else {
@@ -246,52 +254,83 @@ impl Moved {
         Some(subtype)
     }
 
-    /// `array (A .. B) of T` with bounds from a discriminant, as index type, bounds and element.
-    pub(super) fn discriminant_bounds(
+    /// `array (A .. B, Color) of T` with bounds from a discriminant: returns the indexes of an
+    /// unconstrained type, a constraint of it, and the element.
+    fn discriminant_bounds(
         &mut self,
         cx: &Context,
         definition: NodeId,
     ) -> Option<(String, String, String)> {
         let tree = cx.tree();
-        let range = tree.child(definition, "range_g");
         let element = tree
             .child(definition, "component_definition")
             .map(|n| cx.text(n).to_string());
-        let index = range
-            .map(|_| {
-                cx.names
-                    .index(cx.program, Ty::Anonymous(cx.at(definition)), 0)
-            })
-            .and_then(|ty| cx.type_name(ty));
-        // A bound of a component may be a discriminant alone, not an expression with one (RM 3.8 (12)).
-        let is_plain = range.is_some_and(|r| {
-            cx.meanings(cx.at(r)).iter().all(|&(ident, e)| {
-                !is_own_discriminant(cx, e)
-                    || tree.parent(ident).is_some_and(|p| {
-                        tree.kind(p) == "term"
-                            && tree.children(p).count() == 1
-                            && tree.parent(p) == Some(r)
-                    })
-            })
-        });
-        match (range, element, index) {
-            (Some(range), Some(element), index)
-                if is_plain && tree.all(definition, "range_g").count() == 1 =>
-            {
-                let index = index.unwrap_or_else(|| "Integer".into());
-                Some((index, cx.text(range).to_string(), element))
-            }
-            _ => {
-                self.refuse(
-                    cx,
-                    definition,
-                    "the bounds of the array are computed from a discriminant",
-                    "make the bound the discriminant itself",
-                );
-                None
-            }
-        }
+        let dimensions = self.dimensions(cx, definition);
+        let (Some(element), Some(dimensions)) = (element, dimensions) else {
+            self.refuse(
+                cx,
+                definition,
+                "the bounds of the array are computed from a discriminant",
+                "make the bound the discriminant itself",
+            );
+            return None;
+        };
+        let (marks, bounds): (Vec<String>, Vec<String>) = dimensions.into_iter().unzip();
+        let indexes: Vec<String> = marks.iter().map(|m| format!("{m} range <>")).collect();
+        Some((indexes.join(", "), bounds.join(", "), element))
     }
+
+    /// Returns the index subtype and the range of each dimension of a constrained array.
+    fn dimensions(&self, cx: &Context, definition: NodeId) -> Option<Vec<(String, String)>> {
+        let tree = cx.tree();
+        let mut found: Vec<(String, String)> = Vec::new();
+        let indexes = tree
+            .children(definition)
+            .skip_while(|&n| tree.kind(n) != "(")
+            .skip(1)
+            .take_while(|&n| tree.kind(n) != ")");
+        let mut is_new = true;
+        for node in indexes {
+            let text = self.changes.apply(cx.source(), tree.range(node));
+            if tree.kind(node) == "," {
+                is_new = true;
+                continue;
+            }
+            let is_range = matches!(tree.kind(node), "range_g" | "range_constraint");
+            if is_range && !is_plain_bound(cx, node) {
+                return None;
+            }
+            match found.last_mut() {
+                // `Positive range 1 .. Size`
+                Some((_, bounds)) if !is_new => {
+                    *bounds = text.trim_start_matches("range").trim().to_string();
+                }
+                _ if is_range => {
+                    let ty =
+                        cx.names
+                            .index(cx.program, Ty::Anonymous(cx.at(definition)), found.len());
+                    let mark = cx.type_name(ty).unwrap_or_else(|| "Integer".into());
+                    found.push((mark, text));
+                }
+                _ => found.push((text.clone(), text)),
+            }
+            is_new = false;
+        }
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// Whether each discriminant in a range is a bound by itself (RM 3.8 (12)).
+fn is_plain_bound(cx: &Context, range: NodeId) -> bool {
+    let tree = cx.tree();
+    cx.meanings(cx.at(range)).iter().all(|&(ident, e)| {
+        !is_own_discriminant(cx, e)
+            || tree.parent(ident).is_some_and(|p| {
+                tree.kind(p) == "term"
+                    && tree.children(p).count() == 1
+                    && tree.parent(p).is_some_and(|r| tree.kind(r) == "range_g")
+            })
+    })
 }
 
 pub(super) fn string_length(cx: &Context, expression: NodeId) -> Option<usize> {

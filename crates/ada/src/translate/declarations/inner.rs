@@ -1,4 +1,5 @@
-//! What is declared inside loops and blocks that wait becomes components too; subprograms that use the variables become private operations.
+//! Declarations inside loops and blocks that wait. They become components, too, and subprograms
+//! that use the variables become private operations.
 
 use super::{Moved, entities, first_word};
 use crate::names::{EntityId, Names};
@@ -84,7 +85,8 @@ impl Moved {
         }
     }
 
-    /// A name for a component that was declared inside: its own, unless another thing of that name would be hidden or would hide it.
+    /// Returns a name for a component that was declared inside: its own, unless that would hide
+    /// another entity or be hidden.
     pub(super) fn hoisted_name(&mut self, cx: &Context, id: EntityId) -> String {
         let name = cx.names.entity(id).name.clone();
         let key = Names::key(&name);
@@ -109,7 +111,7 @@ impl Moved {
         new
     }
 
-    /// Gives a counter its first value at once.
+    /// Gives a counter its first value in its declaration.
     pub fn set_initial(&mut self, name: &str, value: &str) {
         for component in &mut self.components {
             if let [line] = component.as_mut_slice()

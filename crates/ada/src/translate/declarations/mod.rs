@@ -1,17 +1,22 @@
-//! What becomes of a task body's declarations: variables become components, constants and types move out, subprograms that use the
-//! variables become private operations. `for` loops and blocks that wait inside give components too.
+//! The declarations of a task body. Variables become components, constants and types move out, and
+//! subprograms that use the variables become private operations. `for` loops and blocks that wait
+//! inside also give components.
 
+pub(super) mod adopted;
 mod components;
+mod forward;
 mod inner;
 mod outside;
 mod renaming;
 mod settled;
 
+use outside::is_external_clear;
 use renaming::formals;
 use settled::is_settled;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::edit::Edit;
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
@@ -19,14 +24,14 @@ use crate::translate::layout::Substitutions;
 use crate::translate::machine::Counter;
 use crate::verdict::{Reason, Rule};
 
-/// Where a task body's declarations go.
+/// The new places of a task body's declarations.
 #[derive(Debug, Default)]
 pub struct Moved {
     /// Components of the protected object.
     pub components: Vec<Vec<String>>,
-    /// Declarations to stand before the protected declaration.
+    /// Declarations before the protected declaration.
     pub before_declaration: Vec<Vec<String>>,
-    /// Declarations to stand before the protected body.
+    /// Declarations before the protected body.
     pub before_body: Vec<Vec<String>>,
     /// Declarations of private operations.
     pub operations: Vec<Vec<String>>,
@@ -38,19 +43,25 @@ pub struct Moved {
     pub counters: HashMap<NodeId, Counter>,
     /// Assignments at the start of blocks that wait inside.
     pub block_starts: HashMap<NodeId, Vec<String>>,
-    /// Library units that the declaration's unit must name in a with clause now.
+    /// Library units that the declaration's unit must now name in a with clause.
     pub units: BTreeSet<String>,
+    /// Removals and insertions of declarations that move.
+    pub edits: Vec<Edit>,
+    /// The declarations that move before the task's.
+    brought: HashSet<At>,
+    /// Declarations of the body whose values can be used before the task.
+    shown: HashSet<NodeId>,
     /// Changes of names in copied code.
     pub changes: Substitutions,
-    /// What stands in the way.
+    /// Obstacles.
     pub reasons: Vec<Reason>,
-    /// Names that are taken by now, in lower case.
+    /// Names in use, in lower case.
     pub taken: HashSet<String>,
-    /// Initial values folded from assignments before the first accept.
     /// Of those, the names declared outside the protected object.
     pub outside_names: HashSet<String>,
+    /// Initial values from assignments before the first accept.
     folded: HashMap<EntityId, String>,
-    /// The names of the entries' formal parameters, which hide what is outside the entry bodies.
+    /// The names of the entries' formal parameters, which hide outer names in the entry bodies.
     formals: HashSet<String>,
     components_of: HashSet<EntityId>,
 }
@@ -58,7 +69,7 @@ pub struct Moved {
 const CANNOT_MOVE: &str =
     "move the declaration out of the task body, before the task's declaration";
 
-/// Plans the moves. `folded` gives initial values that assignments before the first accept had.
+/// Plans the moves. `folded` has the initial values from assignments before the first accept.
 pub fn plan(cx: &Context, folded: HashMap<EntityId, String>, taken: &HashSet<String>) -> Moved {
     let mut moved = Moved {
         folded,
@@ -67,7 +78,10 @@ pub fn plan(cx: &Context, folded: HashMap<EntityId, String>, taken: &HashSet<Str
     };
     moved.formals = formals(cx);
     let items = cx.declarations();
-    let variables = stateful(cx, &items);
+    let adopted = adopted::items(cx);
+    let mut components = items.clone();
+    components.extend(&adopted);
+    let variables = stateful(cx, &components);
     moved.components_of = variables.clone();
     let mut outside: Vec<NodeId> = Vec::new();
     for &item in &items {
@@ -119,8 +133,11 @@ pub fn plan(cx: &Context, folded: HashMap<EntityId, String>, taken: &HashSet<Str
     }
     moved.rename_outside(cx, &outside);
     moved.settle(cx, &outside);
-    moved.outside(cx, &outside, &items);
-    for &item in &items {
+    moved.outside(cx, &outside, &components);
+    moved
+        .edits
+        .extend(adopted.iter().filter_map(|&i| adopted::removal(cx, i)));
+    for &item in &components {
         let tree = cx.tree();
         if tree.kind(item) == "object_declaration" && becomes_component(cx, item) {
             moved.component(cx, item);
@@ -141,7 +158,8 @@ pub fn plan(cx: &Context, folded: HashMap<EntityId, String>, taken: &HashSet<Str
     moved
 }
 
-/// A variable, or a constant whose value must be computed when the server starts.
+/// Whether an item becomes a component: a variable, or a constant whose value must be computed when
+/// the server starts.
 fn becomes_component(cx: &Context, item: NodeId) -> bool {
     let tree = cx.tree();
     if tree
@@ -164,7 +182,7 @@ fn uses_component(cx: &Context, node: NodeId) -> bool {
     })
 }
 
-/// The variables of the task body itself.
+/// Returns the variables of the task body itself.
 fn stateful(cx: &Context, items: &[NodeId]) -> HashSet<EntityId> {
     let declared = |item: &NodeId| entities(cx, *item);
     items
@@ -174,13 +192,19 @@ fn stateful(cx: &Context, items: &[NodeId]) -> HashSet<EntityId> {
         .collect()
 }
 
-/// What an item of the body declares.
+/// Returns the entities that an item of the body declares, or a variable beside the task.
 fn entities(cx: &Context, item: NodeId) -> Vec<EntityId> {
+    let tree = cx.tree();
+    if !tree.is_within(item, cx.task.body.node) {
+        let name = tree.children(item).find(|&n| tree.kind(n) == "identifier");
+        let id = name.and_then(|n| cx.names.declared_by(cx.at(n)));
+        return id.into_iter().collect();
+    }
     let own = cx.names.region(cx.task.body);
     let all = own.map_or(&[][..], |s| cx.names.scope(s).entities.as_slice());
     all.iter()
         .copied()
-        .filter(|&e| cx.tree().is_within(cx.names.entity(e).ident.node, item))
+        .filter(|&e| tree.is_within(cx.names.entity(e).ident.node, item))
         .collect()
 }
 
@@ -207,10 +231,10 @@ impl Moved {
         cx: &Context,
         node: NodeId,
         text: impl Into<String>,
-        mend: impl Into<String>,
+        help: impl Into<String>,
     ) {
         self.reasons
-            .push(cx.reason(Rule::Declaration, node, text, mend));
+            .push(cx.reason(Rule::Declaration, node, text, help));
     }
 
     fn pragma(&mut self, cx: &Context, item: NodeId) {
@@ -252,7 +276,7 @@ pub(super) fn is_own_discriminant(cx: &Context, id: EntityId) -> bool {
         && cx.names.is_declared_in(cx.program, id, cx.task.declaration)
 }
 
-/// Words that a declaration may have before the name that it declares.
+/// Words that may precede the name in a declaration.
 const KEYWORDS: [&str; 7] = [
     "type",
     "subtype",

@@ -1,4 +1,5 @@
-//! What moves out of the task body: constants, types, subprograms that use none of its variables.
+//! Declarations that move out of the task body: constants, types, and subprograms that use none of
+//! its variables.
 
 use std::collections::HashSet;
 
@@ -6,13 +7,13 @@ use super::{
     CANNOT_MOVE, Moved, becomes_component, entities, first_word, is_own_discriminant, loop_of,
     uses_component, uses_state,
 };
-use crate::names::{EntityId, Kind, Names};
+use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::{NodeId, Tree};
 use crate::translate::context::Context;
 use crate::translate::{layout, visibility};
 
 impl Moved {
-    /// Chooses names for what moves out, and renames its uses.
+    /// Chooses names for the declarations that move out, and renames their uses.
     pub(super) fn rename_outside(&mut self, cx: &Context, outside: &[NodeId]) {
         for &item in outside {
             for id in entities(cx, item) {
@@ -34,7 +35,7 @@ impl Moved {
                 };
                 self.declare_outside(&new);
                 self.rename(cx, id, &new);
-                // What is completed by a body has its name there again.
+                // The body of a declaration has its name again.
                 if let Some(body) = entity.body.filter(|b| b.file == cx.task.body.file) {
                     self.rename_end(cx, body.node, &name, &new);
                 }
@@ -42,7 +43,8 @@ impl Moved {
         }
     }
 
-    /// Places what moves out: before the declaration what components need, the rest before the body.
+    /// Places the declarations that move out: those that components need go before the declaration,
+    /// the rest before the body.
     pub(super) fn outside(&mut self, cx: &Context, outside: &[NodeId], items: &[NodeId]) {
         let tree = cx.tree();
         let mut needed: HashSet<EntityId> = HashSet::new();
@@ -59,7 +61,7 @@ impl Moved {
                 .filter(|&n| tree.kind(n) == "block_statement" && !cx.flow.is_plain(n))
                 .filter_map(|n| tree.child(n, "non_empty_declarative_part")),
         );
-        // Profiles of private operations stand in the declaration too.
+        // Profiles of private operations also appear in the declaration.
         let profiles = items
             .iter()
             .copied()
@@ -70,7 +72,12 @@ impl Moved {
             });
         open.extend(profiles);
         let early: Vec<NodeId> = open.clone();
-        // A use clause goes where components are, since they may need what it shows; and what it names goes there too.
+        // A barrier that becomes a component has its initial value in the declaration.
+        if cx.options.profile.is_some() {
+            open.extend(cx.flow.sites.iter().filter_map(|s| s.guard));
+        }
+        // A use clause goes where the components are, since they may need names from it. The units
+        // that it names go there, too.
         if !early.is_empty() {
             open.extend(
                 outside
@@ -90,10 +97,20 @@ impl Moved {
             }
         }
         for &node in &early {
-            // A value that cannot stand in the declaration is given when the server starts.
+            // A value that cannot be in the declaration is assigned when the server starts.
             let later = tree.child(node, "expression").filter(|&v| {
-                tree.kind(node) == "object_declaration" && !visibility::is_all_shown(cx, v)
+                tree.kind(node) == "object_declaration"
+                    && !visibility::is_all_shown(cx, v)
+                    && !self.can_be_shown(cx, node)
             });
+            // Bounds are needed in the body, where the loop is entered. The type is needed where
+            // the counter is declared.
+            if tree.kind(node) == "loop_parameter_specification" {
+                if let Some(mark) = tree.role(node, "subtype_mark") {
+                    self.check_visible(cx, mark, true);
+                }
+                continue;
+            }
             match later {
                 None => self.check_visible(cx, node, true),
                 Some(value) => tree
@@ -133,12 +150,16 @@ impl Moved {
                     CANNOT_MOVE,
                 );
             }
-            let lines = layout::lines_of(cx.source(), item, &self.changes);
+            // Names that are not visible at the declaration are expanded before the text is taken.
             if is_needed {
                 self.check_visible(cx, item, false);
-                self.before_declaration.push(lines);
             } else {
                 self.check_discriminants(cx, item);
+            }
+            let lines = layout::lines_of(cx.source(), item, &self.changes);
+            if is_needed {
+                self.before_declaration.push(lines);
+            } else {
                 self.before_body.push(lines);
             }
         }
@@ -157,7 +178,7 @@ impl Moved {
         }
     }
 
-    /// What is written at the task's declaration may only use names that are declared before it.
+    /// Checks that code at the task's declaration only uses names that are declared before it.
     pub(super) fn check_visible(
         &mut self,
         cx: &Context,
@@ -165,7 +186,7 @@ impl Moved {
         may_use_discriminants: bool,
     ) {
         let declaration = cx.task.declaration;
-        for (_, e) in cx.meanings(cx.at(node)) {
+        for (ident, e) in cx.meanings(cx.at(node)) {
             let at = cx.names.entity(e).ident;
             if is_own_discriminant(cx, e) {
                 if !may_use_discriminants {
@@ -182,7 +203,10 @@ impl Moved {
                 continue;
             }
             let is_here = [declaration.file, cx.task.body.file].contains(&at.file);
-            if visibility::is_shown(cx, e) {
+            if visibility::is_shown(cx, e)
+                || is_here && self.bring(cx, e)
+                || !is_here && self.name_unit(cx, cx.at(node), ident, e)
+            {
                 continue;
             }
             if is_here {
@@ -201,8 +225,8 @@ impl Moved {
                     first_word(cx, node),
                     cx.names.entity(e).name,
                 );
-                let mend = "name its unit in a with clause there";
-                self.refuse(cx, node, text, mend);
+                let help = "name its unit in a with clause there";
+                self.refuse(cx, node, text, help);
             }
             return;
         }
@@ -211,7 +235,55 @@ impl Moved {
         }
     }
 
-    /// External names must be seen from the declaration's file too.
+    /// Whether all names of a declaration can be used before the task, after the declarations that
+    /// it needs were moved there. Otherwise nothing moves.
+    fn can_be_shown(&mut self, cx: &Context, node: NodeId) -> bool {
+        let before = self.reasons.len();
+        let (edits, brought) = (self.edits.len(), self.brought.clone());
+        let (units, changes) = (self.units.clone(), self.changes.clone());
+        self.check_visible(cx, node, true);
+        if self.reasons.len() == before {
+            self.shown.insert(node);
+            return true;
+        }
+        self.reasons.truncate(before);
+        self.edits.truncate(edits);
+        (self.brought, self.units, self.changes) = (brought, units, changes);
+        false
+    }
+
+    /// Adds a with clause for the library unit of an entity to the unit with the task's
+    /// declaration, and expands the entity's name. Returns false if that library unit depends on
+    /// the first, or if an operator might need more.
+    pub(super) fn name_unit(
+        &mut self,
+        cx: &Context,
+        around: At,
+        ident: NodeId,
+        id: EntityId,
+    ) -> bool {
+        let Some(unit) = visibility::program_unit(cx, id) else {
+            return false;
+        };
+        let tree = &cx.program.sources[around.file].tree;
+        let is_selector = tree.field(ident) == "selector_name";
+        let is_unit = visibility::names_package(cx, id);
+        if !is_selector && !is_unit {
+            let has_operator = tree.walk(around.node).any(|n| {
+                tree.kind(n).ends_with("_operator")
+                    && tree.parent(n).is_none_or(|p| tree.kind(p) != "term")
+            });
+            if around.file != cx.task.body.file || has_operator {
+                return false;
+            }
+            let name = format!("{}.{}", unit, cx.names.entity(id).name);
+            self.changes.add(tree.range(ident), name);
+        }
+        self.units.insert(unit);
+        true
+    }
+
+    /// Checks that external names are also visible in the declaration's file.
     pub(super) fn check_external(&mut self, cx: &Context, node: NodeId) {
         let tree = cx.tree();
         for ident in tree.walk(node) {
@@ -249,24 +321,40 @@ impl Moved {
                     self.units.insert(unit);
                     continue;
                 }
+                if let Some(unit) = visibility::unit_of_used(cx, name) {
+                    let full = format!("{unit}.{}", cx.text(name));
+                    self.changes.add(tree.range(name), full);
+                    self.units.insert(unit);
+                    continue;
+                }
                 let text = format!(
                     "`{}` needs `{}`, which the unit with the task's declaration does not see",
                     first_word(cx, node),
                     cx.text(name)
                 );
-                let mend = "give that unit the with and use clauses of the body that show it";
-                self.refuse(cx, node, text, mend);
+                let help = "give that unit the with and use clauses of the body that show it";
+                self.refuse(cx, node, text, help);
                 return;
             }
         }
     }
 }
 
+/// Whether the external names of a declaration in the body's file are, or can be made, visible at
+/// the task's declaration.
+pub(super) fn is_external_clear(moved: &mut Moved, cx: &Context, node: NodeId) -> bool {
+    let before = moved.reasons.len();
+    moved.check_external(cx, node);
+    let is_clear = moved.reasons.len() == before;
+    moved.reasons.truncate(before);
+    is_clear
+}
+
 pub(super) fn is_defining(cx: &Context, ident: NodeId) -> bool {
     cx.names.declared_by(cx.at(ident)).is_some()
 }
 
-/// The whole of the expanded name that begins with an identifier.
+/// Returns the whole of the expanded name that begins with an identifier.
 fn expanded(tree: &Tree, ident: NodeId) -> NodeId {
     let mut name = ident;
     while let Some(parent) = tree.parent(name) {

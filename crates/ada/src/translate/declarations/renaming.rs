@@ -1,4 +1,5 @@
-//! Names that change when declarations move, and names that would mean something else where the code goes.
+//! Names that change when declarations move, and names that would have another meaning at the
+//! code's new place.
 
 use std::collections::HashSet;
 
@@ -9,14 +10,14 @@ use crate::translate::context::Context;
 use crate::verdict::Rule;
 
 impl Moved {
-    /// Takes a name for something private.
+    /// Reserves a name for a private declaration.
     pub fn private_name(&mut self, cx: &Context, wanted: &[String]) -> String {
         let name = cx.free_name(wanted, false, &self.taken);
         self.taken.insert(Names::key(&name));
         name
     }
 
-    /// Takes a name for something declared outside the protected object.
+    /// Reserves a name for a declaration outside the protected object.
     pub fn declare_outside(&mut self, name: &str) {
         self.taken.insert(Names::key(name));
         self.outside_names.insert(Names::key(name));
@@ -55,8 +56,8 @@ impl Moved {
         }
     }
 
-    /// Statements after an accept move into the entry body, where the formal parameters hide what has their names: such names are
-    /// expanded (RM 4.1.3).
+    /// Expands names that formal parameters would hide (RM 4.1.3): statements after an accept move
+    /// into the entry body.
     pub(super) fn uncover(&mut self, cx: &Context) {
         let tree = cx.tree();
         let Some(statements) = tree.child(cx.task.body.node, "handled_sequence_of_statements")
@@ -110,7 +111,7 @@ impl Moved {
         }
     }
 
-    /// `X'Access` of a variable that becomes a component.
+    /// Handles `X'Access` of a variable that becomes a component.
     pub(super) fn access(&mut self, cx: &Context) {
         let tree = cx.tree();
         for node in tree

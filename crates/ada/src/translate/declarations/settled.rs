@@ -1,6 +1,8 @@
-//! Variables that are constants in all but name: given a value once, never written, and needed by the bounds of what is declared after them.
+//! Variables that are really constants: they get a value once, are never written, and the bounds of
+//! later declarations need them.
 //!
-//! A component of a protected object may not depend on another, so they move out, and become what they are.
+//! A component of a protected object must not depend on another, so they move out and become
+//! constants.
 
 use super::{Moved, entities, is_own_discriminant};
 use crate::names::{EntityId, Kind};
@@ -25,14 +27,14 @@ pub(super) fn is_settled(cx: &Context, item: NodeId) -> bool {
     !ids.is_empty() && !ids.iter().any(is_written) && ids.iter().any(|&id| bounds_others(cx, id))
 }
 
-/// Whether an expression needs something that only the object has.
+/// Whether an expression needs something that only exists in the object.
 fn uses_own(cx: &Context, value: NodeId) -> bool {
     cx.meanings(cx.at(value)).iter().any(|&(_, e)| {
         is_own_discriminant(cx, e) || cx.is_local(e) && cx.names.entity(e).kind == Kind::Variable
     })
 }
 
-/// Whether a declaration of the body uses a variable other than in an initial value or a subprogram.
+/// Whether a declaration of the body uses a variable outside of initial values and subprograms.
 fn bounds_others(cx: &Context, id: EntityId) -> bool {
     let tree = cx.tree();
     let own = cx.names.entity(id).at.node;
@@ -56,7 +58,7 @@ fn bounds_others(cx: &Context, id: EntityId) -> bool {
 }
 
 impl Moved {
-    /// Makes the declarations of settled variables those of constants where they are copied.
+    /// Turns the copied declarations of such variables into those of constants.
     pub(super) fn settle(&mut self, cx: &Context, outside: &[NodeId]) {
         let tree = cx.tree();
         for &item in outside {

@@ -1,4 +1,4 @@
-//! The bodies of accept statements, in the blocks that take their place.
+//! The bodies of accept statements, in the blocks that replace them.
 
 use super::accepts::{Accepts, block_name};
 use super::failing::can_fail;
@@ -14,7 +14,7 @@ use crate::syntax::NodeId;
 use crate::translate::machine;
 
 impl Accepts<'_> {
-    /// The rendezvous itself.
+    /// Returns the rendezvous itself.
     pub(super) fn accept(&self, wait: &Wait, site: &Site) -> Vec<String> {
         match self.plan.form {
             Form::Merged => self.merged(wait, site),
@@ -107,7 +107,7 @@ impl Accepts<'_> {
         lines
     }
 
-    /// The accept's body in a block of its own, as far as it needs one.
+    /// Returns the accept's body, in a block of its own if it needs one.
     fn frame(
         &self,
         accept: NodeId,
@@ -162,7 +162,8 @@ impl Accepts<'_> {
         lines
     }
 
-    /// The statements between `do` and `end`; those of a handler stand below them, `exception` one step further out.
+    /// Returns the statements between `do` and `end`. Those of a handler follow, with `exception`
+    /// one step further out.
     fn body(&self, accept: NodeId) -> Vec<String> {
         let tree = self.plan.cx.tree();
         let (Some(from), Some(to)) = (tree.child(accept, "do"), tree.child(accept, "end")) else {
@@ -171,7 +172,8 @@ impl Accepts<'_> {
         self.block(tree.end(from)..tree.start(to))
     }
 
-    /// The lower-case names that an accept's body uses, without those that an inner accept declares.
+    /// Returns the lower-case names that an accept's body uses, except those that an inner accept
+    /// declares.
     fn used(&self, accept: NodeId) -> Vec<String> {
         let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
         let is_hidden = |node: NodeId, key: &str| {
@@ -192,7 +194,8 @@ impl Accepts<'_> {
             .collect()
     }
 
-    /// Whether an accept's body is left in its middle, so that it must become a procedure.
+    /// Whether a statement leaves an accept's body in the middle, so that it must become a
+    /// procedure.
     pub(super) fn needs_procedure(&self, accept: NodeId) -> bool {
         let source = self.plan.cx.source();
         let tree = &source.tree;
@@ -216,13 +219,14 @@ impl Accepts<'_> {
             && !self.needs_procedure(accept)
     }
 
-    /// Whether the end of a rendezvous can be left to the next accept: nothing stands between them that takes time or can fail.
+    /// Whether the end of a rendezvous can be left to the next accept, because the code between
+    /// them takes no time and cannot fail.
     fn is_merged(&self, wait: &Wait, site: &Site) -> bool {
         self.depth(wait) == 0 && quiet::leads_on(&self.plan.cx, site)
     }
 }
 
-/// A subtype without its null exclusion, which a renaming does not repeat.
+/// Returns a subtype without its null exclusion, which must not be repeated in a renaming.
 fn bare(subtype: &str) -> &str {
     subtype.strip_prefix("not null ").unwrap_or(subtype)
 }

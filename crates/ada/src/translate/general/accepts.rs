@@ -1,4 +1,5 @@
-//! Accept statements and selective accepts, as calls of the object that takes the task's place before its clients.
+//! Accept statements and selective accepts, as calls of the object that clients call in the task's
+//! place.
 
 use super::gate::nest;
 use super::layout_of::WIDTH;
@@ -8,14 +9,14 @@ use crate::flow::{Site, Wait};
 use crate::syntax::NodeId;
 use crate::translate::layout::{self, Substitutions};
 
-/// Rewrites what a task's body does with its entries, in the text of the body.
+/// Rewrites the uses of a task's entries in the text of its body.
 pub(super) struct Accepts<'p> {
     pub plan: &'p Plan<'p>,
     pub changes: &'p mut Substitutions,
 }
 
 impl Accepts<'_> {
-    /// Records the changes; inner statements first, so that outer ones are made of them.
+    /// Records the changes. Inner statements come first, because outer ones contain their new text.
     pub(super) fn rewrite(&mut self) {
         self.counts();
         self.expanded_locals();
@@ -42,7 +43,8 @@ impl Accepts<'_> {
             .count()
     }
 
-    /// The variable that says which call was accepted. While an outer rendezvous goes on, an inner one has a variable of its own.
+    /// Returns the variable for the accepted call. During an outer rendezvous an inner one has a
+    /// variable of its own.
     pub(super) fn chosen(&self, wait: &Wait) -> String {
         let name = &self.plan.words.chosen;
         match self.depth(wait) {
@@ -53,7 +55,7 @@ impl Accepts<'_> {
         }
     }
 
-    /// The statements that take the place of an accept statement or selective accept.
+    /// Returns the statements that replace an accept statement or selective accept.
     fn wait(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
         if plan.is_polling() {
@@ -90,7 +92,8 @@ impl Accepts<'_> {
         lines
     }
 
-    /// Without a selector: an accept statement waits at the entry's object, a selective accept polls several.
+    /// The same without a selector: an accept statement waits at the entry's object, a selective
+    /// accept polls several objects.
     fn polled(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
         if !is_select(wait, &plan.cx) {
@@ -110,7 +113,7 @@ impl Accepts<'_> {
         lines
     }
 
-    /// How long a selective accept polls, if not for ever.
+    /// Returns the time limit of a selective accept's polling, if it has one.
     fn limit(&self, wait: &Wait) -> Option<String> {
         let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
         let expression = |delay| {
@@ -129,7 +132,7 @@ impl Accepts<'_> {
         .filter(|_| self.plan.is_polling())
     }
 
-    /// The members of families that are accepted.
+    /// Returns the accepted members of families.
     fn members(&self, wait: &Wait) -> Vec<String> {
         let (plan, tree) = (self.plan, self.plan.cx.tree());
         let sites = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]);
@@ -174,7 +177,7 @@ impl Accepts<'_> {
         lines
     }
 
-    /// How far in the call of an accept stands.
+    /// Returns the indentation of an accept in the call.
     fn indentation(&self, wait: &Wait) -> usize {
         let source = self.plan.cx.source();
         let outer = source.indent(source.tree.start(wait.node)).chars().count();
@@ -183,7 +186,7 @@ impl Accepts<'_> {
         outer + deeper * self.plan.step.chars().count()
     }
 
-    /// The aggregate of what is open: guards are evaluated here, once (RM 9.7.1 (14)).
+    /// Returns the aggregate of open entries. Guards are evaluated here, once (RM 9.7.1 (14)).
     fn open_entries(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
         let sites: Vec<&Site> = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]).collect();
@@ -220,7 +223,7 @@ impl Accepts<'_> {
         items
     }
 
-    /// What is done with the call that was chosen.
+    /// Returns the code for the chosen call.
     fn dispatch(&self, wait: &Wait, rest: Option<Vec<String>>) -> Vec<String> {
         let plan = self.plan;
         let step = &plan.step;
@@ -286,7 +289,7 @@ impl Accepts<'_> {
         self.block(start..end)
     }
 
-    /// Where the text of an alternative ends: before the `or`, `else` or `end` that follows it.
+    /// Returns the end of an alternative's text: before the `or`, `else` or `end` that follows it.
     fn end_of_alternative(&self, alternative: NodeId) -> usize {
         let tree = self.plan.cx.tree();
         let mut outer = alternative;
@@ -299,7 +302,7 @@ impl Accepts<'_> {
         tree.next(outer).map_or(tree.end(outer), |n| tree.start(n))
     }
 
-    /// The accept and the statements after it.
+    /// Returns the accept and the statements after it.
     fn alternative(&self, wait: &Wait, site: &Site) -> Vec<String> {
         let tree = self.plan.cx.tree();
         if wait.node == site.accept {
@@ -318,7 +321,8 @@ impl Accepts<'_> {
         lines
     }
 
-    /// Text with its changes, as lines without the indentation they share and without blank lines around them.
+    /// Returns text with its changes, as lines without common indentation and without blank lines
+    /// around them.
     pub(super) fn block(&self, range: std::ops::Range<usize>) -> Vec<String> {
         let source = self.plan.cx.source();
         let is_line_start = source.text[source.line_start(range.start)..range.start]
@@ -359,7 +363,7 @@ impl Accepts<'_> {
     }
 }
 
-/// The name of the block whose variables are an accept's parameters.
+/// Returns the name of the block whose variables are an accept's parameters.
 pub(super) fn block_name(entry: &str) -> String {
     format!("Accept_{entry}")
 }
@@ -375,7 +379,7 @@ fn or_null(lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// A condition on one line, without the comments in it.
+/// Returns a condition on one line, without its comments.
 fn without_comments(text: &str) -> String {
     let lines = text.lines().map(|l| l.split("--").next().unwrap_or(l));
     lines

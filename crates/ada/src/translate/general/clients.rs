@@ -1,4 +1,5 @@
-//! The rest of the program: where it must name the object or the task instead, and what it may not do.
+//! The rest of the program: its names for the object and the task, and uses that are not possible
+//! any more.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::layout::Substitutions;
 use crate::verdict::{Reason, Rule};
 
-/// What other code does with a task type that it cannot do with a record around the object and the task.
+/// Returns uses of a task type that are impossible with a record of the object and the task.
 pub(super) fn obstacles(plan: &Plan) -> Vec<Reason> {
     let cx = &plan.cx;
     if !cx.task.is_type {
@@ -21,7 +22,7 @@ pub(super) fn obstacles(plan: &Plan) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for &at in cx.names.uses_of(cx.task.id) {
         let tree = &source_of(cx.program, at).tree;
-        let Some((node, text, mend)) = unfit_use(&source_of(cx.program, at).tree, at.node) else {
+        let Some((node, text, help)) = unfit_use(&source_of(cx.program, at).tree, at.node) else {
             continue;
         };
         let _ = tree;
@@ -29,7 +30,7 @@ pub(super) fn obstacles(plan: &Plan) -> Vec<Reason> {
             rule: Rule::UsedAsTask,
             at: At { node, ..at },
             text: text.into(),
-            mend: mend.into(),
+            help: help.into(),
         });
     }
     reasons
@@ -76,7 +77,7 @@ fn unfit_use(tree: &Tree, node: NodeId) -> Option<(NodeId, &'static str, &'stati
     }
 }
 
-/// Records how other code names the object and the task.
+/// Records the changes of names for the object and the task.
 pub(super) fn rewrite(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     attributes(plan, changes);
     if plan.is_polling() {
@@ -89,7 +90,7 @@ pub(super) fn rewrite(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>)
     }
 }
 
-/// `'Terminated`, `'Callable` and `'Identity` are asked of the task.
+/// Applies `'Terminated`, `'Callable` and `'Identity` to the task.
 fn attributes(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     let cx = &plan.cx;
     for suspect in cx
@@ -124,7 +125,7 @@ fn attributes(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     }
 }
 
-/// The type of the prefix of an attribute, as far as it is known.
+/// Returns the type of the prefix of an attribute, as far as it is known.
 pub(super) fn prefix_type(cx: &Context, prefix: At) -> Ty {
     let source = source_of(cx.program, prefix);
     let tree = &source.tree;
@@ -151,7 +152,8 @@ fn is_name(tree: &Tree, node: NodeId) -> bool {
     matches!(tree.kind(node), "identifier" | "selected_component")
 }
 
-/// Inside the task's body its entries have no prefix, also where tasks declared in it call them.
+/// Changes entry names without prefix inside the task's body, including calls from tasks that are
+/// declared in it.
 fn own_calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     let (cx, tree) = (&plan.cx, plan.cx.tree());
     let body = cx.task.body;
@@ -172,7 +174,8 @@ fn own_calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     }
 }
 
-/// Without a selector a call goes to the object of the entry's rendezvous: `T.E` becomes `T_E.Call`.
+/// Without a selector a call goes to the object of the entry's rendezvous: `T.E` becomes
+/// `T_E.Call`.
 fn calls_of_objects(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     let cx = &plan.cx;
     for entry in &plan.entries {
@@ -203,7 +206,7 @@ fn calls_of_objects(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     }
 }
 
-/// Calls of a task type's objects go to the object beside the task.
+/// Redirects calls of a task type's objects to the object beside the task.
 fn calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     let cx = &plan.cx;
     for entry in &plan.entries {
@@ -218,7 +221,7 @@ fn calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
             let is_instance =
                 prefix.is_some_and(|p| cx.names.meaning(cx.program, p) == Some(cx.task.id));
             if is_instance && plan.is_own(at) {
-                // The task's call of itself.
+                // A call of the task by itself.
                 let range = prefix.map(|p| tree.range(p.node)).unwrap_or_default();
                 changes
                     .entry(at.file)
@@ -247,7 +250,8 @@ fn last_identifier(tree: &Tree, node: NodeId) -> NodeId {
     node
 }
 
-/// `with Ada.Exceptions;` for the units whose objects keep an exception, `with Ada.Real_Time;` where tasks poll for a time.
+/// `with Ada.Exceptions;` for units whose objects keep an exception, `with Ada.Real_Time;` where
+/// tasks poll until a time.
 pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
     let failing = plans.iter().filter(|p| p.fails);
     let failing = failing.map(|p| (p, p.declaration(), "Ada.Exceptions"));
@@ -280,7 +284,7 @@ pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
     edits
 }
 
-/// Where the context clause of the unit around a node begins, behind configuration pragmas.
+/// Returns the start of the context clause of the unit around a node, after configuration pragmas.
 pub(super) fn context_start(source: &Source, node: NodeId) -> usize {
     let tree = &source.tree;
     let outermost = tree

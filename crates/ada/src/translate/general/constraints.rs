@@ -1,7 +1,8 @@
 //! Parameters whose discriminants may change.
 //!
-//! Inside an accept such a parameter is as constrained as the caller's variable (RM 3.7 (6), 6.4.1 (13)); the object's copy of it is
-//! unconstrained. That makes no difference while all callers pass unconstrained variables and nobody asks.
+//! Inside an accept such a parameter has the constraint of the caller's variable (RM 3.7 (6), 6.4.1
+//! (13)), but the object's copy is unconstrained. This makes no difference if all callers pass
+//! unconstrained variables and the program does not test it.
 
 use super::entry::EntryPlan;
 use crate::names::{At, Kind, Names};
@@ -9,7 +10,7 @@ use crate::syntax::NodeId;
 use crate::translate::context::{Context, source_of};
 use crate::verdict::{Reason, Rule};
 
-/// Whether `designator` is that of `X'Constrained`, where `X` is a parameter (RM 3.7.2 (3)).
+/// Whether `designator` is part of `X'Constrained`, where `X` is a parameter (RM 3.7.2 (3)).
 pub(super) fn is_asked(cx: &Context, designator: NodeId) -> bool {
     let tree = cx.tree();
     let prefix = tree.previous(designator).and_then(|t| tree.previous(t));
@@ -21,7 +22,8 @@ pub(super) fn is_asked(cx: &Context, designator: NodeId) -> bool {
     cx.text(designator).eq_ignore_ascii_case("constrained") && prefix.is_some_and(is_parameter)
 }
 
-/// A call that may pass a constrained variable for a parameter that the accept can give other discriminants.
+/// Returns a call that may pass a constrained variable for a parameter whose discriminants the
+/// accept can change.
 pub(super) fn obstacle(cx: &Context, entry: &EntryPlan) -> Option<Reason> {
     let parameters = entry.parameters.iter().enumerate();
     let varying = parameters.filter(|(_, p)| p.varies && p.comes_out);
@@ -36,12 +38,12 @@ pub(super) fn obstacle(cx: &Context, entry: &EntryPlan) -> Option<Reason> {
                 "what is passed for {} may be constrained, and the object keeps an unconstrained copy: an accept that gives it other discriminants would not fail",
                 parameter.name
             ),
-            mend: "pass a variable that is declared without a constraint".into(),
+            help: "pass a variable that is declared without a constraint".into(),
         })
     })
 }
 
-/// The actual parameter of the call in which an entry is named; the whole statement if it is a requeue.
+/// Returns the actual parameter in a call of an entry; the whole statement if it is a requeue.
 fn actual(cx: &Context, at: At, position: usize, formal: &str) -> Option<At> {
     let source = source_of(cx.program, at);
     let tree = &source.tree;

@@ -1,9 +1,11 @@
 //! Terminate alternatives.
 //!
-//! A task that waits for a protected object cannot be at a terminate alternative. What ends it instead stands at the end of the unit
-//! that waits for it (its master, RM 9.3): when all other tasks of that unit are terminated and the task is at rest, with no call to
-//! accept, nobody is left who could call it (RM 9.3 (6)), and it is aborted where a terminate alternative would have ended it. An
-//! abort runs no handlers and finalizes what the task declared, as the alternative does.
+//! A task that waits for a protected object cannot be at a terminate alternative. Instead, code at
+//! the end of the unit that waits for the task (its master, RM 9.3) ends it. It waits until all
+//! other tasks of that unit are terminated and the task is at rest, with no call to accept. Then no
+//! task is left that could call it (RM 9.3 (6)), and the code aborts it where a terminate
+//! alternative would have ended it. An abort runs no handlers and finalizes the task's
+//! declarations, like the alternative.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +19,7 @@ use crate::syntax::{NodeId, Tree};
 use crate::translate::context::source_of;
 use crate::translate::layout;
 
-/// The edits of all masters whose tasks had terminate alternatives.
+/// Returns the edits of all masters whose tasks had terminate alternatives.
 pub(super) fn edits(plans: &[Plan]) -> Vec<Edit> {
     let mut groups: BTreeMap<At, Vec<&Plan>> = BTreeMap::new();
     for plan in plans.iter().filter(|p| p.has_terminate) {
@@ -31,7 +33,7 @@ pub(super) fn edits(plans: &[Plan]) -> Vec<Edit> {
         .collect()
 }
 
-/// Those that call others come first: when they are at rest they stay so.
+/// Orders tasks such that callers come first: once they are at rest, they stay so.
 fn in_order<'a, 'p>(group: Vec<&'a Plan<'p>>) -> Vec<&'a Plan<'p>> {
     let mut rest = group;
     let mut found = Vec::new();
@@ -124,7 +126,7 @@ impl Unit<'_> {
         self.edit(line..line, layout::indented(&lines, &indent))
     }
 
-    /// In front of returns, and of raise statements in handlers.
+    /// Returns edits before returns, and before raise statements in handlers.
     fn before_leaving(&self) -> Vec<Edit> {
         let (source, tree) = (self.source, &self.source.tree);
         let around = ["exception_handler", "handled_sequence_of_statements"];
@@ -150,7 +152,7 @@ impl Unit<'_> {
         tree.all(self.handled, "exception_handler").collect()
     }
 
-    /// At the end of the statements and of each handler.
+    /// Returns edits at the end of the statements and of each handler.
     fn at_ends(&self) -> Vec<Edit> {
         let (source, tree) = (self.source, &self.source.tree);
         let holders = std::iter::once(self.handled).chain(self.handlers());
@@ -169,7 +171,7 @@ impl Unit<'_> {
             .collect()
     }
 
-    /// For exceptions that no handler is there for.
+    /// Returns an edit for exceptions without a handler.
     fn other_exceptions(&self) -> Option<Edit> {
         let (source, tree, step) = (self.source, &self.source.tree, self.step);
         let handlers = self.handlers();
@@ -195,7 +197,7 @@ impl Unit<'_> {
     }
 }
 
-/// Whether a statement can be followed by another: no jump, and no loop without an end.
+/// Whether execution can continue after a statement: it is no jump, and no endless loop.
 fn is_passed(tree: &Tree, node: NodeId) -> bool {
     match tree.kind(node) {
         "raise_statement" | "simple_return_statement" => false,
@@ -207,7 +209,7 @@ fn is_passed(tree: &Tree, node: NodeId) -> bool {
     }
 }
 
-/// Waits for the clients, then ends each task when it is at rest.
+/// Returns code that waits for the clients, then ends each task when it is at rest.
 fn ending_statements(master: At, group: &[&Plan], plans: &[Plan]) -> Vec<String> {
     let Some(first) = group.first() else {
         return vec![];

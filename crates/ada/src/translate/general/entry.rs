@@ -1,4 +1,4 @@
-//! An entry on its way into a protected object.
+//! An entry in the plan for a protected object.
 
 use std::collections::BTreeSet;
 
@@ -12,46 +12,48 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::machine;
 use crate::verdict::{Reason, Rule};
 
-/// An entry on its way into a protected object.
+/// An entry in the plan for a protected object.
 #[derive(Debug, Clone)]
 pub(super) struct EntryPlan {
     pub id: EntityId,
     pub name: String,
-    /// The literal that stands for a call of it.
+    /// The literal for a call of it.
     pub literal: String,
     pub parameters: Vec<Parameter>,
     /// The formal part as it is written, with its parentheses.
     pub formals: Option<String>,
     /// The index of a family, as it is written.
     pub index: Option<String>,
-    /// The subtype that is declared for the index of a family, if that is a range.
+    /// The declared subtype for the index of a family, if the index is a range.
     pub index_subtype: Option<String>,
     /// The type or subtype of the index of a family.
     pub index_mark: Option<String>,
-    /// Whether some accept statement has a body, so that callers wait for its end.
+    /// Whether an accept statement has a body, so that callers wait for its end.
     pub has_body: bool,
-    /// The type of the object that its rendezvous go through, if it has one of its own; entries of one profile share it.
+    /// The type of the object for its rendezvous, if there is one; entries with the same profile
+    /// share it.
     pub rendezvous_type: String,
-    /// That object: a variable, or a component beside the gate of a task type.
+    /// The object for its rendezvous: a variable, or a component beside the gate of a task type.
     pub rendezvous: String,
     /// Whether calls are requeued to a member of this family.
     pub is_way: bool,
-    /// Whether some accept's body can fail.
+    /// Whether an accept's body can fail.
     pub fails: bool,
-    /// Whether `'Count` is asked for.
+    /// Whether `'Count` is used.
     pub is_counted: bool,
     /// The requeue statements that leave its accepts.
     pub requeues: Vec<NodeId>,
 }
 
 impl EntryPlan {
-    /// A subtype mark for the index of a family: a value outside of it raises an exception where it is used (RM 9.5.2 (24)).
+    /// Returns a subtype mark for the index of a family. A value outside of it raises an exception
+    /// at its use (RM 9.5.2 (24)).
     pub fn index_name(&self) -> String {
         let name = self.index_subtype.as_ref().or(self.index_mark.as_ref());
         name.cloned().unwrap_or_default()
     }
 
-    /// The declaration of the subtype for the index.
+    /// Returns the declaration of the subtype for the index.
     pub fn index_declaration(&self) -> Option<String> {
         let (name, mark) = (self.index_subtype.as_ref()?, self.index_mark.as_ref()?);
         let index = self.index.as_ref()?;
@@ -62,33 +64,34 @@ impl EntryPlan {
         Some(format!("subtype {name} is {mark} range {};", range.trim()))
     }
 
-    /// The private entry at which callers wait for the end of the accept.
+    /// Returns the private entry at which callers wait for the end of the accept.
     pub fn end(&self) -> String {
         format!("{}_End", self.name)
     }
 
-    /// The component that keeps a parameter.
+    /// Returns the component that keeps a parameter.
     pub fn field(&self, parameter: &Parameter) -> String {
         format!("{}_{}", self.name, parameter.name)
     }
 
-    /// The procedure and the component for the member of a family that is accepted.
+    /// Returns the procedure and the component for the member of a family that is accepted.
     pub fn member(&self) -> String {
         format!("{}_Member", self.name)
     }
 
-    /// The component for the member of a family that a caller is requeued to.
+    /// Returns the component for the member of a family that a caller is requeued to.
     pub fn way(&self) -> String {
         format!("{}_Way", self.name)
     }
 
-    /// Whether callers must name their parameters again at the end.
+    /// Whether callers must pass their parameters again at the end.
     pub fn end_has_formals(&self) -> bool {
         !self.requeues.is_empty() || self.parameters.iter().any(|p| p.comes_out)
     }
 }
 
-/// The type of an earlier entry with the same profile; who is requeued needs a type of its own.
+/// Returns the type of an earlier entry with the same profile. Entries to which calls are requeued
+/// need types of their own.
 pub(super) fn shared_type(known: &[EntryPlan], entry: &EntryPlan) -> Option<String> {
     let is_like = |other: &&EntryPlan| {
         other.requeues.is_empty()
@@ -103,7 +106,7 @@ pub(super) fn shared_type(known: &[EntryPlan], entry: &EntryPlan) -> Option<Stri
         .map(|e| e.rendezvous_type.clone())
 }
 
-/// What is known of an entry from its declaration and its accepts.
+/// Plans an entry from its declaration and its accepts.
 pub(super) fn entry_plan(
     cx: &Context,
     entry: &Entry,
@@ -135,7 +138,7 @@ pub(super) fn entry_plan(
         parameters: parameters::of_entry(cx, entry.id)?,
         formals: entry.formals.map(|f| source.text(f).to_string()),
         index: entry.index.and_then(|_| {
-            // The whole of it: the body must say the same (RM 6.3.1).
+            // Brackets included, because the body must repeat the text (RM 6.3.1).
             let (open, close) = (
                 source.tree.child(at.node, "(")?,
                 source.tree.child(at.node, ")")?,
@@ -166,7 +169,7 @@ fn is_requeued_to(cx: &Context, entry: EntityId) -> bool {
         .any(|index| cx.task.entries[index].id == entry)
 }
 
-/// A subtype mark for a range: that of the type before `range`, or Integer for a range of literals.
+/// Returns a subtype mark for a range: the type before `range`, or Integer for a range of literals.
 fn range_mark(cx: &Context, range: At) -> Result<String, Reason> {
     let source = source_of(cx.program, range);
     let is_numeric = source
@@ -180,11 +183,11 @@ fn range_mark(cx: &Context, range: At) -> Result<String, Reason> {
         rule: Rule::Parameter,
         at: range,
         text: "the index of the family has a range without a name".into(),
-        mend: "declare a subtype for the index".into(),
+        help: "declare a subtype for the index".into(),
     })
 }
 
-/// The uses of an entry in `E'Count`, inside the task's body: the prefix.
+/// Returns the uses of an entry in `E'Count` inside the task's body, as prefixes.
 pub(super) fn counts<'c>(cx: &'c Context, entry: EntityId) -> impl Iterator<Item = NodeId> + 'c {
     let tree = cx.tree();
     cx.names

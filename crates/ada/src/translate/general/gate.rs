@@ -1,4 +1,5 @@
-//! The declaration of the object that is called in a task's stead: its types, its entries, and what its own task calls.
+//! The declaration of the object that clients call in the task's place: its types, its entries, and
+//! the operations for its own task.
 
 use super::entry::EntryPlan;
 use super::layout_of::{call_list, profile};
@@ -9,7 +10,7 @@ use crate::translate::layout;
 pub(super) type Formals = Vec<(String, &'static str, String)>;
 
 impl Plan<'_> {
-    /// The types that the object and its task share.
+    /// Returns the types that the object and its task share.
     pub(super) fn types(&self) -> Vec<String> {
         if !self.chooses() {
             return self.way_declaration();
@@ -42,7 +43,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The type of the ways that callers are requeued on.
+    /// Returns the type for the targets of requeued callers.
     fn way_declaration(&self) -> Vec<String> {
         if self.ways.is_empty() {
             return vec![];
@@ -54,7 +55,7 @@ impl Plan<'_> {
         call_list(&format!("type {} is ", self.way_type), &ways, ";")
     }
 
-    /// The formal parameters of an accept: the open entries, the choice, the data.
+    /// Returns the formal parameters of an accept: the open entries, the choice, the data.
     pub(super) fn accept_formals(&self) -> Formals {
         let w = &self.words;
         let choice = if self.has_ends() { "in out" } else { "out" };
@@ -95,7 +96,8 @@ impl Plan<'_> {
         found
     }
 
-    /// A task that completes may leave the end of its last rendezvous to this.
+    /// Returns the formal parameters of the closing operation, which may also end the last
+    /// rendezvous of a task that completes.
     fn close_formals(&self) -> Formals {
         if self.has_ends() {
             self.end_formals()
@@ -104,7 +106,8 @@ impl Plan<'_> {
         }
     }
 
-    /// The operations for the task itself: their keyword and name, and their formal parameters.
+    /// Returns the operations for the task itself: their keyword and name, and their formal
+    /// parameters.
     pub(super) fn operations(&self) -> Vec<(String, Formals)> {
         let w = &self.words;
         let mut found = Vec::new();
@@ -139,7 +142,7 @@ impl Plan<'_> {
         found
     }
 
-    /// The declaration of the protected object or type.
+    /// Returns the declaration of the protected object or type.
     pub(super) fn specification(&self) -> Vec<String> {
         if self.is_polling() {
             return self.rest_specification();
@@ -182,13 +185,13 @@ impl Plan<'_> {
         lines
     }
 
-    /// The families whose members rendezvous kept apart are requeued to.
+    /// Returns the families to whose members rendezvous in separate objects are requeued.
     pub(super) fn ways_read(&self) -> impl Iterator<Item = &EntryPlan> {
         let is_apart = self.is_apart();
         self.entries.iter().filter(move |e| is_apart && e.is_way)
     }
 
-    /// The entry as the task declared it.
+    /// Returns the entry as the task declared it.
     fn entry_declaration(&self, entry: &EntryPlan) -> Vec<String> {
         let at = self.cx.names.entity(entry.id).at;
         let source = &self.cx.program.sources[at.file];
@@ -273,7 +276,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The discriminant by which a gate finds the rendezvous of its own task.
+    /// Returns the discriminant by which a gate finds the rendezvous of its own task.
     pub(super) fn gate_discriminant(&self) -> String {
         if self.cx.task.is_type && self.is_apart() {
             format!(" ({} : access {})", self.words.owner, self.cx.task.name)
@@ -283,12 +286,12 @@ impl Plan<'_> {
     }
 }
 
-/// A formal part on one line.
+/// Returns a formal part on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Lines one step further in.
+/// Returns lines one step further in.
 pub(super) fn nest(lines: &[String], step: &str) -> Vec<String> {
     lines
         .iter()

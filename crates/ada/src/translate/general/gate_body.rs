@@ -1,11 +1,11 @@
-//! The body of the object that is called in a task's stead.
+//! The body of the object that clients call in the task's place.
 
 use super::gate::nest;
 use super::layout_of::profile;
 use super::plan::{Form, Plan};
 
 impl Plan<'_> {
-    /// The body of the protected object or type.
+    /// Returns the body of the protected object or type.
     pub(super) fn body(&self) -> Vec<String> {
         if self.is_polling() {
             return self.rest_body();
@@ -94,7 +94,7 @@ impl Plan<'_> {
         self.unit(vec![head], &[], &statements, &w.takes)
     }
 
-    /// What each accepted call begins with.
+    /// Returns the first statements for each accepted call.
     fn take(&self) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
         let formal = &w.call;
@@ -109,7 +109,7 @@ impl Plan<'_> {
         self.unit(vec![head], &[], &statements, &w.take)
     }
 
-    /// Lets the caller of an accept with a body go.
+    /// Releases the caller of an accept with a body.
     fn release(&self) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
         let formal = &w.call;
@@ -139,7 +139,7 @@ impl Plan<'_> {
         self.unit(vec![head], &[], &statements, &w.release)
     }
 
-    /// What the end of each rendezvous begins with.
+    /// Returns the first statements at the end of each rendezvous.
     fn finish(&self) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
         let mut statements = vec![format!("{} := {};", w.ended, w.no_call)];
@@ -162,7 +162,7 @@ impl Plan<'_> {
         )
     }
 
-    /// An operation for the task itself.
+    /// Returns an operation for the task itself.
     fn operation(
         &self,
         head: &str,
@@ -250,7 +250,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The condition that an open entry has a caller.
+    /// Returns the condition that an open entry has a caller.
     fn is_someone_there(&self) -> Vec<String> {
         let w = &self.words;
         let mut lines = Vec::new();

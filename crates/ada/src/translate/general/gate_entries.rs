@@ -1,4 +1,4 @@
-//! The bodies of the entries that clients call, and of those at which they and the task wait.
+//! The bodies of the entries that clients call, and of those at which clients and the task wait.
 
 use super::entry::EntryPlan;
 use super::gate::one_line;
@@ -8,7 +8,7 @@ use super::plan::{Form, Plan};
 use crate::syntax::NodeId;
 
 impl Plan<'_> {
-    /// The entry that clients call.
+    /// Returns the entry that clients call.
     pub(super) fn call(&self, entry: &EntryPlan) -> Vec<String> {
         let w = &self.words;
         let mut statements = vec![format!("{} ({});", w.take, entry.literal)];
@@ -26,7 +26,7 @@ impl Plan<'_> {
                     statements.push(format!("requeue {};", entry.end()));
                 }
             }
-            // Without a selector nobody calls the gate.
+            // Without a selector the gate is not called.
             Form::Polling => {}
             Form::Apart => statements.push(format!("requeue {}.Call;", self.rendezvous(entry))),
         }
@@ -65,7 +65,7 @@ impl Plan<'_> {
         self.unit(head, &unreferenced(&unused), &statements, &entry.name)
     }
 
-    /// The private entry at which a caller waits for the end of the accept.
+    /// Returns the private entry at which a caller waits for the end of the accept.
     pub(super) fn end(&self, entry: &EntryPlan) -> Vec<String> {
         let w = &self.words;
         let has_formals = entry.end_has_formals();
@@ -105,7 +105,7 @@ impl Plan<'_> {
         self.unit(vec![head], &declarations, &statements, &entry.end())
     }
 
-    /// The requeue statements of an entry's accepts, chosen by `way`.
+    /// Returns the requeue statements of an entry's accepts, chosen by `way`.
     pub(super) fn onward(&self, way: &str, entry: &EntryPlan) -> Vec<String> {
         let step = &self.step;
         let mut seen: Vec<&str> = Vec::new();
@@ -128,7 +128,8 @@ impl Plan<'_> {
         lines
     }
 
-    /// A requeue statement as it stands in the object: an entry of the same task is one of the same object.
+    /// Returns a requeue statement for the object: an entry of the same task is one of the same
+    /// object.
     fn requeue_text(&self, node: NodeId) -> String {
         let text = one_line(self.cx.text(node));
         let abort = if text.to_ascii_lowercase().ends_with("with abort;") {
@@ -179,7 +180,7 @@ impl Plan<'_> {
         self.unit(vec![head], &[], &[format!("return {what}'Count;")], &name)
     }
 
-    /// The private entry at which the task waits for a call.
+    /// Returns the private entry at which the task waits for a call.
     pub(super) fn waiting(&self) -> Vec<String> {
         let w = &self.words;
         let head = profile(
@@ -196,7 +197,7 @@ impl Plan<'_> {
     }
 }
 
-/// Parameters that an entry has only because its profile asks for them.
+/// Returns pragmas for parameters that an entry has only because its profile requires them.
 pub(super) fn unreferenced(names: &[&str]) -> Vec<String> {
     if names.is_empty() {
         vec![]

@@ -1,9 +1,9 @@
-//! Long lines of declarations and calls, broken as GNAT's own style has them.
+//! Long lines of declarations and calls, broken as in GNAT's own style.
 
-/// Lines longer than this are broken where the language lets us.
+/// Longer lines are broken where the language allows it.
 pub(super) const WIDTH: usize = 79;
 
-/// What is left of a line inside an object inside a unit.
+/// The width of a line inside an object inside a unit.
 const ROOM: usize = WIDTH - 6;
 
 /// `HEAD (A : in T; B : out T)END`, broken after each parameter if it is too long.

@@ -1,9 +1,10 @@
 //! Terminate alternatives of tasks of library packages.
 //!
-//! No statement follows the last client of such a task: what waits for it is the environment task, after the main subprogram
-//! (RM 10.2 (25)). GNAT knows *independent* tasks, for which the program does not wait. So the task becomes one, and a second task
-//! beside it does nothing but be at a terminate alternative: it ends when all tasks that are waited for have ended or could, and
-//! what it declares is then finalized (RM 7.6.1), which waits until the first is at rest.
+//! No statement follows the last client of such a task: the environment task waits for it, after
+//! the main subprogram (RM 10.2 (25)). GNAT has *independent* tasks, for which the program does not
+//! wait, so the task becomes one. A second task beside it is only at a terminate alternative. It
+//! ends when all other tasks have ended or could end. Then its declarations are finalized (RM
+//! 7.6.1), which waits until the first task is at rest.
 
 use super::clients::context_start;
 use super::gate::nest;
@@ -30,16 +31,16 @@ pub(super) fn is_of_library(cx: &Context) -> bool {
         && around.all(|n| matches!(tree.kind(n), "package_declaration" | "package_body"))
 }
 
-/// What a reader should know of such a translation.
+/// Returns notes for a reader of such a translation.
 pub(super) fn notes(cx: &Context) -> Vec<Reason> {
     let wait = cx.flow.waits.iter().find(|w| w.has_terminate);
     let Some(wait) = wait.filter(|_| is_of_library(cx)) else {
         return vec![];
     };
     let text = "the terminate alternative of a task that ends with the program is replaced by means of GNAT's own (System.Tasking.Utilities.Make_Independent)";
-    let mend =
+    let help =
         "give the task an entry that ends it, if the program is meant for other compilers too";
-    vec![cx.reason(Rule::Terminate, wait.node, text, mend)]
+    vec![cx.reason(Rule::Terminate, wait.node, text, help)]
 }
 
 impl Plan<'_> {
@@ -47,7 +48,7 @@ impl Plan<'_> {
         self.has_terminate && is_of_library(&self.cx)
     }
 
-    /// The declaration by which the task is not waited for.
+    /// Returns the declaration that makes the task independent.
     pub(super) fn independence(&self) -> Vec<String> {
         if !self.ends_with_program() {
             return vec![];
@@ -62,7 +63,7 @@ impl Plan<'_> {
         ]
     }
 
-    /// The task that is waited for in its stead.
+    /// Returns the second task, for which the program waits instead.
     pub(super) fn watch(&self) -> Vec<String> {
         if !self.ends_with_program() {
             return vec![];
@@ -107,13 +108,13 @@ impl Plan<'_> {
         lines
     }
 
-    /// The names that all this declares outside the task.
+    /// Returns the names that the second task and its parts declare outside the task.
     pub(super) fn watch_names(name: &str) -> [String; 2] {
         [format!("{name}_Rest"), format!("{name}_End")]
     }
 }
 
-/// The clauses that the units of these tasks' bodies need.
+/// Returns the clauses that the units of these tasks' bodies need.
 pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     for plan in plans.iter().filter(|p| p.ends_with_program()) {

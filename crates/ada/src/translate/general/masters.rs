@@ -5,7 +5,8 @@ use crate::syntax::{NodeId, Tree};
 use crate::translate::context::{Context, source_of};
 use crate::verdict::{Reason, Rule};
 
-/// The unit that waits for a single task: a subprogram, block or task body with the declaration in its declarative part.
+/// Returns the unit that waits for a single task: a subprogram, block or task body with the
+/// declaration in its declarative part.
 pub(super) fn master(cx: &Context) -> Option<At> {
     let at = cx.task.declaration;
     let tree = &source_of(cx.program, at).tree;
@@ -24,14 +25,14 @@ pub(super) fn master(cx: &Context) -> Option<At> {
     .then_some(At { node: unit, ..at })
 }
 
-/// What keeps a terminate alternative from being replaced.
+/// Returns the obstacles to replacing a terminate alternative.
 pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
     let Some(wait) = cx.flow.waits.iter().find(|w| w.has_terminate) else {
         return vec![];
     };
     let refuse = |text: &str| {
-        let mend = "give the task an entry that ends it, and call that when its clients are done";
-        vec![cx.reason(Rule::Terminate, wait.node, text, mend)]
+        let help = "give the task an entry that ends it, and call that when its clients are done";
+        vec![cx.reason(Rule::Terminate, wait.node, text, help)]
     };
     if cx.task.is_type {
         return refuse(
@@ -68,7 +69,7 @@ pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
     }
 }
 
-/// Whether a jump leaves a master, or a return whose value is to be computed first.
+/// Whether a jump leaves a master, or a return statement whose value must be computed first.
 fn leaves_early(cx: &Context, master: At) -> bool {
     let tree = &source_of(cx.program, master).tree;
     let Some(handled) = tree.child(master.node, "handled_sequence_of_statements") else {
@@ -94,7 +95,7 @@ fn leaves_early(cx: &Context, master: At) -> bool {
         })
 }
 
-/// The nodes of a master's statements, without those of accepts and of bodies declared inside them.
+/// Returns the nodes of a master's statements, except those of accepts and of nested bodies.
 pub(super) fn own_nodes(tree: &Tree, handled: NodeId) -> Vec<NodeId> {
     let stops = [
         "accept_statement",
@@ -114,16 +115,16 @@ pub(super) fn own_nodes(tree: &Tree, handled: NodeId) -> Vec<NodeId> {
 /// Another task that a master waits for.
 pub(super) struct Dependent {
     pub id: EntityId,
-    /// The task or object of a task type, or an array of such.
+    /// The task, an object of a task type, or an array of these.
     pub name: String,
     pub is_array: bool,
     pub has_terminate: bool,
 }
 
-/// The other tasks that depend on a master.
+/// Returns the other tasks that depend on a master.
 ///
 /// # Errors
-/// Why they cannot be told.
+/// The reason why they cannot be determined.
 pub(super) fn dependents(cx: &Context, master: At) -> Result<Vec<Dependent>, &'static str> {
     let tree = &source_of(cx.program, master).tree;
     let mut found = Vec::new();
@@ -176,7 +177,7 @@ pub(super) fn dependents(cx: &Context, master: At) -> Result<Vec<Dependent>, &'s
     Ok(found)
 }
 
-/// Whether what is declared lives as long as the master's declarative part.
+/// Whether a declaration lives as long as the master's declarative part.
 fn is_of_master(tree: &Tree, node: NodeId, master: NodeId) -> bool {
     let inner = tree.ancestors(node).find(|&n| {
         matches!(
@@ -207,7 +208,7 @@ fn can_terminate(cx: &Context, task: EntityId) -> bool {
     })
 }
 
-/// Whether objects of a type have tasks in them.
+/// Whether objects of a type contain tasks.
 fn holds_tasks(cx: &Context, ty: Ty, depth: usize) -> bool {
     if depth > 8 {
         return true;
@@ -242,7 +243,8 @@ fn holds_tasks_in_element(cx: &Context, ty: Ty, depth: usize) -> bool {
     }
 }
 
-/// The other tasks of the same master with terminate alternatives: all are replaced, or none.
+/// Returns the other tasks of the same master with terminate alternatives: all are replaced, or
+/// none.
 pub(super) fn companions(cx: &Context) -> Vec<EntityId> {
     let has_one = cx.flow.waits.iter().any(|w| w.has_terminate);
     let Some(master) = master(cx).filter(|_| has_one) else {

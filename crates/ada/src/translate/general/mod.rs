@@ -1,8 +1,10 @@
-//! The general scheme: tasks stay tasks, and their rendezvous go through protected objects (section 5 of the paper, figures 3 and 4).
+//! The general scheme: tasks remain tasks, and their rendezvous go through protected objects
+//! (section 5 of the paper, figures 3 and 4).
 //!
-//! Clients call a protected object that has the task's name and entries. An entry is open while the task waits for a call of it, so
-//! conditional and timed calls mean what they meant (RM 9.7.2, 9.7.3); what is called is requeued without abort until the task is done
-//! with it, so that a rendezvous that has begun is not cancelled (RM 9.5.2).
+//! Clients call a protected object that has the task's name and entries. An entry is open while the
+//! task waits for a call of it, so conditional and timed calls keep their meaning (RM 9.7.2,
+//! 9.7.3). An accepted call is requeued without abort until the task has finished it, so that a
+//! rendezvous that has begun is not cancelled (RM 9.5.2).
 
 mod accept_bodies;
 mod accepts;
@@ -42,7 +44,7 @@ use accepts::Accepts;
 pub use plan::Form;
 use plan::Plan;
 
-/// A verdict for the general scheme, which every task with entries is meant for.
+/// Returns a verdict for the general scheme, which is meant for every task with entries.
 pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
     let mut notes = library::notes(&cx);
@@ -72,7 +74,8 @@ pub fn judge(cx: Context, form: Form) -> Verdict {
     }
 }
 
-/// Takes back the verdict of tasks whose terminate alternative can only be replaced together with others that stay as they are.
+/// Withdraws the verdict of tasks whose terminate alternative can only be replaced together with
+/// others that stay.
 pub fn reconsider(analysis: &mut Analysis) {
     loop {
         let Some((task, other)) = left_alone(analysis) else {
@@ -86,14 +89,15 @@ pub fn reconsider(analysis: &mut Analysis) {
             rule: Rule::Terminate,
             at: body,
             text: format!("task {other}, of the same unit, keeps its terminate alternative, and each would wait for the other to end"),
-            mend: format!("see what keeps {other}, or give one of them an entry that ends it"),
+            help: format!("see what keeps {other}, or give one of them an entry that ends it"),
         });
     }
 }
 
-/// A task with a terminate alternative that would be replaced, and a task of the same unit whose alternative would not.
+/// Returns a task with a terminate alternative that would be replaced, and a task of the same unit
+/// whose alternative would not.
 fn left_alone(analysis: &Analysis) -> Option<(usize, EntityId)> {
-    let oracle = Oracle::new(analysis.program, &analysis.names);
+    let oracle = Oracle::new(analysis.program, &analysis.names, &analysis.options.assumed);
     let is_replaced = |t: &&crate::analysis::TaskReport| {
         t.verdict.class == Class::Rendezvous && analysis.options.wants(&t.task.name)
     };
@@ -126,10 +130,11 @@ fn left_alone(analysis: &Analysis) -> Option<(usize, EntityId)> {
     })
 }
 
-/// The edits of all the wanted tasks that can be translated, and their names. They are made together, since one task may call another.
+/// Returns the edits of all wanted tasks that can be translated, and their names. They are made
+/// together, because one task may call another.
 pub fn translate(analysis: &Analysis, form: Form) -> (Vec<Edit>, Vec<String>) {
-    let oracle = Oracle::new(analysis.program, &analysis.names);
-    let suspects = crate::model::suspects(analysis.program);
+    let oracle = Oracle::new(analysis.program, &analysis.names, &analysis.options.assumed);
+    let suspects = crate::model::suspects(analysis.program, &analysis.names);
     let wanted: Vec<_> = analysis
         .tasks
         .iter()

@@ -1,4 +1,5 @@
-//! What a task's body says of its own entries outside of accepts: `'Count`, parameters by their full names, requeues, returns.
+//! Uses of a task's own entries in its body outside of accepts: `'Count`, parameters by their full
+//! names, requeues, and returns.
 
 use super::accepts::{Accepts, block_name};
 use super::entry::counts;
@@ -10,7 +11,7 @@ use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::translate::machine;
 
-/// The entry of the same task that a requeue statement names.
+/// Returns the entry of the same task that a requeue statement names.
 pub(super) fn own_target(cx: &Context, node: NodeId) -> Option<usize> {
     let tree = cx.tree();
     let name = tree.role(node, "name")?;
@@ -23,7 +24,7 @@ pub(super) fn own_target(cx: &Context, node: NodeId) -> Option<usize> {
     cx.task.entries.iter().position(|e| e.id == id)
 }
 
-/// The names `E.X` inside a task's body, where `E` is an entry of it.
+/// Returns the names `E.X` inside a task's body, where `E` is an entry of it.
 pub(super) fn expanded<'c>(cx: &'c Context, entry: EntityId) -> impl Iterator<Item = NodeId> + 'c {
     let tree = cx.tree();
     let uses = cx.names.uses_of(entry).iter();
@@ -64,7 +65,8 @@ impl Accepts<'_> {
         }
     }
 
-    /// `E.X` inside an accept of `E` is its parameter, also where an inner `X` hides it.
+    /// Expands parameters: `E.X` inside an accept of `E` is its parameter, even if an inner `X`
+    /// hides it.
     pub(super) fn expanded_parameters(&mut self) {
         let plan = self.plan;
         let (cx, tree) = (&plan.cx, plan.cx.tree());
@@ -109,7 +111,7 @@ impl Accepts<'_> {
         }
     }
 
-    /// Requeue statements, and returns that are the last statement anyway.
+    /// Rewrites requeue statements, and removes returns at the end.
     pub(super) fn leaving(&mut self, wait: &Wait, site: &Site) {
         let source = self.plan.cx.source();
         let needs_procedure = self.needs_procedure(site.accept);
@@ -154,7 +156,8 @@ impl Accepts<'_> {
         )
     }
 
-    /// The statement that says to which member of an own family a requeue leads, with its line end.
+    /// Returns the statement, with its line end, that records the member of the task's own family
+    /// to which a requeue leads.
     fn way_member(&self, node: NodeId) -> String {
         let (plan, source) = (self.plan, self.plan.cx.source());
         let tree = &source.tree;

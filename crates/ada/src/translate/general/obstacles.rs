@@ -1,4 +1,4 @@
-//! What keeps a task from the general scheme.
+//! Obstacles to the general scheme.
 
 use super::constraints;
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
@@ -8,18 +8,18 @@ use crate::translate::context::Context;
 use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
 
-/// Everything about the task itself that stands in the way.
+/// Returns the obstacles in the task itself.
 pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     if cx.flow.sites.is_empty() {
         let text = format!("task {} accepts no call", cx.task.name);
-        let mend = "nothing: it has no rendezvous to translate";
-        return vec![cx.reason(Rule::NoAccept, cx.task.body.node, text, mend)];
+        let help = "nothing: it has no rendezvous to translate";
+        return vec![cx.reason(Rule::NoAccept, cx.task.body.node, text, help)];
     }
     let mut reasons = Vec::new();
     if cx.task.is_type && form == Form::Apart {
         let text = "a selector can only requeue to objects that are no deeper than itself (RM 9.5.4 (6)), so each object of a task type would need a declaration of its own";
-        let mend = "use --scheme optimised, which has one object a task";
-        reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
+        let help = "use --scheme optimised, which has one object a task";
+        reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, help));
     }
     if form == Form::Polling {
         super::polling::obstacles(cx, &mut reasons);
@@ -37,7 +37,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     reasons
 }
 
-/// Entries of one name: what stands for each of them has its name.
+/// Finds entries with the same name: their replacements would have the same names.
 fn overloaded(cx: &Context, reasons: &mut Vec<Reason>) {
     for (position, entry) in cx.task.entries.iter().enumerate() {
         let key = Names::key(&entry.name);
@@ -49,13 +49,13 @@ fn overloaded(cx: &Context, reasons: &mut Vec<Reason>) {
                 rule: Rule::LoopShape,
                 at: cx.names.entity(entry.id).at,
                 text: format!("the task has two entries of the name {}", entry.name),
-                mend: "give them different names".into(),
+                help: "give them different names".into(),
             });
         }
     }
 }
 
-/// A declaration in the body that hides the name of the object.
+/// Finds a declaration in the body that hides the name of the object.
 fn hidden(cx: &Context, reasons: &mut Vec<Reason>) {
     let key = Names::key(&cx.task.name);
     let scope = cx.names.region(cx.task.body).map(|s| cx.names.scope(s));
@@ -65,13 +65,13 @@ fn hidden(cx: &Context, reasons: &mut Vec<Reason>) {
             rule: Rule::Declaration,
             at: cx.names.entity(id).ident,
             text: "it hides the task's own name, by which the object is to be called".into(),
-            mend: "rename it".into(),
+            help: "rename it".into(),
         });
     }
 }
 
-/// Calls that trigger asynchronous selects: GNAT starts the abortable part when such a call is requeued, even though it was
-/// accepted at once, and does not when a task accepts it (RM 9.7.4 (6)).
+/// Finds calls that trigger asynchronous selects. GNAT starts the abortable part when such a call
+/// is requeued, even if it was accepted at once. It does not if a task accepts it (RM 9.7.4 (6)).
 fn triggers(cx: &Context, reasons: &mut Vec<Reason>) {
     let uses = cx.task.entries.iter().flat_map(|e| cx.names.uses_of(e.id));
     for &at in uses {
@@ -85,13 +85,14 @@ fn triggers(cx: &Context, reasons: &mut Vec<Reason>) {
                 rule: Rule::UsedAsTask,
                 at,
                 text: "a call that triggers an asynchronous select would let the abortable part run while it is served".into(),
-                mend: "use a timed or conditional call".into(),
+                help: "use a timed or conditional call".into(),
             });
         }
     }
 }
 
-/// Uses of the task that its object cannot serve. `'Terminated` and `'Callable` are still asked of the task.
+/// Finds uses of the task that are not possible with its object. `'Terminated` and `'Callable`
+/// still apply to the task.
 fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
     let asked = cx
         .suspects
@@ -107,7 +108,7 @@ fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
                     "{} of something that may be one of these tasks, or not",
                     suspect.what
                 ),
-                mend: "name the task by a variable of its type".into(),
+                help: "name the task by a variable of its type".into(),
             });
         }
     }
@@ -118,7 +119,7 @@ fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
         ) {
             continue;
         }
-        let mend = if found.what == "abort" {
+        let help = if found.what == "abort" {
             "give the task an entry that ends it: an aborted task could not tell its callers that it is gone"
         } else {
             "pass what is needed instead of the task"
@@ -127,7 +128,7 @@ fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
             rule: Rule::UsedAsTask,
             at: found.at,
             text: format!("{} needs the task itself, with its entries", found.what),
-            mend: mend.into(),
+            help: help.into(),
         });
     }
 }
@@ -135,7 +136,7 @@ fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
 fn declaration(cx: &Context, reasons: &mut Vec<Reason>) {
     let declaration = cx.task.declaration;
     let tree = &cx.program.sources[declaration.file].tree;
-    let mut refuse = |node, rule, text: &str, mend: &str| {
+    let mut refuse = |node, rule, text: &str, help: &str| {
         reasons.push(Reason {
             rule,
             at: At {
@@ -143,7 +144,7 @@ fn declaration(cx: &Context, reasons: &mut Vec<Reason>) {
                 ..declaration
             },
             text: text.into(),
-            mend: mend.into(),
+            help: help.into(),
         });
     };
     if let Some(word) = tree.child(declaration.node, "new") {
@@ -239,7 +240,8 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
     }
 }
 
-/// A requeue is done by the object, which sees neither the task's variables nor the parameters.
+/// Checks a requeue. The object executes it, and sees neither the task's variables nor the
+/// parameters.
 fn requeue(cx: &Context, node: NodeId, reasons: &mut Vec<Reason>) {
     let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
@@ -309,8 +311,8 @@ fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
         let guard = terminating.and_then(|a| tree.previous(a));
         if let Some(guard) = guard.filter(|&g| tree.kind(g) == "guard") {
             let text = "a terminate alternative with a guard";
-            let mend = "give the task an entry that ends it";
-            reasons.push(cx.reason(Rule::Terminate, guard, text, mend));
+            let help = "give the task an entry that ends it";
+            reasons.push(cx.reason(Rule::Terminate, guard, text, help));
         }
         if wait.has_terminate && is_ambiguous {
             let text = "a terminate alternative in a task that also has selects of which all alternatives may be closed, and others of which only a delay may be open";

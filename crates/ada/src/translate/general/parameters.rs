@@ -1,4 +1,5 @@
-//! The parameters of an entry, and whether a protected object can keep them while the call is served.
+//! The parameters of an entry, and whether a protected object can keep them while the call is
+//! served.
 
 use crate::names::{At, EntityId, Kind, Names, Ty};
 use crate::source::Program;
@@ -13,21 +14,23 @@ pub(super) struct Parameter {
     pub name: String,
     /// The subtype, as it is written in the declaration.
     pub subtype: String,
-    /// Whether the acceptor is given the caller's value: also for `out` parameters that may be passed by reference, whose
-    /// untouched components keep their values.
+    /// Whether the acceptor receives the caller's value. This includes `out` parameters that may be
+    /// passed by reference, whose unchanged components keep their values.
     pub goes_in: bool,
-    /// Whether the caller is given the acceptor's value.
+    /// Whether the caller receives the acceptor's value.
     pub comes_out: bool,
     /// Whether the mode is `in`.
     pub is_in: bool,
-    /// Whether its discriminants may change: what is kept can take any value, the caller's variable perhaps not (RM 3.7 (6)).
+    /// Whether its discriminants may change: the kept copy can take any value, but the caller's
+    /// variable perhaps cannot (RM 3.7 (6)).
     pub varies: bool,
 }
 
-/// The parameters of an entry, in order.
+/// Returns the parameters of an entry, in order.
 ///
 /// # Errors
-/// A parameter whose value cannot be kept in a component: limited, of an anonymous access type, or of unknown size.
+/// A parameter whose value cannot be kept in a component: limited, of an anonymous access type, or
+/// of unknown size.
 pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, Reason> {
     let at = cx.names.entity(entry).at;
     let source = source_of(cx.program, at);
@@ -37,14 +40,14 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
         return Ok(found);
     };
     for specification in tree.all(formals, "parameter_specification") {
-        let refuse = |text: &str, mend: &str| Reason {
+        let refuse = |text: &str, help: &str| Reason {
             rule: Rule::Parameter,
             at: At {
                 node: specification,
                 ..at
             },
             text: text.into(),
-            mend: mend.into(),
+            help: help.into(),
         };
         let Some(mark) = tree.role(specification, "subtype_mark") else {
             return Err(refuse(
@@ -104,7 +107,8 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
     Ok(found)
 }
 
-/// Whether the full declaration of a private or incomplete type comes after the task that has it for a parameter.
+/// Whether the full declaration of a private or incomplete type comes after the task with a
+/// parameter of the type.
 fn is_completed_later(cx: &Context, mark: At) -> bool {
     let Some(id) = cx.names.meaning(cx.program, mark) else {
         return false;
@@ -151,7 +155,7 @@ pub(super) fn varies(cx: &Context, mark: At) -> bool {
     matches!(keeping(cx, mark), Ok(Kept::Varying))
 }
 
-/// How a value of a subtype can be kept in a component.
+/// Returns how a value of a subtype can be kept in a component.
 fn keeping(cx: &Context, mark: At) -> Result<Kept, Unfit> {
     let Some(mut id) = cx.names.meaning(cx.program, mark) else {
         return external(&Names::key(source_of(cx.program, mark).text(mark.node)));
@@ -193,7 +197,7 @@ fn keeping(cx: &Context, mark: At) -> Result<Kept, Unfit> {
     Ok(Kept::Composite)
 }
 
-/// What the definition in a type declaration says by itself.
+/// Returns the answer, if the definition in a type declaration is enough for one.
 fn of_definition(cx: &Context, at: At) -> Option<Result<Kept, Unfit>> {
     let tree = &source_of(cx.program, at).tree;
     let has = |kind: &str| tree.walk(at.node).any(|n| tree.kind(n) == kind);
@@ -201,7 +205,7 @@ fn of_definition(cx: &Context, at: At) -> Option<Result<Kept, Unfit>> {
         return None;
     }
     if tree.kind(at.node) == "private_type_declaration" {
-        // The full type, if it was given, is asked instead.
+        // If the full type was given, it decides.
         let is_limited = tree.child(at.node, "limited").is_some();
         return is_limited.then_some(Err(Unfit::Limited));
     }
@@ -246,7 +250,7 @@ enum Above {
     External(String),
 }
 
-/// The type that a subtype or derived type comes from, or the full type of a private one.
+/// Returns the parent type of a subtype or derived type, or the full type of a private one.
 fn above(cx: &Context, at: At) -> Option<Above> {
     let source = source_of(cx.program, at);
     let tree = &source.tree;
@@ -296,7 +300,7 @@ fn is_limited(program: &Program, names: &Names, id: EntityId) -> bool {
         && tree.walk(at.node).any(|n| tree.kind(n) == "limited")
 }
 
-/// Types of units that were not given, by their last name.
+/// Returns the answer for types of unknown units, by their last name.
 fn external(key: &str) -> Result<Kept, Unfit> {
     let last = key.rsplit('.').next().unwrap_or(key).trim();
     match last {

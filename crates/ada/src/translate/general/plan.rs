@@ -1,4 +1,5 @@
-//! What the general scheme makes of a task: the names of its objects and operations, and which of them it needs.
+//! The plan of a task's translation: the names of its objects and operations, and which of them it
+//! needs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,40 +15,45 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::layout;
 use crate::verdict::Reason;
 
-/// How rendezvous are taken apart.
+/// The form of the general scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As in figures 3 and 4 of the paper: an object for each entry's rendezvous, and a selector.
+    /// As in figures 3 and 4 of the paper: a selector, and an object for each entry's rendezvous.
     Apart,
-    /// An object for each entry's rendezvous and no selector: clients call these objects, and a selective accept polls them.
+    /// An object for each entry's rendezvous and no selector: clients call these objects, and a
+    /// selective accept polls them.
     Polling,
-    /// One object a task: selector and rendezvous are one, and the end of a rendezvous is one with the next accept.
+    /// One object per task: it combines selector and rendezvous, and one call ends a rendezvous and
+    /// begins the next accept.
     Merged,
 }
 
-/// What a task becomes.
+/// The parts of a translated task.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub cx: Context<'a>,
     pub form: Form,
-    /// The protected object (of a task type: the protected type) that is called in the task's stead.
+    /// The protected object (for a task type: the protected type) that clients call in the task's
+    /// place.
     pub gate: String,
     /// The task that accepts.
     pub server: String,
-    /// The enumeration of calls, the type of a set of them, the record of parameters, the enumeration of requeue targets.
+    /// The enumeration of calls, the type of a set of them, the record of parameters, the
+    /// enumeration of requeue targets.
     pub call_type: String,
     pub open_type: String,
     pub data_type: String,
     pub way_type: String,
     pub words: Words,
     pub entries: Vec<EntryPlan>,
-    /// By requeue statement, the literal of its target.
+    /// The literal for the target of each requeue statement.
     pub ways: HashMap<NodeId, String>,
-    /// What the task's body says after its accepts were rewritten: operations that it does not call are left out.
+    /// The text of the task's body after its accepts were rewritten. Operations that it does not
+    /// call are omitted.
     pub server_text: String,
-    /// By requeue statement, the name of a target outside the task.
+    /// The name of each requeue statement's target outside the task.
     pub targets: HashMap<NodeId, String>,
-    /// Whether a select can find all its alternatives closed (RM 9.7.1 (21)).
+    /// Whether all alternatives of a select can be closed (RM 9.7.1 (21)).
     pub checks_open: bool,
     pub has_terminate: bool,
     /// Whether an accept body can fail.
@@ -58,7 +64,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans a task; `taken` are names that other translations declare.
+    /// Plans a task; `taken` has names that other translations declare.
     ///
     /// # Errors
     /// Parameters that cannot be kept, and families whose index has no name.
@@ -101,7 +107,7 @@ impl<'a> Plan<'a> {
                         });
                         let wanted = format!("{name}_{}", entry.name);
                         plan.rendezvous = outside(wanted.clone());
-                        // Clients in other files name the object too.
+                        // Clients in other files also name the object.
                         while form == Form::Polling && is_named(&cx, &plan.rendezvous) {
                             plan.rendezvous = outside(wanted.clone());
                         }
@@ -186,7 +192,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Names the targets of requeue statements outside the task, as they are called after translation.
+    /// Names the targets of requeue statements outside the task as they are called after
+    /// translation.
     pub fn name_targets(&mut self, changes: &layout::Substitutions) {
         let tree = self.cx.tree();
         let nodes: Vec<NodeId> = self.ways.keys().copied().collect();
@@ -198,12 +205,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the caller's values travel in a record with every call of the object.
+    /// Whether every call of the object passes the caller's values in a record.
     pub fn has_data(&self) -> bool {
         self.form == Form::Merged && self.entries.iter().any(|e| !self.fields(e).is_empty())
     }
 
-    /// The parameters of an entry that have a component in the record.
+    /// Returns the parameters of an entry that have a component in the record.
     pub fn fields<'e>(&self, entry: &'e EntryPlan) -> Vec<&'e Parameter> {
         if entry.has_body {
             entry.parameters.iter().collect()
@@ -212,18 +219,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether rendezvous have an end that the object is told of.
+    /// Whether the object is notified of the ends of rendezvous.
     pub fn has_ends(&self) -> bool {
         self.form == Form::Merged && self.entries.iter().any(|e| e.has_body)
     }
 
-    /// The entry of an accept statement.
+    /// Returns the entry of an accept statement.
     pub fn entry_of(&self, accept: NodeId) -> &EntryPlan {
         let site = self.cx.flow.sites.iter().find(|s| s.accept == accept);
         &self.entries[site.map_or(0, |s| s.entry)]
     }
 
-    /// The object as its own task calls it.
+    /// Returns the object as its own task calls it.
     pub fn gate_in_server(&self) -> String {
         if self.cx.task.is_type {
             format!("{}.{}", self.words.owner, self.words.gate_part)
@@ -232,7 +239,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The object that an entry's rendezvous go through, as the gate and the task name it.
+    /// Returns the object for an entry's rendezvous, as the gate and the task name it.
     pub fn rendezvous(&self, entry: &EntryPlan) -> String {
         if self.cx.task.is_type {
             format!("{}.{}", self.words.owner, entry.rendezvous)
@@ -241,18 +248,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether each entry's rendezvous have an object of their own.
+    /// Whether each entry's rendezvous have their own object.
     pub fn is_apart(&self) -> bool {
         self.form != Form::Merged
     }
 
-    /// The pragma for the ceiling, in objects' declarations.
+    /// Returns the pragma for the ceiling, for objects' declarations.
     pub fn ceiling_pragma(&self) -> Option<String> {
         self.ceiling
             .map(|priority| format!("pragma Priority ({priority});"))
     }
 
-    /// Where the task is declared, and what is written there.
+    /// Returns the task's declaration, where the new declarations go.
     pub fn declaration(&self) -> At {
         self.cx.task.declaration
     }
@@ -272,12 +279,13 @@ pub(super) fn may_all_be_shut(wait: &Wait, flow: &Flow) -> bool {
         && !wait.has_terminate
 }
 
-/// Whether a wait may have nothing open but its delay alternative.
+/// Whether a wait may have only its delay alternative open.
 pub(super) fn can_only_elapse(wait: &Wait, flow: &Flow) -> bool {
     wait.delay.is_some() && wait.sites.iter().all(|&s| flow.sites[s].guard.is_some())
 }
 
-/// A requeue statement's text, without the index of an own family: the object is told of that apart.
+/// Returns a requeue statement's text without the index of the task's own family, which is passed
+/// to the object separately.
 fn without_index(cx: &Context, node: NodeId) -> String {
     let tree = cx.tree();
     let text = cx.text(node);

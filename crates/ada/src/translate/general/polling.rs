@@ -1,8 +1,11 @@
-//! The general scheme without a selector: clients call the object of an entry's rendezvous, and a selective accept polls these objects.
+//! The general scheme without a selector: clients call the object of an entry's rendezvous, and a
+//! selective accept polls these objects.
 //!
-//! The paper's selector costs each call one more entry (section 5). Without it a task that waits for one entry waits at that entry's
-//! object; one that waits for several can wait at none of them, since a select has no more than one entry call (RM 9.7), so it asks
-//! them in turn. An object takes its first caller in while it is asked: that caller cannot leave any more, and no other object has one.
+//! The paper's selector costs each call one more entry (section 5). Without it, a task that waits
+//! for one entry waits at that entry's object. A task that waits for several cannot wait at any of
+//! them, because a select has at most one entry call (RM 9.7). So it polls them in turn. When an
+//! object is polled, it admits its first caller: that caller cannot leave any more, and no other
+//! object has admitted one.
 
 use super::entry::EntryPlan;
 use super::gate::nest;
@@ -12,10 +15,10 @@ use crate::names::At;
 use crate::translate::context::{Context, source_of};
 use crate::verdict::{Reason, Rule};
 
-/// Seconds between two rounds.
+/// Seconds between two rounds of polling.
 const INTERVAL: &str = "0.001";
 
-/// How long a conditional call waits to be found, in seconds: a few rounds.
+/// Time for which a conditional call stays queued, in seconds: a few rounds.
 const PATIENCE: &str = "0.005";
 
 /// Whether a wait is a selective accept.
@@ -44,13 +47,13 @@ impl Plan<'_> {
         })
     }
 
-    /// Whether some selective accept waits for a limited time only, or not at all.
+    /// Whether a selective accept waits for a limited time only, or not at all.
     pub(super) fn has_limits(&self) -> bool {
         let mut waits = self.cx.flow.waits.iter();
         waits.any(|w| w.delay.is_some() || w.otherwise.is_some())
     }
 
-    /// The task's own procedure that asks the open entries in turn.
+    /// Returns the task's own procedure that polls the open entries.
     pub(super) fn poll_procedure(&self) -> Vec<String> {
         if !self.is_polling() || !self.chooses() {
             return vec![];
@@ -94,7 +97,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// One round of polling, and what comes before the next.
+    /// Returns one round of polling, with the code before the next one.
     fn round(&self) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
         let mut asking = vec![format!("case {} is", w.call)];
@@ -142,7 +145,8 @@ impl Plan<'_> {
         lines
     }
 
-    /// The object that says whether the task could end at a terminate alternative.
+    /// Returns the declaration of the object that says whether the task could end at a terminate
+    /// alternative.
     pub(super) fn rest_specification(&self) -> Vec<String> {
         if !self.has_terminate {
             return vec![];
@@ -158,7 +162,7 @@ impl Plan<'_> {
         ]
     }
 
-    /// Its body.
+    /// Returns the body of that object.
     pub(super) fn rest_body(&self) -> Vec<String> {
         if !self.has_terminate {
             return vec![];
@@ -187,7 +191,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The statements by which a task that completes gives its callers Tasking_Error.
+    /// Returns statements with which a task that completes raises Tasking_Error in its callers.
     pub(super) fn close_objects(&self) -> Vec<String> {
         let mut closing: Vec<String> = self
             .entries
@@ -200,7 +204,7 @@ impl Plan<'_> {
         closing
     }
 
-    /// What the first entry of a rendezvous begins with.
+    /// Returns the first statements of a rendezvous' first entry.
     pub(super) fn call_beginning(&self, entry: &EntryPlan) -> Vec<String> {
         let step = &self.step;
         if !self.is_polling() {
@@ -217,7 +221,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The bodies of what a rendezvous without a selector has besides.
+    /// Returns the bodies of the further operations of a rendezvous without a selector.
     pub(super) fn polling_units(&self, entry: &EntryPlan) -> Vec<Vec<String>> {
         if !self.is_polling() {
             return vec![];
@@ -252,7 +256,7 @@ impl Plan<'_> {
         units
     }
 
-    /// The head of a rendezvous' first entry: its barrier.
+    /// Returns the head of a rendezvous' first entry, with its barrier.
     pub(super) fn call_head(&self, formals: &str) -> Vec<String> {
         if !self.is_polling() {
             return vec![format!("entry Call{formals} when not Called is")];
@@ -264,18 +268,18 @@ impl Plan<'_> {
         ]
     }
 
-    /// Whether the task chooses among its entries, so that there is a type for what it chose.
+    /// Whether the task chooses among its entries, so that it needs a type for the choice.
     pub(super) fn chooses(&self) -> bool {
         !self.is_polling() || self.entries.iter().any(|e| self.is_polled(e))
     }
 }
 
-/// What only a selector can serve.
+/// Finds uses that need a selector.
 pub(super) fn obstacles(cx: &Context, reasons: &mut Vec<Reason>) {
     if cx.task.is_type {
         let text = "without a selector each object of a task type would need rendezvous of its own at the place of its declaration";
-        let mend = "use --scheme optimised, which has one object a task";
-        reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
+        let help = "use --scheme optimised, which has one object a task";
+        reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, help));
     }
     for entry in cx.task.entries.iter().filter(|e| e.index.is_some()) {
         reasons.push(Reason {
@@ -285,7 +289,7 @@ pub(super) fn obstacles(cx: &Context, reasons: &mut Vec<Reason>) {
                 "{} is a family, and without a selector each member would need an object of its own",
                 entry.name
             ),
-            mend: "use --selector object".into(),
+            help: "use --selector object".into(),
         });
     }
     let tree = cx.tree();
@@ -303,7 +307,7 @@ pub(super) fn obstacles(cx: &Context, reasons: &mut Vec<Reason>) {
     }
 }
 
-/// Conditional calls, which ask again for a few rounds (`T30`).
+/// Returns notes about conditional calls, which are repeated for a few rounds (`T30`).
 pub(super) fn notes(plan: &Plan) -> Vec<Reason> {
     let calls = conditional_calls(plan);
     let note = |(at, entry): (At, &EntryPlan)| Reason {
@@ -313,12 +317,12 @@ pub(super) fn notes(plan: &Plan) -> Vec<Reason> {
             "a conditional call of {}, which the task polls: it becomes a timed call of {PATIENCE} s, so that it can be found",
             entry.name
         ),
-        mend: "use --selector object where that matters".into(),
+        help: "use --selector object where that matters".into(),
     };
     calls.into_iter().map(note).collect()
 }
 
-/// The `else` of conditional calls of polled entries.
+/// Returns the `else` parts of conditional calls of polled entries.
 pub(super) fn conditional_calls<'p>(plan: &'p Plan) -> Vec<(At, &'p EntryPlan)> {
     let cx = &plan.cx;
     let mut found = Vec::new();
@@ -336,7 +340,7 @@ pub(super) fn conditional_calls<'p>(plan: &'p Plan) -> Vec<(At, &'p EntryPlan)> 
     found
 }
 
-/// What takes the place of such an `else`.
+/// Returns the replacement of such an `else`.
 pub(super) fn patience(step: &str, indent: &str) -> String {
     format!("or\n{indent}{step}delay {PATIENCE};")
 }

@@ -1,7 +1,8 @@
-//! When the end of a rendezvous may be left to the next accept of the task.
+//! Conditions for leaving the end of a rendezvous to the task's next accept.
 //!
-//! The caller then waits for what stands between the two. That is only allowed where it cannot be told from a caller that was
-//! scheduled a little later: assignments and jumps, no calls, no handler that could keep the caller waiting.
+//! The caller then also waits for the code between the two. That is only allowed if the caller
+//! cannot distinguish it from later scheduling. So the code may contain assignments and jumps, but
+//! no calls, and no handler that could delay the caller.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::translate::obstacles;
 
-/// Whether the way from the end of an accept to the next one (or to the end of the task) is that short, whichever way it goes.
+/// Whether all ways from the end of an accept to the next one, or to the end of the task, are that
+/// short.
 pub(super) fn leads_on(cx: &Context, site: &Site) -> bool {
     let tree = cx.tree();
     if tree.ancestor(site.accept, &["exception_handler"]).is_some() {
@@ -34,7 +36,7 @@ pub(super) fn leads_on(cx: &Context, site: &Site) -> bool {
     })
 }
 
-/// The points from one on to the next waits, those among them.
+/// Returns the points from one point up to and including the next waits.
 fn between(cx: &Context, from: Point) -> BTreeSet<Point> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];
@@ -67,7 +69,7 @@ fn is_quiet(cx: &Context, node: NodeId, is_handled: bool) -> bool {
     }
 }
 
-/// An if statement with nothing but assignments in it.
+/// Whether a node is an if statement that only contains assignments.
 fn is_short(cx: &Context, node: NodeId) -> bool {
     let tree = cx.tree();
     let is_plain = tree.walk(node).all(|n| {
@@ -80,7 +82,7 @@ fn is_short(cx: &Context, node: NodeId) -> bool {
     is_plain && is_pure(cx, Some(node))
 }
 
-/// Whether nothing in a node calls, blocks, raises, or depends on when it is done.
+/// Whether nothing in a node calls, blocks, raises, or depends on the time of execution.
 fn is_pure(cx: &Context, node: Option<NodeId>) -> bool {
     let Some(node) = node else { return true };
     let effects = cx.oracle.of(cx.at(node));

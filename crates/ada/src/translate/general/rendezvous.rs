@@ -1,7 +1,9 @@
-//! The object that an entry's rendezvous go through when they are kept apart from the selector (figure 3 of the paper).
+//! The object for an entry's rendezvous when they are separate from the selector (figure 3 of the
+//! paper).
 //!
-//! The paper requeues with abort; a caller whose time-out expired, or that was aborted, would then leave a rendezvous that had begun,
-//! which no task does (RM 9.5.2 (24), 9.7.2 (5)). So the requeue here is one without abort.
+//! The paper requeues with abort. Then a caller with an expired time-out, or an aborted one, would
+//! leave a rendezvous that has begun, which is impossible with tasks (RM 9.5.2 (24), 9.7.2 (5)). So
+//! the requeue here is without abort.
 
 use super::entry::EntryPlan;
 use super::gate::{nest, one_line};
@@ -13,21 +15,21 @@ use crate::names::Names;
 use crate::verdict::{Reason, Rule};
 
 impl Plan<'_> {
-    /// The declarations of the types, one for entries that share a profile.
+    /// Returns the declarations of the types, one for entries that share a profile.
     pub(super) fn rendezvous_types(&self) -> Vec<Vec<String>> {
         self.first_of_type()
             .map(|e| self.rendezvous_specification(e))
             .collect()
     }
 
-    /// The bodies of the types.
+    /// Returns the bodies of the types.
     pub(super) fn rendezvous_bodies(&self) -> Vec<Vec<String>> {
         self.first_of_type()
             .map(|e| self.rendezvous_body(e))
             .collect()
     }
 
-    /// The objects, for a single task.
+    /// Returns the objects, for a single task.
     pub(super) fn rendezvous_objects(&self) -> Vec<String> {
         let entries = self.entries.iter().filter(|_| self.is_apart());
         entries
@@ -157,7 +159,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The entries whose rendezvous have an object of the same type.
+    /// Returns the entries whose rendezvous have an object of the same type.
     pub(super) fn of_type(&self, entry: &EntryPlan) -> Vec<&EntryPlan> {
         let all = self.entries.iter();
         all.filter(|e| e.rendezvous_type == entry.rendezvous_type)
@@ -194,7 +196,7 @@ impl Plan<'_> {
         let mut lines = profile(&format!("procedure {name}"), formals, " is");
         lines.push("begin".into());
         lines.extend(nest(statements, &self.step));
-        // After a requeue no call is left to be ended.
+        // After a requeue there is no call to end.
         lines.extend([
             format!("{}Ended := Called;", self.step),
             format!("end {name};"),
@@ -202,7 +204,8 @@ impl Plan<'_> {
         lines
     }
 
-    /// The last entry a caller goes through: its results, its exception, or the way to another entry.
+    /// Returns the last entry of a caller's way: its results, its exception, or the requeue to
+    /// another entry.
     fn queue_entry(&self, entry: &EntryPlan) -> Vec<String> {
         let step = &self.step;
         let has_formals = entry.end_has_formals();
@@ -243,7 +246,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// Whether some accept of the entries that share a type ends without a requeue.
+    /// Whether an accept of the entries that share a type ends without a requeue.
     fn is_ended(&self, entry: &EntryPlan) -> bool {
         self.entries
             .iter()
@@ -258,7 +261,7 @@ impl Plan<'_> {
     }
 }
 
-/// A parameter with the name of a component of the object that its rendezvous would go through.
+/// Finds a parameter with the name of a component of its rendezvous object.
 pub(super) fn clash(plan: &Plan, entry: &EntryPlan) -> Option<Reason> {
     let own = [
         "called",
@@ -282,13 +285,13 @@ pub(super) fn clash(plan: &Plan, entry: &EntryPlan) -> Option<Reason> {
             "the object of the entry's rendezvous has a component {} of its own",
             parameter.name
         ),
-        mend: "give the parameter another name, or use --scheme optimised".into(),
+        help: "give the parameter another name, or use --scheme optimised".into(),
     })
 }
 
 const FAILED: &str = "procedure Accept_Failed (Occurrence : Ada.Exceptions.Exception_Occurrence)";
 
-/// The parameters that the acceptor is given (`out`) or gives back (`in`).
+/// Returns the parameters that the acceptor receives (`out`) or returns (`in`).
 pub(super) fn passed(entry: &EntryPlan, mode: &'static str) -> Vec<(String, &'static str, String)> {
     let wanted = |p: &&Parameter| {
         if mode == "out" {

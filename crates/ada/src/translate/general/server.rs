@@ -8,7 +8,7 @@ use crate::syntax::NodeId;
 use crate::translate::layout;
 
 impl Plan<'_> {
-    /// What stands in the place of the task's declaration.
+    /// Returns the replacement of the task's declaration.
     pub(super) fn declaration_edit(&self) -> Edit {
         let at = self.declaration();
         let source = &self.cx.program.sources[at.file];
@@ -67,7 +67,7 @@ impl Plan<'_> {
         }
     }
 
-    /// `type T;`, so that its task can name it, unless there is a private or incomplete declaration already.
+    /// `type T;`, so that its task can name it, unless a private or incomplete declaration exists.
     fn incomplete_type(&self) -> Vec<String> {
         let names = self.cx.names;
         let scope = names.scope(names.entity(self.cx.task.id).scope);
@@ -85,7 +85,8 @@ impl Plan<'_> {
         )]
     }
 
-    /// The known discriminants of a task type, with parentheses; for its task after the access to its record.
+    /// Returns the known discriminants of a task type, with parentheses. For its task they follow
+    /// the access to its record.
     fn discriminants(&self, is_server: bool) -> String {
         let at = self.declaration();
         let source = &self.cx.program.sources[at.file];
@@ -102,7 +103,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The task without entries, with its pragmas and aspects.
+    /// Returns the task without entries, with its pragmas and aspects.
     fn server_declaration(&self) -> Vec<String> {
         let at = self.declaration();
         let source = &self.cx.program.sources[at.file];
@@ -133,7 +134,7 @@ impl Plan<'_> {
         lines
     }
 
-    /// The record that takes the place of a task type: the object that is called, and the task.
+    /// Returns the record that replaces a task type: the object that clients call, and the task.
     fn record(&self) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
         let name = &self.cx.task.name;
@@ -171,7 +172,8 @@ impl Plan<'_> {
         lines
     }
 
-    /// The discriminants without default values: all must have one or none (RM 3.7 (9)), and the access to the record has none.
+    /// Returns the discriminants without default values: all must have defaults or none (RM 3.7
+    /// (9)), and the access to the record has none.
     fn plain_discriminants(&self) -> String {
         let at = self.declaration();
         let source = &self.cx.program.sources[at.file];
@@ -202,7 +204,8 @@ impl Plan<'_> {
             .collect()
     }
 
-    /// What stands above the task's body, and what changes in it apart from its accepts.
+    /// Returns the declarations above the task's body, and the changes in it except those of its
+    /// accepts.
     pub(super) fn body_edits(&self) -> Vec<Edit> {
         let (cx, tree) = (&self.cx, self.cx.tree());
         let body = cx.task.body;
@@ -250,7 +253,7 @@ impl Plan<'_> {
         self.edit(line..line, &layout::indented(&lines, &indent))
     }
 
-    /// The variables that travel with the calls of the object.
+    /// Returns the declaration of variables that are passed in calls of the object.
     fn variables_edit(&self) -> Option<Edit> {
         let (w, source) = (&self.words, self.cx.source());
         let tree = &source.tree;
@@ -287,7 +290,8 @@ impl Plan<'_> {
         })
     }
 
-    /// A task that completes gives its callers Tasking_Error (RM 9.5.3 (21)); so does the object when the task has closed it.
+    /// Returns edits that close the object when the task completes. Then its callers get
+    /// Tasking_Error, as from a completed task (RM 9.5.3 (21)).
     fn closing_edits(&self) -> Vec<Edit> {
         let (w, source) = (&self.words, self.cx.source());
         let tree = &source.tree;
@@ -356,7 +360,7 @@ impl Plan<'_> {
         edits
     }
 
-    /// Statements after the last of a sequence.
+    /// Appends statements to a sequence.
     fn append(&self, sequence: NodeId, statements: &[String]) -> Option<Edit> {
         let source = self.cx.source();
         let last = source.tree.children(sequence).last()?;
@@ -372,7 +376,8 @@ impl Plan<'_> {
         Some(self.edit(end..end, &text))
     }
 
-    /// Where the task's own body or declaration names the task or its entries, for those who look at uses elsewhere.
+    /// Whether a place is in the task's own body or declaration, for code that looks for uses
+    /// elsewhere.
     pub(super) fn is_own(&self, at: At) -> bool {
         let within = |outer: At| {
             at.file == outer.file

@@ -1,4 +1,4 @@
-//! The names of an object's operations and components, chosen so that they hide nothing that the task says.
+//! The names of an object's operations and components. They must not hide names that the task uses.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::entry::EntryPlan;
 use crate::names::Names;
 use crate::translate::context::Context;
 
-/// The names of the operations and components of an object, free inside the task.
+/// The names of the operations and components of an object, unused inside the task.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
     pub accept_next: String,
@@ -42,7 +42,7 @@ pub(super) struct Words {
     pub member: String,
 }
 
-/// Chooses the names; the literals are those of the types outside the object.
+/// Chooses the names; `literals` are those of the types outside the object.
 pub(super) fn words(
     cx: &Context,
     entries: &[EntryPlan],

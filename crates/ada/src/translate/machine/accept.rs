@@ -9,7 +9,7 @@ use crate::translate::layout::{self, Substitutions};
 use crate::translate::statement_names;
 
 impl<'a> Machine<'a> {
-    /// The code of a site: the accept's body, then the way to the next wait.
+    /// Returns the code of a site: the accept's body, then the way to the next wait.
     pub fn site_code(&mut self, site: &Site) -> (Vec<Code>, Vec<Code>) {
         let after = self.way_on(self.flow.resume(site), Some(site.wait));
         if self.flow.waits_inside(site.accept) {
@@ -37,13 +37,18 @@ impl<'a> Machine<'a> {
         (body, after)
     }
 
-    /// The statements of an accept's body, in a block if it has handlers.
+    /// Returns the statements of an accept's body, in a block if it has handlers.
     pub fn handled_code(&self, handled: NodeId, changes: &Substitutions) -> Vec<Code> {
         let tree = &self.source.tree;
         let mut body = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
         for statement in sequence.into_iter().flat_map(|s| tree.children(s)) {
+            // Before Ada 2012 a label needs a statement.
+            let is_labelled = tree
+                .previous(statement)
+                .is_some_and(|p| tree.kind(p) == "label");
             if tree.kind(statement) == "null_statement"
+                && !is_labelled
                 && layout::comments_above(self.source, tree.start(statement)).is_empty()
             {
                 continue;
@@ -90,7 +95,8 @@ pub(super) fn layout_indent(lines: Vec<String>, step: &str) -> Vec<String> {
         .collect()
 }
 
-/// The statements of a kind (`simple_return_statement` or `requeue_statement`) that leave an accept's body.
+/// Returns the statements of a kind (`simple_return_statement` or `requeue_statement`) that leave
+/// an accept's body.
 pub fn leaving(source: &Source, accept: NodeId, kind: &str) -> Vec<NodeId> {
     let tree = &source.tree;
     tree.walk(accept)

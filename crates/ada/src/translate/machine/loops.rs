@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
         Some(after)
     }
 
-    /// A loop that can go round without waiting.
+    /// Writes a loop that can iterate without waiting.
     pub(super) fn real_loop(
         &mut self,
         node: NodeId,
@@ -142,8 +142,8 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Whether an exit from a loop that can go round, inside another such loop, leaves the outer one: then the outer loop needs its name, and
-/// its code must not be repeated.
+/// Whether an exit in an inner loop that can iterate leaves this outer one. Then the outer loop
+/// needs its name, and its code must not be repeated.
 pub fn is_left_from_inside(flow: &Flow, node: NodeId) -> bool {
     let tree = &flow.program.sources[flow.file].tree;
     tree.walk(node)
@@ -156,7 +156,7 @@ pub fn is_left_from_inside(flow: &Flow, node: NodeId) -> bool {
         })
 }
 
-/// The statement that steps a counter.
+/// Returns the statement that steps a counter.
 pub fn step(counter: &Counter) -> String {
     let name = &counter.name;
     match (&counter.discrete, counter.is_reverse) {

@@ -1,7 +1,9 @@
-//! Accepts inside accepts: the caller of the outer one is requeued to a private entry, where it goes on once the inner one was served.
+//! Accepts inside accepts. The caller of the outer one is requeued to a private entry, where it
+//! continues after the inner one was served.
 //!
-//! The requeue is without abort, as a rendezvous that has begun is not given up when its caller is aborted or its time passes (RM 9.5.4,
-//! 9.7.2, 9.8). The private entry's barrier opens at the end of the same protected action, so nothing comes in between.
+//! The requeue is without abort, because a rendezvous that has begun is not cancelled when its
+//! caller is aborted or its time expires (RM 9.5.4, 9.7.2, 9.8). The private entry's barrier opens
+//! at the end of the same protected action, so no other action comes in between.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,26 +12,27 @@ use crate::flow::Point;
 use crate::syntax::NodeId;
 use crate::translate::code::{self, Code};
 
-/// What accepts with waits inside need.
+/// The parts that accepts with waits inside need.
 #[derive(Debug, Clone, Default)]
 pub struct Nested {
-    /// The private entry to which the caller of each is requeued, but for those whose callers are let go.
+    /// The private entry to which the caller of each is requeued, except for callers that may go
+    /// early.
     pub finishing: BTreeMap<NodeId, String>,
-    /// Copies of formal parameters into components, where the body begins.
+    /// Copies of formal parameters into components, at the start of the body.
     pub kept: HashMap<NodeId, Vec<String>>,
-    /// Copies of components into formal parameters, where the body ends.
+    /// Copies of components into formal parameters, at the end of the body.
     pub given: HashMap<NodeId, Vec<String>>,
 }
 
 impl Machine<'_> {
-    /// The private entry for the caller of the accept around a node.
+    /// Returns the private entry for the caller of the accept around a node.
     pub(super) fn finishing(&self, node: NodeId) -> Option<&String> {
         self.flow
             .owner(node)
             .and_then(|accept| self.nested.finishing.get(&accept))
     }
 
-    /// The end of the body of an accept that waits inside.
+    /// Writes the end of the body of an accept that waits inside.
     pub(super) fn accept_end(&mut self, accept: NodeId, out: &mut Vec<Code>) -> Option<Point> {
         out.extend(self.nested.given.get(&accept).cloned().map(Code::Lines));
         let point = self.flow.after(accept);
@@ -41,7 +44,7 @@ impl Machine<'_> {
         None
     }
 
-    /// The code from where the server leaves a wait: on to the next, or to the caller of the accept around it.
+    /// Returns the code after a wait: up to the next one, or to the caller of the enclosing accept.
     pub fn way_on(&mut self, point: Point, known: Option<usize>) -> Vec<Code> {
         let around = known
             .and_then(|w| self.flow.owner(self.flow.waits[w].node))
@@ -53,7 +56,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Leaves an inner accept for a point in the body of the outer one: the outer caller goes on there, or the server just waits again.
+    /// Leaves an inner accept for a point in the outer one's body. The outer caller continues
+    /// there, or the server just waits again.
     pub fn hand_over(&self, point: Point) -> Vec<Code> {
         if let Point::Before(node) = point
             && let Some(wait) = self.flow.wait_at(node)
@@ -70,7 +74,7 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// A requeue or return inside the body of an accept that waits inside.
+    /// Writes a requeue or return inside the body of an accept that waits inside.
     pub(super) fn leave_accept(
         &mut self,
         node: NodeId,
@@ -81,7 +85,7 @@ impl Machine<'_> {
         if self.source.tree.kind(node) != "requeue_statement" {
             return Some(Point::AcceptEnd(accept));
         }
-        // The server goes on first; its caller leaves for the other entry at the end.
+        // The server continues first; its caller leaves for the other entry at the end.
         let point = self.flow.after(accept);
         let mut on = Vec::new();
         if self.flow.owner_at(point).is_some() {

@@ -1,4 +1,4 @@
-//! Which code becomes a private procedure: what several entries would repeat.
+//! Private procedures for code that several entries would repeat.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use crate::flow::Point;
 use crate::translate::code;
 
 impl<'a> Machine<'a> {
-    /// Makes private procedures of code that several entries would repeat; code of one or two lines is repeated.
+    /// Makes private procedures of code that several entries would repeat; code of one or two lines
+    /// is repeated.
     pub fn share(
         &mut self,
         roots: &[Point],
@@ -16,7 +17,7 @@ impl<'a> Machine<'a> {
     ) {
         let mut candidates = self.joins(roots);
         candidates.extend(forced);
-        // Names are given at the end, to those that stay.
+        // The remaining procedures get names at the end.
         self.procedures = candidates
             .iter()
             .map(|&p| (p, "Advance".to_string()))
@@ -55,7 +56,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Points at which the code of several roots comes together.
+    /// Returns points at which the code of several roots joins.
     pub(super) fn joins(&self, roots: &[Point]) -> BTreeSet<Point> {
         let mut users: BTreeMap<Point, BTreeSet<usize>> = BTreeMap::new();
         for (index, &root) in roots.iter().enumerate() {
@@ -77,7 +78,8 @@ impl<'a> Machine<'a> {
             );
         }
         found.extend(self.exits(users.keys().copied()));
-        // Inside an accept the caller's parameters are at hand, in a procedure they would not be.
+        // Inside an accept the caller's parameters are accessible, but in a procedure they would
+        // not be.
         found.retain(|&p| self.flow.owner_at(p).is_none());
         found.retain(|&p| match p {
             Point::Before(node) => self.flow.wait_at(node).is_none(),
@@ -87,7 +89,7 @@ impl<'a> Machine<'a> {
         found
     }
 
-    /// Points behind loops that are left in several places: each exit would repeat what follows.
+    /// Returns points after loops with several exits: each exit would repeat the code that follows.
     pub(super) fn exits(&self, points: impl Iterator<Item = Point>) -> Vec<Point> {
         let tree = &self.source.tree;
         let mut ways: BTreeMap<Point, usize> = BTreeMap::new();

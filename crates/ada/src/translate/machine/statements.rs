@@ -61,7 +61,10 @@ impl<'a> Machine<'a> {
 
     pub(super) fn comments(&self, node: NodeId, out: &mut Vec<Code>) {
         let lines = layout::comments_above(self.source, self.source.tree.start(node));
-        if !lines.is_empty() && self.source.tree.kind(node) != "loop_statement" {
+        // Comments above a loop around accepts of one entry move to that entry.
+        let is_elsewhere =
+            self.source.tree.kind(node) == "loop_statement" && self.flow.explains(node).is_some();
+        if !lines.is_empty() && !is_elsewhere {
             out.push(Code::Lines(lines));
         }
     }
@@ -104,7 +107,7 @@ impl<'a> Machine<'a> {
         falls.then_some(join)
     }
 
-    /// The header line and the statements of each branch.
+    /// Returns the header line and the statements of each branch.
     pub(super) fn headers(&self, node: NodeId) -> Vec<(String, NodeId)> {
         let tree = &self.source.tree;
         let mut found = Vec::new();
@@ -149,7 +152,7 @@ impl<'a> Machine<'a> {
         let target = self.flow.exit_target(node)?;
         let condition = tree.role(node, "condition").map(|n| self.text(n));
         if self.real_loops.contains(&target) {
-            // A loop that was dropped inside a real one needs no name; the real one keeps its own.
+            // A loop that was removed inside a real one needs no name. The real one keeps its own.
             let name = if self.real_loops.last() == Some(&target) {
                 None
             } else {

@@ -1,4 +1,4 @@
-//! What the code between waits and inside accepts does.
+//! Obstacles in the code between waits and inside accepts.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
 impl Found {
-    /// The code between waits.
+    /// Checks the code between waits.
     pub(super) fn between(&mut self, cx: &Context) {
         let start: BTreeSet<Point> = cx.flow.reach(cx.flow.start());
         let mut all = BTreeSet::new();
@@ -29,7 +29,7 @@ impl Found {
                 continue;
             }
             let effects = cx.oracle.of_all(cx.task.body.file, &nodes);
-            // What an accept does that waits inside is looked at with the accepts.
+            // The body of an accept that waits inside is checked with the accepts.
             if cx.flow.owner_at(point).is_some() {
                 continue;
             }
@@ -99,28 +99,77 @@ impl Found {
         self.report_common(cx, effects);
     }
 
-    pub(super) fn push(&mut self, effect: &Effect, rule: Rule, text: String, mend: &str) {
+    pub(super) fn push(&mut self, effect: &Effect, rule: Rule, text: String, help: &str) {
         self.reasons.push(Reason {
             rule,
             at: effect.at,
             text,
-            mend: mend.into(),
+            help: help.into(),
         });
+    }
+
+    /// Adds one reason for each unknown unit.
+    fn absent_unit(&mut self, effect: &Effect, unit: &str) {
+        if !self.absent.insert(unit.to_string()) {
+            return;
+        }
+        let name = spelt(unit);
+        let text = format!(
+            "{}: {name} may declare it, and whether it blocks cannot be known here",
+            effect.what
+        );
+        let help = format!("give the source of {name} too, or --assume-nonblocking {name}");
+        self.push(effect, Rule::UnknownCall, text, &help);
+    }
+
+    /// Adds one note for each unit of unknown types.
+    fn absent_types(&mut self, effects: &Effects) {
+        for effect in &effects.types {
+            let Some(unit) = &effect.unit else { continue };
+            let name = spelt(unit);
+            let text = format!(
+                "{}: types of {name} are taken to be neither controlled nor to have tasks in them",
+                effect.what
+            );
+            if self.notes.iter().all(|n| n.text != text) {
+                self.notes.push(Reason {
+                    rule: Rule::UnknownCall,
+                    at: effect.at,
+                    text,
+                    help: format!("give the source of {name} too"),
+                });
+            }
+        }
+    }
+
+    /// Handles code that would block inside a protected action.
+    pub(super) fn blocks(&mut self, effect: &Effect, place: &str) {
+        let text = format!(
+            "{} {place}, which a protected action must not do (RM 9.5.1 (8))",
+            effect.what
+        );
+        let help = "do it before or after the call, in the client";
+        self.push(effect, Rule::BlocksInAccept, text, help);
     }
 
     pub(super) fn report_common(&mut self, cx: &Context, effects: &Effects) {
         for effect in &effects.unknown {
+            if let Some(unit) = &effect.unit {
+                self.absent_unit(effect, unit);
+                continue;
+            }
             let text = format!(
                 "{}: it may block, and that cannot be known here",
                 effect.what
             );
-            let mend = if effect.what.contains(", whose ") {
+            let help = if effect.what.contains(", whose ") {
                 "give its source too"
             } else {
                 "leave it a task, or do this in the clients"
             };
-            self.push(effect, Rule::UnknownCall, text, mend);
+            self.push(effect, Rule::UnknownCall, text, help);
         }
+        self.absent_types(effects);
         for effect in &effects.identity {
             let text = format!(
                 "{}: in an entry body it would be another task's (RM C.7.1 (17))",
@@ -149,13 +198,13 @@ impl Found {
                     rule: Rule::InputOutput,
                     at: effect.at,
                     text,
-                    mend: "--io refuse keeps such tasks".into(),
+                    help: "--io refuse keeps such tasks".into(),
                 }),
             }
         }
     }
 
-    /// The bodies of accept statements.
+    /// Checks the bodies of accept statements.
     pub(super) fn accepts(&mut self, cx: &Context) {
         let tree = cx.tree();
         for site in &cx.flow.sites {
@@ -164,22 +213,13 @@ impl Found {
             };
             let effects = cx.oracle.of(cx.at(body));
             for effect in effects.blocks.iter().filter(|e| !is_nested_wait(cx, e)) {
-                let text = format!(
-                    "{} inside the accept, which a protected action must not do (RM 9.5.1 (8))",
-                    effect.what
-                );
-                self.push(
-                    effect,
-                    Rule::BlocksInAccept,
-                    text,
-                    "do it before or after the call, in the client",
-                );
+                self.blocks(effect, "inside the accept");
             }
             self.report_common(cx, &effects);
         }
     }
 
-    /// Accepts that only start the task's own work.
+    /// Finds accepts that only start the task's own work.
     pub(super) fn handshake(&mut self, cx: &Context) {
         let tree = cx.tree();
         let is_in_loop = cx.flow.sites.iter().any(|s| {
@@ -227,7 +267,19 @@ impl Found {
     }
 }
 
-/// What is executed or evaluated at a point.
+/// Returns a unit's name in its usual spelling, from its lower-case name.
+fn spelt(unit: &str) -> String {
+    let mut begins = true;
+    unit.chars()
+        .map(|c| {
+            let spelt = if begins { c.to_ascii_uppercase() } else { c };
+            begins = matches!(c, '.' | '_');
+            spelt
+        })
+        .collect()
+}
+
+/// Returns the nodes that are executed or evaluated at a point.
 pub fn code_at(cx: &Context, point: Point) -> Vec<NodeId> {
     let tree = cx.tree();
     match point {

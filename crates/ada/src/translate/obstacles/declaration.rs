@@ -1,4 +1,4 @@
-//! What the task's declaration asks for, and where it stands.
+//! Obstacles in the task's declaration and its place.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
 impl Found {
-    /// Interfaces, representation clauses, pragmas and aspects of the declaration.
+    /// Checks interfaces, representation clauses, pragmas and aspects of the declaration.
     pub(super) fn declaration(&mut self, cx: &Context) {
         let declaration = cx.task.declaration;
         let source = &cx.program.sources[declaration.file];
@@ -34,7 +34,7 @@ impl Found {
                             rule: Rule::Representation,
                             at: at(node),
                             text,
-                            mend:
+                            help:
                                 "attach a protected procedure to the interrupt by hand (RM C.3.1)"
                                     .into(),
                         });
@@ -56,7 +56,13 @@ impl Found {
                     if Names::key(name) == "priority" {
                         priority = Some(node);
                     }
-                    self.dropped(Names::key(name), name, at(node));
+                    let is_contract = matches!(Names::key(name).as_str(), "pre" | "post")
+                        && tree.ancestor(node, &["entry_declaration"]).is_some();
+                    if is_contract {
+                        self.contract(cx, at(node));
+                    } else {
+                        self.dropped(Names::key(name), name, at(node));
+                    }
                 }
                 _ => {}
             }
@@ -66,9 +72,46 @@ impl Found {
         }
     }
 
-    /// The task's priority goes; what the object's ceiling is instead.
+    /// Checks a precondition or postcondition of an entry, which is removed with it (RM 6.1.1 (1)).
+    fn contract(&mut self, cx: &Context, aspect: At) {
+        let source = &cx.program.sources[aspect.file];
+        let tree = &source.tree;
+        let effects = cx.oracle.of(aspect);
+        for effect in &effects.blocks {
+            self.blocks(effect, "in a contract");
+        }
+        self.report_common(cx, &effects);
+        let own = cx.names.region(cx.task.body);
+        let names: HashSet<String> = own
+            .iter()
+            .flat_map(|&s| &cx.names.scope(s).entities)
+            .map(|&e| Names::key(&cx.names.entity(e).name))
+            .collect();
+        let hidden = tree.walk(aspect.node).find(|&n| {
+            tree.kind(n) == "identifier"
+                && tree.field(n) != "selector_name"
+                && names.contains(&Names::key(source.text(n)))
+                && cx
+                    .names
+                    .meaning(cx.program, At { node: n, ..aspect })
+                    .is_some_and(|e| cx.names.entity(e).kind != Kind::Parameter)
+        });
+        if let Some(node) = hidden {
+            self.reasons.push(Reason {
+                rule: Rule::Declaration,
+                at: At { node, ..aspect },
+                text: format!(
+                    "`{}` in a contract would be hidden by a component of that name",
+                    source.text(node)
+                ),
+                help: "rename one of them".into(),
+            });
+        }
+    }
+
+    /// Notes that the task's priority is removed, and the object's ceiling.
     fn ceiling(&mut self, cx: &Context, at: At) {
-        let (text, mend) = match ceiling::of(cx) {
+        let (text, help) = match ceiling::of(cx) {
             Ceiling::NotLooked => (
                 "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)".to_string(),
                 "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking",
@@ -90,11 +133,11 @@ impl Found {
             rule: Rule::Ceiling,
             at,
             text,
-            mend: mend.into(),
+            help: help.into(),
         });
     }
 
-    /// A pragma or aspect of the task that a protected object has no use for.
+    /// Notes a pragma or aspect of the task that has no use for a protected object.
     pub(super) fn dropped(&mut self, key: String, name: &str, at: At) {
         match key.as_str() {
             "priority" | "storage_size" | "task_name" | "relative_deadline" | "cpu"
@@ -107,14 +150,15 @@ impl Found {
                     rule: Rule::Representation,
                     at,
                     text,
-                    mend: "remove it, or translate by hand".into(),
+                    help: "remove it, or translate by hand".into(),
                 });
             }
         }
     }
 
-    /// A task can be called before it is activated; the call waits. A protected object must not be called before its body is elaborated
-    /// (RM 3.11 (10)), so no task may be activated between the two that might call it.
+    /// Checks the elaboration order. A task can be called before it is activated; the call waits. A
+    /// protected object must not be called before its body is elaborated (RM 3.11 (10)). So no task
+    /// that might call it may be activated between the two.
     pub(super) fn elaboration(&mut self, cx: &Context) {
         let (declaration, body) = (cx.task.declaration, cx.task.body);
         let tree = cx.tree();
@@ -131,13 +175,14 @@ impl Found {
         if declaration.file != body.file || !(is_called_by_task || cx.task.is_type) {
             return;
         }
-        // If no task calls it, what matters is only whether the activation is its own: it raises Program_Error, an object would not.
+        // If no task calls the server, only its own activation matters: that would raise
+        // Program_Error, but an object would not.
         let only = (!is_called_by_task).then_some(cx.task.id);
         let span = tree.end(declaration.node)..tree.end(body.node);
         let in_span = |n: NodeId| {
             tree.start(n) >= span.start && tree.start(n) < span.end && !tree.is_within(n, body.node)
         };
-        for node in tree.walk(tree.root()).filter(|&n| in_span(n)) {
+        for node in tree.starting_in(span.clone()).filter(|&n| in_span(n)) {
             if tree
                 .ancestor(node, &["subprogram_body", "task_body", "entry_body"])
                 .is_some_and(in_span)
@@ -155,6 +200,9 @@ impl Found {
                         .is_some_and(in_span);
                     in_package && self.has_tasks(cx, node, only)
                 }
+                // Tasks of a package declaration are activated after all declarations of its body,
+                // including the server's body.
+                "package_body" if tree.is_within(body.node, node) => false,
                 "package_body" => self.declares_tasks(cx, cx.at(node), only),
                 _ => false,
             };
@@ -173,12 +221,13 @@ impl Found {
         }
     }
 
-    /// Whether the declaration that a package body completes has tasks: they are activated after the body's declarations (RM 9.2 (4)).
+    /// Whether the declaration that a package body completes has tasks. These are activated after
+    /// the body's declarations (RM 9.2 (4)).
     fn declares_tasks(&self, cx: &Context, body: At, only: Option<EntityId>) -> bool {
-        let Some((_, package)) = cx.names.all().find(|(_, e)| e.body == Some(body)) else {
+        let Some(package) = cx.names.completed_by(body) else {
             return false;
         };
-        let declaration = package.at;
+        let declaration = cx.names.entity(package).at;
         let tree = &cx.program.sources[declaration.file].tree;
         declaration.file == body.file
             && tree
@@ -192,7 +241,8 @@ impl Found {
                 .any(|n| self.has_tasks(cx, n, only))
     }
 
-    /// Whether a declaration or allocator makes a task (of the type `only`), perhaps as a component of a record or array.
+    /// Whether a declaration or allocator creates a task (of the type `only`), perhaps as a
+    /// component of a record or array.
     fn has_tasks(&self, cx: &Context, declaration: NodeId, only: Option<EntityId>) -> bool {
         let mut open = vec![cx.at(declaration)];
         let mut seen = HashSet::new();

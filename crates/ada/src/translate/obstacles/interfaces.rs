@@ -1,4 +1,5 @@
-//! Interfaces of the task, and whether a protected type can implement them too (RM 3.9.4 (14), 9.4 (11.9)).
+//! Interfaces of the task, and whether a protected type can also implement them (RM 3.9.4 (14), 9.4
+//! (11.9)).
 
 use super::Found;
 use crate::edit::Edit;
@@ -8,15 +9,15 @@ use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
 impl Found {
-    /// Looks at each interface that the declaration names.
+    /// Checks each interface that the declaration names.
     pub(super) fn interfaces(&mut self, cx: &Context) {
         for at in named(cx) {
             let text = cx.program.sources[at.file].text(at.node);
-            let reason = |text: String, mend: &str| Reason {
+            let reason = |text: String, help: &str| Reason {
                 rule: Rule::Interface,
                 at,
                 text,
-                mend: mend.into(),
+                help: help.into(),
             };
             let mut all = Vec::new();
             if !ancestors(cx, at, &mut all) {
@@ -37,8 +38,8 @@ impl Found {
                 } else if task_word(cx, id).is_none() {
                 } else if let Some(what) = needs_tasks(cx, id) {
                     let text = format!("{name} is an interface for tasks, and {what} may need one");
-                    let mend = "make it a synchronized interface, if no task is needed";
-                    self.reasons.push(reason(text, mend));
+                    let help = "make it a synchronized interface, if no task is needed";
+                    self.reasons.push(reason(text, help));
                 } else {
                     let text = format!(
                         "{name} becomes a synchronized interface, which tasks and protected types can implement (RM 3.9.4 (5))"
@@ -50,7 +51,7 @@ impl Found {
     }
 }
 
-/// The edits that make synchronized interfaces of the task interfaces that the task implements.
+/// Returns the edits that turn the task interfaces of the task into synchronized interfaces.
 pub fn loosened(cx: &Context) -> Vec<Edit> {
     let mut all = Vec::new();
     for at in named(cx) {
@@ -66,7 +67,7 @@ pub fn loosened(cx: &Context) -> Vec<Edit> {
         .collect()
 }
 
-/// The interfaces in the task's declaration.
+/// Returns the interfaces in the task's declaration.
 fn named(cx: &Context) -> Vec<At> {
     let declaration = cx.task.declaration;
     let tree = &cx.program.sources[declaration.file].tree;
@@ -84,7 +85,7 @@ fn named(cx: &Context) -> Vec<At> {
         .collect()
 }
 
-/// Adds an interface and those it comes from; whether all were given.
+/// Adds an interface and its ancestors. Returns whether all are known.
 fn ancestors(cx: &Context, name: At, found: &mut Vec<EntityId>) -> bool {
     let mut open = vec![name];
     let mut are_given = true;
@@ -115,14 +116,14 @@ fn definition(cx: &Context, interface: EntityId) -> Option<(At, NodeId)> {
     Some((at, tree.child(at.node, "interface_type_definition")?))
 }
 
-/// The word `task` of a task interface.
+/// Returns the word `task` of a task interface.
 fn task_word(cx: &Context, interface: EntityId) -> Option<At> {
     let (at, definition) = definition(cx, interface)?;
     let node = cx.program.sources[at.file].tree.child(definition, "task")?;
     Some(At { node, ..at })
 }
 
-/// An abort or an attribute of tasks whose prefix may be of the interface's class.
+/// Finds an abort or an attribute of tasks whose prefix may be of the interface's class.
 fn needs_tasks<'a>(cx: &Context<'a>, interface: EntityId) -> Option<&'a str> {
     let may_be = |&at: &At| {
         let ty = cx.names.expression_type(cx.program, at);
@@ -134,7 +135,8 @@ fn needs_tasks<'a>(cx: &Context<'a>, interface: EntityId) -> Option<&'a str> {
         .map(|s| s.what.as_str())
 }
 
-/// A procedure of an interface that an entry of the task implements, and whose first parameter is of mode `in`.
+/// Finds a procedure of an interface that an entry of the task implements, and whose first
+/// parameter has mode `in`.
 fn unchanging<'a>(cx: &Context<'a>, interface: EntityId) -> Option<&'a str> {
     let is_entry = |name: &str| {
         let mut entries = cx.task.entries.iter();

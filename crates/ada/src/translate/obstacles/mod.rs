@@ -1,5 +1,6 @@
-//! What keeps a task from becoming a protected object.
+//! Obstacles to the replacement of a task by a protected object.
 
+mod checks;
 mod code;
 mod declaration;
 pub(super) mod interfaces;
@@ -18,16 +19,18 @@ use crate::translate::nested;
 use crate::verdict::{Reason, Rule};
 use code::is_nested_wait;
 
-/// Reasons against, and notes for a reader of the translation.
+/// Obstacles, and notes for a reader of the translation.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What stands in the way.
+    /// The obstacles.
     pub reasons: Vec<Reason>,
-    /// What a reader should know.
+    /// Notes for a reader.
     pub notes: Vec<Reason>,
+    /// Unknown units that already have a reason.
+    absent: HashSet<String>,
 }
 
-/// Looks for everything that stands in the way of section 6.1 of the paper.
+/// Finds all obstacles to the translation of section 6.1 of the paper.
 pub fn find(cx: &Context) -> Found {
     let mut found = Found::default();
     if cx.flow.sites.is_empty() {
@@ -51,6 +54,7 @@ pub fn find(cx: &Context) -> Found {
         found.alternatives(cx, &cx.flow.waits[wait]);
     }
     found.handlers(cx);
+    found.checks(cx);
     found.handshake(cx);
     found.elaboration(cx);
     found.unique();
@@ -58,7 +62,7 @@ pub fn find(cx: &Context) -> Found {
     found
 }
 
-/// Looks for what stands in the way of a calling server's object, in the code between its calls.
+/// Finds obstacles to a calling server's object, in the code between its calls.
 pub fn between_calls(cx: &Context) -> Found {
     let mut found = Found::default();
     found.declaration(cx);
@@ -88,7 +92,7 @@ pub fn between_calls(cx: &Context) -> Found {
     found
 }
 
-/// A task that is activated too early to call an object in the server's place (RM 3.11 (10)).
+/// Finds a task that is activated too early to call an object in the server's place (RM 3.11 (10)).
 pub fn early_callers(cx: &Context) -> Vec<Reason> {
     let mut found = Found::default();
     found.elaboration(cx);
@@ -102,9 +106,9 @@ impl Found {
         rule: Rule,
         node: NodeId,
         text: impl Into<String>,
-        mend: &str,
+        help: &str,
     ) {
-        self.reasons.push(cx.reason(rule, node, text, mend));
+        self.reasons.push(cx.reason(rule, node, text, help));
     }
 
     fn note(
@@ -113,9 +117,9 @@ impl Found {
         rule: Rule,
         node: NodeId,
         text: impl Into<String>,
-        mend: &str,
+        help: &str,
     ) {
-        self.notes.push(cx.reason(rule, node, text, mend));
+        self.notes.push(cx.reason(rule, node, text, help));
     }
 
     fn unique(&mut self) {
@@ -130,17 +134,18 @@ impl Found {
     fn uses(&mut self, cx: &Context) {
         for found in cx.task.uses_as_task(cx.program, cx.names, cx.suspects) {
             let text = format!("{} needs a task", found.what);
-            let mend = "give the server an entry that asks or ends it, and use that";
+            let help = "give the server an entry that asks or ends it, and use that";
             self.reasons.push(Reason {
                 rule: Rule::UsedAsTask,
                 at: found.at,
                 text,
-                mend: mend.into(),
+                help: help.into(),
             });
         }
     }
 
-    /// A conditional call fails while a task is busy or not at its accept yet; an object is never busy for long.
+    /// Handles conditional calls. They fail while a task is busy or not yet at its accept, but an
+    /// object is never busy for long.
     fn conditional_calls(&mut self, cx: &Context) {
         for entry in &cx.task.entries {
             let call = cx.names.uses_of(entry.id).iter().find(|at| {
@@ -162,13 +167,13 @@ impl Found {
                     rule: Rule::ConditionalCall,
                     at,
                     text,
-                    mend: "let the server itself say no where that matters".into(),
+                    help: "let the server itself say no where that matters".into(),
                 });
             }
         }
     }
 
-    /// Statements that the graph cannot follow.
+    /// Finds statements that the graph cannot follow.
     fn statements(&mut self, cx: &Context) {
         let tree = cx.tree();
         for node in tree.walk(cx.task.body.node) {
@@ -228,7 +233,7 @@ impl Found {
         }
     }
 
-    /// Handlers around waits.
+    /// Checks handlers around waits.
     fn handlers(&mut self, cx: &Context) {
         let tree = cx.tree();
         for handled in handled_around_waits(cx) {
@@ -269,7 +274,7 @@ impl Found {
     }
 }
 
-/// The handled sequences with handlers that have a wait inside, innermost last.
+/// Returns the handled sequences with handlers that have a wait inside, innermost last.
 pub fn handled_around_waits(cx: &Context) -> Vec<NodeId> {
     let tree = cx.tree();
     let mut found: Vec<NodeId> = Vec::new();

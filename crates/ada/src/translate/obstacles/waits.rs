@@ -1,4 +1,4 @@
-//! Guards, and the alternatives of selective accepts that are no accepts.
+//! Guards, and alternatives of selective accepts that are not accepts.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,12 +7,14 @@ use crate::flow::{Point, Wait};
 use crate::names::{At, EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
+use crate::translate::declarations::adopted;
 use crate::translate::timing;
 use crate::translate::unsynchronized;
 use crate::verdict::Rule;
 
 impl Found {
-    /// What guards read: only what the task itself changes, or nothing does.
+    /// Checks the variables that guards read: either only the task changes them, or they never
+    /// change.
     pub(super) fn guards(&mut self, cx: &Context) {
         for site in &cx.flow.sites {
             let Some(guard) = site.guard else { continue };
@@ -76,18 +78,19 @@ impl Found {
                 );
             }
         }
-        unsynchronized.retain(|&v| unsynchronized::constant(cx, v).is_none());
+        unsynchronized
+            .retain(|&v| unsynchronized::constant(cx, v).is_none() && !adopted::is_adopted(cx, v));
         for variable in unsynchronized {
             let text = format!(
                 "the guard reads {}, a variable outside the task, and GNAT warns of barriers that do",
                 cx.names.entity(variable).name
             );
-            let mend = "declare it in the task body, or as a constant if nothing changes it";
-            self.refuse(cx, Rule::OutsideGuard, guard, text, mend);
+            let help = "declare it in the task body, or as a constant if nothing changes it";
+            self.refuse(cx, Rule::OutsideGuard, guard, text, help);
         }
     }
 
-    /// Delay, else and terminate alternatives.
+    /// Checks delay, else and terminate alternatives.
     pub(super) fn alternatives(&mut self, cx: &Context, wait: &Wait) {
         if let Some(part) = wait.otherwise.or(wait.delay).filter(|_| wait.is_polling) {
             let text = format!(
@@ -110,7 +113,8 @@ impl Found {
         }
     }
 
-    /// An else part is a branch, taken where no call is queued; unless the task comes straight back, to look again and again.
+    /// Checks an else part. It is a branch for the case that no call is queued, unless the task
+    /// returns at once to poll again.
     fn otherwise(&mut self, cx: &Context, wait: &Wait, part: NodeId) {
         let first = cx.flow.first(wait.node, Some(part));
         if cx.flow.reach(first).contains(&Point::Before(wait.node)) {
@@ -133,7 +137,7 @@ fn part_name(wait: &Wait) -> &'static str {
     }
 }
 
-/// The waits whose delay or else part only polls: it does nothing and leads straight back.
+/// Returns the waits whose delay or else part only polls: it does nothing and leads straight back.
 pub fn polling(cx: &Context) -> BTreeSet<usize> {
     let is_polling = |wait: &Wait| {
         let delayed = wait
@@ -149,7 +153,8 @@ pub fn polling(cx: &Context) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Variables from outside the task that an expression or statement names, through known subprograms.
+/// Returns variables outside the task that an expression or statement names, including known
+/// subprograms.
 pub fn variables_read(cx: &Context, at: At) -> Vec<EntityId> {
     let mut found = Vec::new();
     let mut open = vec![at];
@@ -168,7 +173,7 @@ pub fn variables_read(cx: &Context, at: At) -> Vec<EntityId> {
             }
         }
     }
-    // The variables of the subprograms themselves are new with each call.
+    // Each call has new variables of the subprograms themselves.
     found.retain(|&e| {
         !bodies
             .iter()
@@ -183,7 +188,7 @@ fn only_waits(cx: &Context, sequence: NodeId) -> bool {
         .all(|n| matches!(tree.kind(n), "null_statement" | "delay_relative_statement"))
 }
 
-/// Whether the way on after a select leads straight back to it.
+/// Whether the code after a select leads straight back to it.
 fn comes_back(cx: &Context, wait: &Wait) -> bool {
     let tree = cx.tree();
     let mut point = cx.flow.after(wait.node);
@@ -196,7 +201,8 @@ fn comes_back(cx: &Context, wait: &Wait) -> bool {
                 let condition = tree
                     .child(node, "iteration_scheme")
                     .filter(|_| cx.flow.is_while(node));
-                // The condition held when the loop went round, and nothing in the task has changed it since.
+                // The condition was true at the loop's start, and nothing in the task has changed
+                // it since.
                 let is_steady = condition.is_none_or(|c| {
                     cx.oracle.of(cx.at(c)).impure.is_empty()
                         && variables_read(cx, cx.at(c))

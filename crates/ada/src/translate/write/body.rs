@@ -16,6 +16,7 @@ impl<'s> Writer<'s> {
             .to_string();
         let mut lines = vec![format!("protected body {} is", cx.task.name)];
         let mut operations: Vec<Vec<String>> = self.server.moved.operation_bodies.clone();
+        operations.extend(self.update_body());
         operations.extend(self.start_body()?);
         operations.extend(self.timer_bodies());
         operations.extend(self.procedure_bodies());
@@ -53,7 +54,7 @@ impl<'s> Writer<'s> {
         })
     }
 
-    /// Comments of the task's body that stood beside what the object does not need any more.
+    /// Returns comments of the task's body beside code that the object does not need.
     pub(super) fn lost_comments(&self, written: &str) -> Vec<String> {
         let source = self.cx().source();
         let moved = [
@@ -99,7 +100,7 @@ impl<'s> Writer<'s> {
         } else {
             body.extend(rest);
         }
-        Ok(Some(self.subprogram(
+        Ok(Some(self.kept_up(
             &format!("procedure {} is", start.name),
             &start.name,
             &[],

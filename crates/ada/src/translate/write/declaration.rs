@@ -1,4 +1,4 @@
-//! The declaration of the protected object, and what must stand before it.
+//! The declaration of the protected object, and the declarations before it.
 
 use super::{WIDTH, Writer, insertion_above, nested, stub_of};
 use crate::edit::Edit;
@@ -54,7 +54,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// The pragma for the ceiling, if it is not to be the default.
+    /// Returns the pragma for the ceiling, if that is not the default.
     fn ceiling(&self) -> Option<String> {
         match ceiling::of(self.cx()) {
             Ceiling::Interrupt => Some("pragma Interrupt_Priority;".into()),
@@ -77,7 +77,8 @@ impl<'s> Writer<'s> {
         )
     }
 
-    /// The items of the task definition before and after `private`, without what only tasks have.
+    /// Returns the items of the task definition before and after `private`, except those that only
+    /// tasks have.
     pub(super) fn items(&self, at: At) -> (Vec<String>, Vec<String>) {
         let source = &self.cx().program.sources[at.file];
         let tree = &source.tree;
@@ -108,7 +109,9 @@ impl<'s> Writer<'s> {
                     vec![source.text(item).to_string()]
                 }
                 "entry_declaration" => {
-                    let mut text = source.text(item).to_string();
+                    let mut text = self
+                        .procedure_text(At { node: item, ..at })
+                        .unwrap_or_else(|| source.text(item).to_string());
                     if let Some(comment) = layout::comment_behind(source, tree.end(item)) {
                         text.push_str("  ");
                         text.push_str(comment);
@@ -140,6 +143,8 @@ impl<'s> Writer<'s> {
         let started = server.start.iter().filter(|s| s.places.is_empty());
         lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
+        let (updates, flags) = self.flag_declarations();
+        lines.extend(updates);
         lines.extend(self.timer_declarations());
         lines.extend(
             self.machine
@@ -162,6 +167,7 @@ impl<'s> Writer<'s> {
             ));
         }
         lines.extend(server.moved.components.iter().flatten().cloned());
+        lines.extend(flags);
         lines
     }
 

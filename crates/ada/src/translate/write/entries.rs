@@ -1,10 +1,10 @@
-//! Entry bodies: barriers from guards and stages, bodies from accepts and what follows them.
+//! Entry bodies: barriers from guards and stages, bodies from accepts and the code after them.
 
 use std::collections::BTreeSet;
 
 use super::Writer;
 use crate::flow::Site;
-use crate::names::Names;
+use crate::names::{Names, values};
 use crate::syntax::NodeId;
 use crate::translate::code::{self, Code, grouped};
 use crate::translate::{exceptions, layout, machine};
@@ -25,18 +25,7 @@ impl<'s> Writer<'s> {
         let sites = self.sites(entry);
         let index = cx.task.entries[entry].index.map(|_| self.index_name());
         let mut lines: Vec<String> = sites.iter().flat_map(|s| self.comments_of(s)).collect();
-        let mut arms: Vec<(String, Vec<Code>)> = Vec::new();
-        for site in &sites {
-            let code = self.site(site);
-            let test = self.condition(site, index.as_deref());
-            match arms.iter_mut().find(|(_, other)| *other == code) {
-                Some((known, _)) if known.is_empty() || test.is_empty() => known.clear(),
-                Some((known, _)) => {
-                    *known = format!("{} or else {}", grouped(known), grouped(&test))
-                }
-                None => arms.push((test, code)),
-            }
-        }
+        let codes: Vec<Vec<Code>> = sites.iter().map(|s| self.site(s)).collect();
         let mut body = Vec::new();
         if let Some(closed) = self.closed_test() {
             let arms = vec![(
@@ -54,33 +43,112 @@ impl<'s> Writer<'s> {
         if !sites.is_empty() {
             body.extend(self.first_use(name, index.as_deref()));
         }
-        match &arms[..] {
-            [] => {}
-            [(_, only)] => body.extend(only.iter().cloned()),
-            _ => body.push(choice(arms.clone())),
+        let by_index = index
+            .as_deref()
+            .and_then(|i| self.by_index(entry, i, &sites, &codes));
+        match by_index {
+            Some(code) => body.push(code),
+            None => {
+                let tests = sites.iter().map(|s| self.condition(s, index.as_deref()));
+                body.extend(chosen(tests.zip(codes)));
+            }
         }
-        let barrier = self.barrier(&sites, index.as_deref());
-        let head = self.entry_head(entry, index.as_deref());
-        let header = self.with_barrier(&head, &barrier);
         while body.last() == Some(&Code::Lines(vec![String::new()])) {
             body.pop();
         }
+        let barrier = self.flagged(entry, self.barrier(&sites, index.as_deref()));
+        let header = if self.may_be_procedure(entry, &barrier, &body) {
+            self.procedures.insert(entry);
+            self.procedure_head(entry)
+        } else {
+            let head = self.entry_head(entry, index.as_deref());
+            self.with_barrier(&head, &barrier)
+        };
         let declarations = self.unreferenced(entry, &body);
-        lines.extend(self.subprogram(&header, name, &declarations, &body));
+        lines.extend(self.kept_up(&header, name, &declarations, &body));
         lines
     }
 
+    /// Returns a case statement on a family's index, if each accept has a static one. The barrier
+    /// has tested the guards, so the case only chooses among accepts of the same member.
+    fn by_index(
+        &self,
+        entry: usize,
+        index: &str,
+        sites: &[&Site],
+        codes: &[Vec<Code>],
+    ) -> Option<Code> {
+        let cx = self.cx();
+        let tree = cx.tree();
+        let mut members: Vec<(i128, String, Vec<usize>)> = Vec::new();
+        for (number, site) in sites.iter().enumerate() {
+            let node = tree.role(site.accept, "entry_index")?;
+            let value = cx.names.static_value(cx.program, cx.at(node))?;
+            match members.iter_mut().find(|(known, ..)| *known == value) {
+                Some((.., own)) => own.push(number),
+                None => members.push((value, self.text(node), vec![number])),
+            }
+        }
+        if members.len() < 2 {
+            return None;
+        }
+        let is_whole = self.family_size(entry) == Some(members.len() as i128);
+        let mut arms: Vec<(String, Vec<Code>)> = Vec::new();
+        for (_, text, own) in members {
+            let tests = own.iter().map(|&n| self.condition(sites[n], None));
+            let code = chosen(tests.zip(own.iter().map(|&n| codes[n].clone())));
+            match arms.iter_mut().find(|(_, other)| *other == code) {
+                Some((known, _)) => *known = format!("{known} | {text}"),
+                None => arms.push((text, code)),
+            }
+        }
+        let mut arms: Vec<(String, Vec<Code>)> = arms
+            .into_iter()
+            .map(|(choices, code)| (format!("when {choices} =>"), code))
+            .collect();
+        // The barrier is closed for all other members.
+        if !is_whole {
+            arms.push(("when others =>".into(), vec![]));
+        }
+        Some(Code::Compound {
+            open: Some(format!("case {index} is")),
+            arms,
+            close: "end case;".into(),
+            is_tail: true,
+        })
+    }
+
+    /// Returns the number of members of a family with static bounds.
+    fn family_size(&self, entry: usize) -> Option<i128> {
+        let cx = self.cx();
+        let declaration = cx.names.entity(cx.task.entries[entry].id).at;
+        let bounds = cx.names.subtype_bounds(cx.program, declaration);
+        bounds.map(values::count)
+    }
+
+    /// Returns the comments above an accept, and those above its select statement and its loops if
+    /// these contain no accept of another entry.
     pub(super) fn comments_of(&self, site: &Site) -> Vec<String> {
-        let source = self.cx().source();
+        let cx = self.cx();
+        let source = cx.source();
         let tree = &source.tree;
         let guard = site.guard.and_then(|g| tree.parent(g));
-        layout::comments_above(source, tree.start(guard.unwrap_or(site.accept)))
+        let own = layout::comments_above(source, tree.start(guard.unwrap_or(site.accept)));
+        let around = tree
+            .ancestors(site.accept)
+            .take_while(|&n| n != cx.task.body.node)
+            .filter(|&n| matches!(tree.kind(n), "selective_accept" | "loop_statement"))
+            .map(|n| (n, layout::comments_above(source, tree.start(n))))
+            .filter(|(n, lines)| !lines.is_empty() && cx.flow.explains(*n) == Some(site.accept));
+        let mut comments: Vec<String> = around.flat_map(|(_, lines)| lines).collect();
+        comments.extend(own);
+        comments
     }
 
     pub(super) fn site(&mut self, site: &Site) -> Vec<Code> {
         let cx = self.cx();
         let (mut body, mut after) = self.machine.site_code(site);
-        // A return from the middle of a body that waits inside is followed there.
+        // A return from the middle of a body that waits inside is handled there.
         if !cx.flow.waits_inside(site.accept)
             && let Some(call) = self.out_of_line(site, &after)
         {
@@ -108,12 +176,14 @@ impl<'s> Writer<'s> {
         body
     }
 
-    /// An accept body that returns from its middle becomes a procedure where more is to be done after it.
+    /// Turns an accept body that returns from its middle into a procedure, if more code must run
+    /// after it.
     pub(super) fn out_of_line(&mut self, site: &Site, after: &[Code]) -> Option<Code> {
         let cx = self.cx();
         let (tree, source) = (cx.tree(), cx.source());
         let has = |kind| !machine::leaving(source, site.accept, kind).is_empty();
-        if !has("simple_return_statement") || has("requeue_statement") || code::is_empty(after) {
+        let is_last = code::is_empty(after) && !self.has_flags();
+        if !has("simple_return_statement") || has("requeue_statement") || is_last {
             return None;
         }
         let handled = tree.child(site.accept, "handled_sequence_of_statements")?;
@@ -157,7 +227,8 @@ impl<'s> Writer<'s> {
         Some(Code::line(format!("{name}{actuals};")))
     }
 
-    /// The first call of the object runs what the task did before its first accept, and is queued again.
+    /// Returns the code of the object's first call: it runs the task's actions before its first
+    /// accept, and is queued again.
     fn first_use(&self, entry: &str, index: Option<&str>) -> Vec<Code> {
         let Some(test) = self.unstarted_test() else {
             return vec![];
@@ -180,7 +251,7 @@ impl<'s> Writer<'s> {
         ]
     }
 
-    /// The test that nobody has used the object yet, if that matters.
+    /// Returns the test that the object has not been used yet, if that matters.
     fn unstarted_test(&self) -> Option<String> {
         let stages = &self.server.stages;
         if !self.server.starts_on_first_use() {
@@ -202,7 +273,7 @@ impl<'s> Writer<'s> {
         })
     }
 
-    /// The test that the server waits where a site is; empty if it always does.
+    /// Returns the test that the server waits at a site's wait; empty if it always does.
     pub(super) fn stage_test(&self, wait: usize) -> String {
         let stages = &self.server.stages;
         match stages.waits.get(&wait) {
@@ -263,7 +334,7 @@ impl<'s> Writer<'s> {
                 terms.push(term);
             }
         }
-        // Open wherever the server waits: no test at all.
+        // Open wherever the server waits, so there is no test.
         let open: BTreeSet<usize> = sites
             .iter()
             .filter(|s| self.condition(s, index) == self.stage_test(s.wait))
@@ -295,6 +366,27 @@ impl<'s> Writer<'s> {
         } else {
             terms
         }
+    }
+}
+
+/// Returns the first piece of code whose test holds; one without a test always holds. Among several
+/// open alternatives the choice is arbitrary (RM 9.7.1 (16)).
+fn chosen(pieces: impl Iterator<Item = (String, Vec<Code>)>) -> Vec<Code> {
+    let mut arms: Vec<(String, Vec<Code>)> = Vec::new();
+    for (test, code) in pieces {
+        match arms.iter_mut().find(|(_, other)| *other == code) {
+            Some((known, _)) if known.is_empty() || test.is_empty() => known.clear(),
+            Some((known, _)) => *known = format!("{} or else {}", grouped(known), grouped(&test)),
+            None => arms.push((test, code)),
+        }
+    }
+    if let Some(last) = arms.iter().position(|(test, _)| test.is_empty()) {
+        arms.truncate(last + 1);
+    }
+    match arms.len() {
+        0 => vec![],
+        1 => arms.remove(0).1,
+        _ => vec![choice(arms)],
     }
 }
 

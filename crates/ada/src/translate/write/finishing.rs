@@ -7,7 +7,7 @@ use crate::syntax::NodeId;
 use crate::translate::code::{Code, grouped};
 
 impl Writer<'_> {
-    /// The accepts of an entry that wait inside, and their private entry.
+    /// Returns the accepts of an entry with waits inside, and their private entry.
     fn finishing(&self, entry: usize) -> Option<(Vec<NodeId>, &str)> {
         let nested = &self.server.nested.finishing;
         let sites = self.sites(entry).into_iter();
@@ -23,7 +23,10 @@ impl Writer<'_> {
         entries
             .filter_map(|e| {
                 let (_, name) = self.finishing(e)?;
-                Some(format!("entry {name}{};", self.profile(e)))
+                Some(format!(
+                    "{};",
+                    self.with_profile(&format!("entry {name}"), e)
+                ))
             })
             .flat_map(|d| d.split('\n').map(String::from).collect::<Vec<_>>())
             .collect()
@@ -53,7 +56,7 @@ impl Writer<'_> {
             1 => arms.remove(0).1,
             _ => vec![choice(arms)],
         };
-        let head = format!("entry {name}{}", self.profile(entry));
+        let head = self.with_profile(&format!("entry {name}"), entry);
         let header = self.with_barrier(&head, &barrier);
         let declarations = self.unreferenced(entry, &body);
         Some(self.subprogram(&header, &name, &declarations, &body))

@@ -1,4 +1,5 @@
-//! The entries of a calling server's object: they give what the server passed to its clients, and take what came back.
+//! The entries of a calling server's object. They return the values that the server passed to its
+//! clients, and take the results.
 
 use super::Writer;
 use super::entries::choice;
@@ -8,7 +9,7 @@ use crate::translate::calling::data::Datum;
 use crate::translate::calling::places::Place;
 use crate::translate::code::{Code, grouped};
 
-/// `(A, B : out T; C : in U)`, with a blank in front, of the data that goes one way.
+/// `(A, B : out T; C : in U)`, preceded by a blank, for the data of one direction.
 fn profile(data: &[Datum], is_wanted: impl Fn(&Datum) -> bool, mode: &str) -> String {
     let mut parts: Vec<(Vec<&str>, &str)> = Vec::new();
     for datum in data.iter().filter(|d| is_wanted(d)) {
@@ -27,7 +28,8 @@ fn profile(data: &[Datum], is_wanted: impl Fn(&Datum) -> bool, mode: &str) -> St
     format!(" ({})", parts.join("; "))
 }
 
-/// The head of an entry: its name, the index of its family in the declaration and in the body, and its profile.
+/// The head of an entry: its name, the index of its family in the declaration and in the body, and
+/// its profile.
 struct Head {
     name: String,
     declared: String,
@@ -35,14 +37,14 @@ struct Head {
     profile: String,
 }
 
-/// The heads of the entries of a client's entry: one, or two if the server is held.
+/// Returns the heads of the entries for a client's entry: one, or two if the server is held.
 fn heads(opened: &Opened) -> Vec<Head> {
     let mut given = profile(&opened.data, |d| d.is_given, "out");
     let taken = profile(&opened.data, |d| d.is_taken, "in");
     let (mut declared, mut family) = (String::new(), String::new());
     match &opened.place {
         Place::None => {}
-        Place::Told { formal, subtype } => {
+        Place::Reported { formal, subtype } => {
             let own = format!("{formal} : out {subtype})");
             given = match given.strip_suffix(')') {
                 Some(open) => format!("{open}; {own}"),
@@ -96,7 +98,7 @@ impl Writer<'_> {
             let index = inverted.indexes.get(&site.accept).map(|&n| self.text(n));
             let mut test = self.given_test(site);
             match (&opened.place, index) {
-                (Place::Told { formal, .. }, Some(value)) => {
+                (Place::Reported { formal, .. }, Some(value)) => {
                     gives.push(Code::line(format!("{formal} := {value};")));
                 }
                 (Place::Asked { index, .. }, Some(value)) => {
@@ -154,7 +156,7 @@ impl Writer<'_> {
         self.subprogram(&header, name, &[], &body)
     }
 
-    /// `Formal := value;` for what is given, `Target := Formal;` for what is taken.
+    /// `Formal := value;` for values to the client, `Target := Formal;` for results.
     fn copies(&self, site: &Site, data: &[Datum], is_given: bool) -> Vec<Code> {
         let inverted = self.server.inverted.iter();
         let values = inverted.flat_map(|i| i.values.get(&site.accept)).flatten();
@@ -173,7 +175,7 @@ impl Writer<'_> {
         found
     }
 
-    /// The test that the server would be making a call; empty if it always is.
+    /// Returns the test that the server would be at a call; empty if it always is.
     fn given_test(&self, site: &Site) -> String {
         let stages = &self.server.stages;
         match (self.stage_test(site.wait), &stages.closed) {

@@ -1,11 +1,10 @@
-//! The profiles of entries and their barriers, laid out.
+//! The layout of the profiles of entries and of their barriers.
 
 use super::{WIDTH, Writer};
 use crate::names::{At, Kind, Names};
 use crate::syntax::NodeId;
 use crate::translate::code::{self, Code};
 use crate::translate::context::Context;
-use crate::translate::layout;
 
 impl Writer<'_> {
     pub(super) fn index_name(&self) -> String {
@@ -21,8 +20,11 @@ impl Writer<'_> {
         )
     }
 
-    /// The formal part of an entry, as the accept statements have it, with a blank in front.
-    pub(super) fn profile(&self, entry: usize) -> String {
+    /// Returns a head followed by the formal part of an entry, as in the accept statements.
+    ///
+    /// If the parenthesis began a line, it does so again, indented by two columns. Later lines keep
+    /// their position relative to it.
+    pub(super) fn with_profile(&self, head: &str, entry: usize) -> String {
         let cx = self.cx();
         let declared = &cx.task.entries[entry];
         let at = cx.names.entity(declared.id).at;
@@ -34,11 +36,30 @@ impl Writer<'_> {
             Some(node) => Some((cx.task.body.file, node)),
             None => declared.formals.map(|node| (at.file, node)),
         };
-        formals.map_or(String::new(), |(file, node)| {
-            let source = &cx.program.sources[file];
-            let indent = source.indent(source.tree.start(node));
-            format!(" {}", layout::dedent(source.text(node), indent).join("\n"))
-        })
+        let Some((file, node)) = formals else {
+            return head.to_string();
+        };
+        let source = &cx.program.sources[file];
+        let start = source.tree.start(node);
+        let text = source.text(node);
+        let begins_line = source.text[source.line_start(start)..start]
+            .trim()
+            .is_empty();
+        let (join, column) = if begins_line && text.contains('\n') {
+            ("\n  ", 2)
+        } else {
+            (" ", head.chars().count() + 1)
+        };
+        let old = source.place(start).column - 1;
+        let mut lines = text.lines();
+        let mut out = format!("{head}{join}{}", lines.next().unwrap_or("").trim_end());
+        for line in lines {
+            let own = line.trim_start();
+            let blanks = line.len() - own.len();
+            let place = (column + blanks).saturating_sub(old);
+            out.push_str(&format!("\n{}{}", " ".repeat(place), own.trim_end()));
+        }
+        out
     }
 
     /// `entry Name (for Index in …) (…)`.
@@ -50,10 +71,10 @@ impl Writer<'_> {
             (Some(index), Some(node)) => format!(" (for {index} in {})", index_text(cx, at, node)),
             _ => String::new(),
         };
-        format!("entry {}{family}{}", declared.name, self.profile(entry))
+        self.with_profile(&format!("entry {}{family}", declared.name), entry)
     }
 
-    /// The head of an entry body with its barrier, in one line if it fits.
+    /// Returns the head of an entry body with its barrier, in one line if it fits.
     pub(super) fn with_barrier(&self, head: &str, barrier: &[String]) -> String {
         let cx = self.cx();
         let outer = cx.source().indent(cx.tree().start(cx.task.body.node)).len();
@@ -69,7 +90,8 @@ impl Writer<'_> {
         format!("{head}\n  when {}\nis", barrier.join("\n    or else "))
     }
 
-    /// A pragma for formal parameters that an entry body does not mention: GNAT would warn.
+    /// Returns a pragma for formal parameters that an entry body does not use, of which GNAT would
+    /// warn.
     pub(super) fn unreferenced(&self, entry: usize, body: &[Code]) -> Vec<String> {
         let cx = self.cx();
         let Some(inner) = cx.names.entity(cx.task.entries[entry].id).inner else {
@@ -92,7 +114,7 @@ impl Writer<'_> {
     }
 }
 
-/// The index subtype of a family, with its range.
+/// Returns the index subtype of a family, with its range.
 pub(super) fn index_text(cx: &Context, at: At, node: NodeId) -> String {
     let source = &cx.program.sources[at.file];
     let tree = &source.tree;

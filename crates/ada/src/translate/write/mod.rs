@@ -1,12 +1,18 @@
-//! The text of a protected object that takes a task's place.
+//! The text of a protected object that replaces a task.
 
+mod barriers;
 mod body;
 mod declaration;
 mod entries;
 mod finishing;
 mod given;
 mod header;
+mod procedures;
 mod timers;
+
+use std::collections::BTreeSet;
+
+use barriers::Flags;
 
 use crate::edit::Edit;
 use crate::flow::{Point, Site};
@@ -22,7 +28,7 @@ use crate::translate::timing;
 use crate::translate::unsynchronized;
 use crate::verdict::{Reason, Rule};
 
-/// Lines longer than this are broken where the language lets us.
+/// Longer lines are broken where the language allows it.
 const WIDTH: usize = 79;
 
 pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
@@ -42,12 +48,15 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         machine,
         step: layout::indent_step(cx.source()),
         accepts: vec![],
+        procedures: BTreeSet::new(),
+        flags: Flags::default(),
     };
+    writer.choose_flags();
     let body = writer.body()?;
     if writer.machine.is_too_long {
         let text = "the ways from one wait to the next are too many to be written out";
-        let mend = "leave loops in one place each";
-        let reason = cx.reason(Rule::LoopShape, cx.task.body.node, text, mend);
+        let help = "leave loops in one place each";
+        let reason = cx.reason(Rule::LoopShape, cx.task.body.node, text, help);
         return Err(vec![reason]);
     }
     if let Some(node) = writer.machine.cut_short {
@@ -61,6 +70,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         return Err(vec![reason]);
     }
     let mut edits = vec![writer.declaration(), body];
+    edits.extend(server.moved.edits.iter().cloned());
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
     let starts = server.start.iter().flat_map(|s| &s.places);
@@ -77,11 +87,16 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     Ok(Replacement {
         edits,
         declared: server.moved.outside_names.clone(),
+        procedures: writer
+            .procedures
+            .iter()
+            .map(|&e| cx.task.entries[e].id)
+            .collect(),
         notes: vec![],
     })
 }
 
-/// What is copied into the middle of an accept must not leave the entry body early.
+/// Checks that code in the middle of an accept does not leave the entry body early.
 fn check_sites<'a>(server: &'a Server<'a>, machine: &mut Machine<'a>) -> Result<(), Vec<Reason>> {
     let inside = |s: &&Site| !server.cx.flow.waits_inside(s.accept);
     for site in server.cx.flow.sites.iter().filter(inside) {
@@ -91,7 +106,7 @@ fn check_sites<'a>(server: &'a Server<'a>, machine: &mut Machine<'a>) -> Result<
         let goes_on = server.cx.flow.reach(server.cx.flow.resume(site)).into_iter().any(|p| {
             matches!(p, Point::Before(n) if server.cx.flow.is_plain(n) && server.cx.tree().kind(n) != "null_statement")
         });
-        // An exception of what follows would be taken for one of the accept.
+        // An exception of the code that follows would be taken for one of the accept.
         if (leaves && code::contains_return(&code))
             || (leaves && goes_on && exceptions::must_watch_accept(&server.cx, site))
         {
@@ -133,8 +148,12 @@ struct Writer<'s> {
     server: &'s Server<'s>,
     machine: Machine<'s>,
     step: String,
-    /// Procedures for accept bodies that return from their middle: the profile, and the whole.
+    /// Procedures for accept bodies that return from their middle: the profile, and the whole text.
     accepts: Vec<(String, Vec<String>)>,
+    /// Entries that become procedures.
+    procedures: BTreeSet<usize>,
+    /// Components that replace barriers.
+    flags: Flags,
 }
 
 impl<'s> Writer<'s> {
@@ -164,7 +183,7 @@ fn nested(line: &str, step: &str) -> String {
     }
 }
 
-/// Lines inserted above a node and the comments directly above it.
+/// Returns an edit that inserts lines above a node and the comments directly above it.
 fn insertion_above(cx: &Context, at: At, lines: Vec<String>) -> Option<Edit> {
     if lines.is_empty() {
         return None;
@@ -195,7 +214,7 @@ fn insertion_above(cx: &Context, at: At, lines: Vec<String>) -> Option<Edit> {
     })
 }
 
-/// The stub of a body that is a subunit.
+/// Returns the stub of a body that is a subunit.
 fn stub_of(cx: &Context) -> Option<At> {
     let tree = cx.tree();
     let is_subunit = tree
@@ -205,21 +224,16 @@ fn stub_of(cx: &Context) -> Option<At> {
         return None;
     }
     let key = Names::key(&cx.task.name);
-    cx.program
-        .sources
-        .iter()
-        .enumerate()
-        .find_map(|(file, source)| {
-            let tree = &source.tree;
-            tree.walk(tree.root())
-                .find(|&n| {
-                    tree.kind(n) == "task_body_stub"
-                        && tree
-                            .child(n, "identifier")
-                            .is_some_and(|i| Names::key(source.text(i)) == key)
-                })
-                .map(|node| At { file, node })
+    let named = cx.names.files_with(&key).iter().flat_map(|&file| {
+        let found = cx.names.occurrences(file, &key).iter();
+        found.map(move |&node| At { file, node })
+    });
+    named
+        .filter_map(|at| {
+            let node = cx.program.sources[at.file].tree.parent(at.node)?;
+            Some(At { node, ..at })
         })
+        .find(|at| cx.program.sources[at.file].tree.kind(at.node) == "task_body_stub")
 }
 
 fn stub(cx: &Context) -> Option<Edit> {

@@ -78,10 +78,10 @@ impl Writer<'_> {
         let name = &timing.handler;
         let profile = format!("procedure {name}\n  (Event : in out {EVENTS}.Timing_Event)\nis");
         let uses = [format!("use type {EVENTS}.Timing_Event_Handler;")];
-        self.subprogram(&profile, name, &uses, &[comment, body])
+        self.kept_up(&profile, name, &uses, &[comment, body])
     }
 
-    /// The test that the server stands at a wait.
+    /// Returns the test that the server is at a wait.
     fn standing_test(&self, wait: usize) -> String {
         let test = self.stage_test(wait);
         match self.closed_test() {
@@ -91,7 +91,7 @@ impl Writer<'_> {
     }
 }
 
-/// A choice without `else`: the server may stand at a wait without a timer.
+/// Returns a choice without `else`, because the server may be at a wait without a timer.
 fn choice_of_all(mut arms: Vec<(String, Vec<Code>)>) -> Code {
     arms.push((String::new(), vec![]));
     choice(arms)

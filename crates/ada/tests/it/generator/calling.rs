@@ -1,9 +1,11 @@
-//! Random servers that call four clients: one is given data, one gives data back, one both, one neither.
+//! Random servers that call four clients. One client only receives data, one only returns data, one
+//! does both, and one neither.
 
 use super::print::{Printer, formula, var};
 use super::{Accept, Maker, Rng, Server, Stmt};
 
-/// A random server that calls: of each accept, the body's value is what is passed, and its target takes what comes back.
+/// Returns a random server that calls. In each accept, the body's value is passed, and its target
+/// takes the result.
 pub fn caller(rng: &mut Rng) -> Server {
     let mut maker = Maker {
         rng,
@@ -22,7 +24,7 @@ pub fn caller(rng: &mut Rng) -> Server {
     }
 }
 
-/// What each client does with its calls is known when as many were answered as were made.
+/// The clients. Their results are compared when as many calls were answered as were made.
 const CLIENTS: &str = "\
 Sums    : array (0 .. 3) of Integer := (others => 1);
 Answers : array (0 .. 3) of Integer := (others => 0);
@@ -95,7 +97,7 @@ begin
 end Client_3;
 ";
 
-/// A whole program of servers that call, each in a procedure with its clients.
+/// Returns a whole program of servers that call, each in a procedure with its clients.
 pub fn calling_program(name: &str, servers: &[Server]) -> String {
     let mut p = Printer::new(0, true);
     p.line("with Ada.Text_IO; use Ada.Text_IO;");
@@ -110,7 +112,7 @@ pub fn calling_program(name: &str, servers: &[Server]) -> String {
 }
 
 impl Printer {
-    /// A call of the client whose number is the entry's.
+    /// Prints a call of the client whose number is the entry's.
     pub(super) fn client_call(&mut self, accept: &Accept) {
         let Some(body) = &accept.body else { return };
         let (value, target) = (formula(&body.value), var(body.target));

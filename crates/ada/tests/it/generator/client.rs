@@ -2,22 +2,22 @@
 
 use super::{Accept, Body, Formula, Rng, Server, Stmt, Test, Var};
 
-/// What a client does next.
+/// The next action of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A call that is answered.
     Open(usize, i64),
     /// A conditional call that is not.
     Shut(usize),
-    /// A call of a server that is over.
+    /// A call after the server's end.
     Over(usize),
-    /// A call whose accept waits for other calls, made meanwhile.
+    /// A call whose accept waits for other calls, which are made meanwhile.
     Nest(usize, i64, Vec<Call>),
-    /// Nobody calls until the time of a delay alternative has passed.
+    /// No call until the time of a delay alternative has passed.
     Elapse,
 }
 
-/// Why interpretation stopped.
+/// The reason why interpretation stopped.
 enum Stop {
     Enough,
     Raised,
@@ -33,7 +33,7 @@ struct Run<'r> {
     room: usize,
 }
 
-/// The calls of a client of a server, to its end or to one that terminates.
+/// Returns the calls of a server's client, up to the server's end or to a terminate alternative.
 pub fn script(server: &Server, rng: &mut Rng) -> Vec<Call> {
     let mut run = Run {
         a: 1,
@@ -157,7 +157,7 @@ impl Run<'_> {
         }
     }
 
-    /// Now and then a conditional call of an entry that is not open.
+    /// Sometimes adds a conditional call of an entry that is not open.
     fn shut(&mut self, open: &[usize]) {
         let entry = self.rng.below(4);
         if !open.contains(&entry) && self.rng.chance(30) {

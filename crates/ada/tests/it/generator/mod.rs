@@ -1,5 +1,6 @@
-//! Random servers with a client that knows them: the server is a small program over two variables, and it is interpreted here while its
-//! client is written, so that every call of the client is answered and its results are known to be the same in every schedule.
+//! Random servers with suitable clients. A server is a small program over two variables. It is
+//! interpreted here while its client is written. So every call of the client is answered, and its
+//! results are the same under every schedule.
 
 mod calling;
 mod client;
@@ -40,18 +41,18 @@ pub struct Test {
 #[derive(Clone, Debug)]
 pub struct Accept {
     pub entry: usize,
-    /// What its body does; none for an accept without a body.
+    /// Its body, if it has one.
     pub body: Option<Body>,
 }
 
-/// An accept's body: an assignment, perhaps statements that wait for other callers, perhaps an early return or an exception, and the
-/// out parameter.
+/// An accept's body: an assignment, perhaps statements that wait for other callers, perhaps an
+/// early return or an exception, and the out parameter.
 #[derive(Clone, Debug)]
 pub struct Body {
     pub target: Var,
     pub value: Formula,
     pub inner: Vec<Stmt>,
-    /// Whether the body changes the out parameter of the accept around it.
+    /// Whether the body changes the out parameter of the enclosing accept.
     pub meets: bool,
     pub returns_if: Option<Test>,
     pub raises_if: Option<Test>,
@@ -59,7 +60,7 @@ pub struct Body {
     pub result: Formula,
 }
 
-/// A delay alternative: short, and nobody calls before it has passed, or so long that somebody does.
+/// A delay alternative: a short one without a call before it has passed, or a long one with a call.
 #[derive(Clone, Debug)]
 pub struct Delay {
     pub is_short: bool,
@@ -85,7 +86,7 @@ pub enum Stmt {
         is_reverse: bool,
         body: Vec<Stmt>,
     },
-    /// A loop left when its own counter is used up or the test holds.
+    /// A loop that ends when its own counter is used up or the test holds.
     Loop {
         number: usize,
         limit: i64,
@@ -108,16 +109,16 @@ pub enum Stmt {
     Serve(Vec<Stmt>),
 }
 
-/// A server: its body, and how many counters its loops use.
+/// A server: its body, and the number of counters of its loops.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub body: Vec<Stmt>,
     pub counters: usize,
-    /// Whether it has a handler for the exception that its accepts raise.
+    /// Whether it handles the exception that its accepts raise.
     pub handles: bool,
 }
 
-/// A random server.
+/// Returns a random server.
 pub fn server(rng: &mut Rng) -> Server {
     let mut maker = Maker {
         rng,
@@ -147,10 +148,10 @@ struct Maker<'r> {
     rng: &'r mut Rng,
     counters: usize,
     budget: usize,
-    /// The entries of the accepts around what is made.
+    /// The entries of the enclosing accepts.
     around: Vec<usize>,
     has_nested: bool,
-    /// Whether what is made calls its clients where a server would accept.
+    /// Whether the server calls its clients where another one would accept.
     only_calls: bool,
 }
 
@@ -209,7 +210,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Whether a parameter X can be seen.
+    /// Whether a parameter X is visible.
     fn has_x(&self) -> bool {
         self.around.iter().any(|&e| e != 3)
     }
@@ -252,7 +253,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The entries that may be accepted: not those of the accepts around (RM 9.5.2 (15)).
+    /// Returns the entries that may be accepted: not those of enclosing accepts (RM 9.5.2 (15)).
     fn allowed(&self) -> Vec<usize> {
         (0..4).filter(|e| !self.around.contains(e)).collect()
     }
@@ -301,7 +302,8 @@ impl Maker<'_> {
         body
     }
 
-    /// A select, perhaps with a delay alternative. Short delays are long for a test, so there are few of them.
+    /// Returns a select, perhaps with a delay alternative. Even short delays are long for a test,
+    /// so there are few of them.
     fn timed_select(&mut self, depth: usize) -> Stmt {
         let mut select = self.select(false);
         if let Stmt::Select { delay, .. } = &mut select

@@ -37,7 +37,7 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    /// A printer for servers that accept, or that call.
+    /// Returns a printer for servers that accept, or that call.
     pub(super) fn new(indent: usize, calls: bool) -> Printer {
         Printer {
             out: String::new(),
@@ -241,7 +241,7 @@ impl Printer {
         }
     }
 
-    /// A loop that looks for a flag and takes it back.
+    /// Prints a loop that waits for a flag and clears it.
     fn wait_for(&mut self, flag: &str) {
         self.line(format!("while not {flag} loop"));
         self.nested(|p| p.line("delay 0.001;"));
@@ -249,7 +249,7 @@ impl Printer {
         self.line(format!("{flag} := False;"));
     }
 
-    /// A call by a task of its own, and what is called meanwhile.
+    /// Prints a call by a task of its own, and the calls meanwhile.
     fn nest(&mut self, entry: usize, x: i64, meanwhile: &[Call]) {
         self.line("declare");
         self.nested(|p| p.line("Got : Integer := 0;"));
@@ -319,7 +319,7 @@ impl Printer {
     }
 }
 
-/// The body of a server.
+/// Returns the body of a server.
 fn server_text(server: &Server, indent: usize) -> String {
     let mut p = Printer::new(indent, false);
     p.line("task body Server is");
@@ -341,7 +341,7 @@ fn server_text(server: &Server, indent: usize) -> String {
     p.out
 }
 
-/// A whole program of servers, each in a procedure with its client.
+/// Returns a whole program of servers, each in a procedure with its client.
 pub fn program(name: &str, servers: &[(Server, Vec<Call>)]) -> String {
     let mut p = Printer::new(0, false);
     p.line("with Ada.Text_IO; use Ada.Text_IO;");

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudo-random numbers that are the same on every machine.
 
 /// SplitMix64.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Rng {
         (self.next() % limit as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in that many of a hundred cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

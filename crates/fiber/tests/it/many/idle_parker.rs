@@ -206,7 +206,8 @@ fn a_fiber_that_waits_for_idle_servers_keeps_no_run_from_its_end() {
         let place = Arc::<Place>::default();
         let outcome = run(servers, move || {
             waiter(&place);
-            // While this waits outside, the waiter sleeps; then nobody does, and the sleep must end.
+            // While this waits outside, the waiter sleeps; then nobody does, and the sleep must
+            // end.
             let sees = place.clone();
             ManyServers::blocking(move || sees.await_sleeper());
             Semaphore::<ManyServers>::new(0).p();

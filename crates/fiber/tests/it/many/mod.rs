@@ -1,6 +1,7 @@
 //! Fibers on several servers, and the operating system's threads behind the same interface.
 
 mod idle_parker;
+mod outlived;
 mod outside;
 mod threads;
 
@@ -25,7 +26,7 @@ fn run<T: Send + 'static>(servers: usize, main: impl FnOnce() -> T + Send + 'sta
 }
 
 fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Handle<T, Many> {
-    // SAFETY: as above.
+    // SAFETY: these tests keep nothing that belongs to an OS thread over a switch.
     unsafe { ManyServers::spawn(Builder::default(), body) }.unwrap()
 }
 
@@ -112,7 +113,7 @@ fn a_region_runs_one_fiber_at_a_time() {
         Policy::Cooperative,
         Policy::SlicedDeferred(Duration::from_micros(200)),
     ] {
-        // SAFETY: as in `run`.
+        // SAFETY: these tests keep nothing that belongs to an OS thread over a switch.
         let outcome = unsafe {
             many(3).policy(policy).start(|| {
                 let inside: Arc<Vec<AtomicU64>> =
@@ -126,7 +127,8 @@ fn a_region_runs_one_fiber_at_a_time() {
                         };
                         ManyServers::spawn(builder, move || {
                             for _ in 0..50 {
-                                // Not atomic together: only the region keeps others out between the two.
+                                // Not atomic together: only the region keeps others out between the
+                                // two.
                                 let before = inside[n % 4].load(Ordering::Relaxed);
                                 std::hint::spin_loop();
                                 inside[n % 4].store(before + 1, Ordering::Relaxed);
@@ -194,7 +196,7 @@ fn a_deadlock_over_several_servers_ends_and_is_told() {
                 name: Some(format!("philosopher {first}")),
                 ..Builder::default()
             };
-            // SAFETY: as in `run`.
+            // SAFETY: these tests keep nothing that belongs to an OS thread over a switch.
             unsafe {
                 ManyServers::spawn(builder, move || {
                     locks[first].p();

@@ -1,4 +1,5 @@
-//! What fibers wait for outside of their servers: calls that block, and what another thread makes ready.
+//! What fibers wait for outside of their servers: calls that block, and what another thread makes
+//! ready.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,18 @@ fn who_is_killed_waits_for_nothing_any_more() {
     });
     assert!(outcome.value.is_some_and(|value| value.is_ok()));
     assert!(outcome.blocked.is_empty(), "{:?}", outcome.blocked);
+}
+
+#[test]
+fn who_waits_in_the_background_keeps_the_run_from_its_end_no_longer() {
+    let outcome = run(2, || {
+        let promise = Promise(Arc::default());
+        let waiter = spawn(move || ManyServers::wait_in_background(&promise));
+        ManyServers::yield_now();
+        drop(waiter);
+    });
+    assert!(outcome.value.is_some_and(|value| value.is_ok()));
+    assert_eq!(outcome.blocked.len(), 1, "{:?}", outcome.blocked);
 }
 
 #[test]
@@ -89,7 +102,8 @@ fn a_wait_for_something_outside_ends_with_it_or_with_its_time() {
                 spawn(move || {
                     let promise = Arc::new(Promise(Arc::default()));
                     let keeper = promise.clone();
-                    // HeldLock by another OS thread, by a fiber, about when the time is over, or never.
+                    // HeldLock by another OS thread, by a fiber, about when the time is over, or
+                    // never.
                     match n % 4 {
                         0 => drop(std::thread::spawn(move || keeper.keep())),
                         1 => drop(spawn(move || keeper.keep())),

@@ -1,6 +1,7 @@
 //! Fibers on one server.
 
 mod order;
+mod outlived;
 mod synchronization;
 mod ticks;
 

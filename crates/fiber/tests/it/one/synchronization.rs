@@ -21,7 +21,8 @@ fn a_semaphore_hands_over_in_order() {
             });
         }
         OneServer::yield_now();
-        // Two are given out before anybody runs; a P of our own must not take what was given to another.
+        // Two are given out before anybody runs; a P of our own must not take what was given to
+        // another.
         s.v();
         s.v();
         assert!(!s.try_p());

@@ -26,7 +26,8 @@ fn counted_switches_come_after_so_many_polls_of_the_processor() {
             }
         })
         .unwrap();
-    // The count belongs to the processor: when fiber 0 ends, what it left of the count is fiber 1's.
+    // The count belongs to the processor: when fiber 0 ends, what it left of the count is fiber
+    // 1's.
     assert_eq!(seen.steps(), [0, 0, 0, 1, 1, 1, 0, 1]);
     assert_eq!(outcome.counters.budgets, 2);
 }
@@ -105,7 +106,7 @@ fn ticks_in_the_midst_of_synchronization_lose_nothing() {
                     })
                 }
             });
-            // SAFETY: as above.
+            // SAFETY: the code is calls of this crate, and a loop.
             unsafe {
                 OneServer::sliceable(|| {
                     for _ in 0..ROUNDS {

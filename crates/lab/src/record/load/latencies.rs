@@ -1,22 +1,23 @@
-//! Latencies of all rounds of a load together: what happens in few rounds, such as a pause, is in no median of what each round says.
+//! Latencies of all rounds of a load together. An event in few rounds, such as a pause, is lost in
+//! medians over rounds.
 
 use super::{LoadOutcome, LoadRound};
 use antiphon_load::{Latency, Packed};
 use antiphon_measure::{Interval, Pooled, median_interval, supports};
 
-/// Latencies of a load, ns. `None` where the generator does not tell them, or there are too few for them.
+/// Latencies of a load, ns; `None` if the generator does not tell them or there are too few.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latencies {
-    /// What half of the requests are not above.
+    /// Latency that half of the requests do not exceed.
     pub p50: Option<Interval>,
-    /// What 99 per cent are not above.
+    /// Latency that 99 per cent do not exceed.
     pub p99: Option<Interval>,
-    /// What 99.9 per cent are not above.
+    /// Latency that 99.9 per cent do not exceed.
     pub p999: Option<Interval>,
     /// The longest of all rounds.
     pub longest: Option<f64>,
-    /// Whether they are those of all requests of all rounds. Of what another generator told, and of older runs, there is no histogram, and they are medians of
-    /// what each round says.
+    /// Whether they pool all requests of all rounds. Other generators and older runs give no
+    /// histogram; they have medians over rounds.
     pub are_pooled: bool,
 }
 
@@ -46,12 +47,12 @@ impl LoadOutcome {
         }
     }
 
-    /// The raw histogram of all rounds together; `None` where not all rounds have one.
+    /// Returns the raw histogram of all rounds together; `None` if a round has none.
     pub fn histogram(&self) -> Option<Packed> {
         Latency::from(self.histograms()?.concat()).packed()
     }
 
-    /// How often each latency occurred in each round; `None` where not all rounds tell.
+    /// Returns the latencies of each round with their counts; `None` if a round has none.
     fn histograms(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         let rounds = self.rounds.iter();
         let histograms: Option<Vec<_>> = rounds
@@ -60,12 +61,12 @@ impl LoadOutcome {
         histograms.filter(|rounds| !rounds.is_empty())
     }
 
-    /// The median of what rounds say that have enough answers for it.
+    /// Returns the median over the rounds that have enough answers for the percentile.
     fn by_rounds(&self, percentile: f64, of: fn(&LoadRound) -> Option<u64>) -> Option<Interval> {
         let telling = self.rounds.iter();
         let telling = telling.filter(|round| supports(percentile, round.answered));
-        let told: Vec<f64> = telling.filter_map(of).map(|ns| ns as f64).collect();
-        median_interval(&told)
+        let reported: Vec<f64> = telling.filter_map(of).map(|ns| ns as f64).collect();
+        median_interval(&reported)
     }
 }
 
@@ -74,7 +75,8 @@ mod tests {
     use super::*;
     use crate::record::{Generator, LoadTask};
 
-    /// A round of 400 requests of 0.3 ms; of one with a pause, 40 waited up to 100 ms for its end.
+    /// Creates a round of 400 requests of 0.3 ms. With a pause, 40 of them waited up to 100 ms for
+    /// its end.
     fn round(number: u32, paused: bool) -> LoadRound {
         let mut latency = Latency::default();
         for request in 0..400 {
@@ -114,21 +116,21 @@ mod tests {
 
     #[test]
     fn a_pause_in_a_minority_of_rounds_is_in_the_latencies() {
-        let told = load(&[false, true, false, false, true]).latencies();
-        let p99 = told.p99.unwrap();
+        let reported = load(&[false, true, false, false, true]).latencies();
+        let p99 = reported.p99.unwrap();
         // 20 of 2000 waited longer: ten each, the tenth of which waited 77.5 ms.
         assert!((p99.value / 75e6 - 1.0).abs() < 0.01, "{p99:?}");
         assert!(p99.low < 0.31e6 && p99.high > 80e6, "{p99:?}");
-        assert!(told.p999.unwrap().value > 97e6, "{told:?}");
-        assert!((told.longest.unwrap() / 100e6 - 1.0).abs() < 0.001);
-        assert!(told.p50.unwrap().value < 0.31e6 && told.are_pooled);
+        assert!(reported.p999.unwrap().value > 97e6, "{reported:?}");
+        assert!((reported.longest.unwrap() / 100e6 - 1.0).abs() < 0.001);
+        assert!(reported.p50.unwrap().value < 0.31e6 && reported.are_pooled);
     }
 
     #[test]
     fn a_percentile_needs_as_many_requests_as_leave_one_above_it() {
         assert_eq!(load(&[false; 2]).latencies().p999, None);
         assert!(load(&[false; 3]).latencies().p999.is_some());
-        // Nor does a round of 400 tell its own.
+        // A round of 400 requests is too small for its own percentile, too.
         assert_eq!(round(0, true).p999_ns, None);
         assert!(round(0, true).p99_ns.is_some());
     }
@@ -140,11 +142,11 @@ mod tests {
             round.latencies = None;
             round.p999_ns = round.longest_ns;
         }
-        let told = old.latencies();
-        assert!(!told.are_pooled && told.p99.unwrap().value < 0.31e6);
-        // They told this one whatever the number of requests.
-        assert_eq!(told.p999, None);
-        assert!((told.longest.unwrap() / 100e6 - 1.0).abs() < 0.001);
+        let reported = old.latencies();
+        assert!(!reported.are_pooled && reported.p99.unwrap().value < 0.31e6);
+        // Older runs told this one for any number of requests.
+        assert_eq!(reported.p999, None);
+        assert!((reported.longest.unwrap() / 100e6 - 1.0).abs() < 0.001);
         assert_eq!(old.histogram(), None);
         // A round without, as of a run that an older version began, makes it so for all.
         let mut mixed = load(&[false, true, false]);

@@ -1,8 +1,11 @@
-//! More starts of those subjects whose costs differ from start to start of their process, in the time that is left.
+//! More starts, in the remaining time, of subjects whose costs differ between starts of their
+//! process.
 //!
-//! What a virtual machine compiled, and when its collector comes, is settled in a start and stays: however many rounds there are of it, they say the same,
-//! and another run says something else. So where the starts that there were leave open whether another run would agree, there is another one, of those subjects
-//! and of what they are compared with, in the tests of which that is so. It is for their costs alone: their times were measured before.
+//! A start fixes the code that a virtual machine compiles and the moments of its collector. More
+//! rounds of one start therefore agree with each other, and still differ from another run. A
+//! subject gets another start if the existing ones leave open whether another run would agree. Its
+//! bases get one too, in the tests concerned. These starts serve costs alone, because times were
+//! measured before.
 
 use super::{is_same_test, take_turns, tell_how_slow};
 use crate::agreement::WANTED;
@@ -14,14 +17,15 @@ use std::time::{Duration, Instant};
 /// Starts of a process, at most.
 const STARTS_MOST: usize = 16;
 
-/// What a test's own starts say of their deviation counts beside what those of all its subject's tests say, as if that were so many starts more: two starts
+/// Weight of all tests of a subject in the deviation of one test, as a number of starts. Two starts
 /// may be alike by chance.
 const WORTH_OF_ALL: f64 = 3.0;
 
-/// Where the run's time is not limited: more starts take at most this part of what it took without them.
+/// Part of the run's previous duration that more starts may take, if the run's time is not limited.
 const PART_OF_RUN: f64 = 0.5;
 
-/// A subject in a test, and the first subject of that test with the same database that it is compared with.
+/// A subject in a test, and its base: the first subject with the same database that it is compared
+/// with.
 struct Pair {
     position: usize,
     base: usize,
@@ -65,13 +69,14 @@ pub(in crate::run) fn go_on(engine: &mut Engine<'_, '_>) -> Result<(), RunError>
     Ok(())
 }
 
-/// Whether a test may have more starts, by what its suite says of it. Whether it has them is seen when it was measured ([`pairs`]).
+/// Checks whether a test's suite permits more starts of it. Their need is known only after the
+/// measurement ([`pairs`]).
 pub(super) fn may_differ_by_starts(engine: &Engine<'_, '_>, position: usize) -> bool {
     let identity = &engine.items[position].identity;
     identity.placement != "free" && !engine.waits_for_disk.contains(&identity.test)
 }
 
-/// The number of a start that there was not yet.
+/// Returns the number of the next start.
 fn next_start(engine: &Engine<'_, '_>) -> u32 {
     let results = (0..engine.items.len()).filter_map(|position| engine.result(position));
     let held = results
@@ -81,7 +86,7 @@ fn next_start(engine: &Engine<'_, '_>) -> u32 {
     next.unwrap_or_default().max(engine.starts())
 }
 
-/// Every subject that is compared with another one in turns.
+/// Returns every subject that is compared with another one in turns.
 fn pairs(engine: &Engine<'_, '_>) -> Vec<Pair> {
     let both = |round: &CostRound| Some(round.both_ns());
     let costs = |position: usize| engine.result(position)?.costs.as_ref();
@@ -97,7 +102,8 @@ fn pairs(engine: &Engine<'_, '_>) -> Vec<Pair> {
                 && costs(*other).is_some_and(|base| database(base) == database(own))
         };
         let base = (0..engine.items.len()).find(is_base)?;
-        // What waits, and what the system places, differs by what else the machine does and not by starts.
+        // Operations that wait, or that the system places, vary with other work on the machine and
+        // not with starts.
         let is_steady = !own.waits() && item.identity.placement != "free";
         let starts = own.starts(costs(base)?, both)?;
         (base != position && is_steady).then(|| Pair {
@@ -116,7 +122,8 @@ fn database(costs: &Costs) -> Option<&str> {
     Some(held.server.as_ref()?.name.as_str())
 }
 
-/// The pairs of which it is not known that another run would agree, as positions: a subject's, and that of its base.
+/// Returns the pairs for which agreement with another run is open, as positions of subject and
+/// base.
 fn wanted(pairs: &[Pair]) -> Vec<(usize, usize)> {
     let is_wanted = |pair: &&Pair| {
         let starts = pair.starts.medians.len();
@@ -129,14 +136,15 @@ fn wanted(pairs: &[Pair]) -> Vec<(usize, usize)> {
     wanted.map(|pair| (pair.position, pair.base)).collect()
 }
 
-/// The deviation that stands for several, by their squares; `None` of none.
+/// Returns the root mean square of deviations; `None` of none.
 fn typical(deviations: impl Iterator<Item = f64>) -> Option<f64> {
     let squares: Vec<f64> = deviations.map(|of| of * of).collect();
     let sum: f64 = squares.iter().sum();
     (!squares.is_empty()).then(|| (sum / squares.len() as f64).sqrt())
 }
 
-/// The deviation of a test's starts, by what they show themselves and by that of all tests of its subject.
+/// Returns the deviation of a test's starts, from their own and from that of all tests of its
+/// subject.
 fn together(starts: &Starts, all: f64) -> f64 {
     let freedom = starts.medians.len() as f64 - 1.0;
     let own = starts.deviation().unwrap_or_default();
@@ -144,7 +152,7 @@ fn together(starts: &Starts, all: f64) -> f64 {
     (squares / (freedom + WORTH_OF_ALL)).sqrt()
 }
 
-/// Who takes turns in each test, in the order of the plan.
+/// Returns the positions that take turns in each test, in the order of the plan.
 fn by_test(engine: &Engine<'_, '_>, wanted: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut positions: Vec<usize> = wanted.iter().flat_map(|(of, base)| [*of, *base]).collect();
     positions.sort_unstable();
@@ -161,7 +169,8 @@ fn by_test(engine: &Engine<'_, '_>, wanted: &[(usize, usize)]) -> Vec<Vec<usize>
     tests
 }
 
-/// Starts the process of an item, if it does not live yet, and makes it warm for the test. Whether it can take turns.
+/// Starts and warms the process of an item for its test, if necessary. Returns whether it can take
+/// turns.
 fn make_ready(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Result<bool, RunError> {
     if engine.interrupted() {
         return Ok(false);
@@ -216,7 +225,7 @@ mod tests {
         let pairs = [
             pair(1, "steady", &[2.0, 2.01]),
             pair(2, "moody", &[2.0, 2.4]),
-            // Its two starts were alike by chance, as its other test tells.
+            // Its two starts were alike by chance, as its other test shows.
             pair(3, "moody", &[3.0, 3.0]),
         ];
         assert_eq!(positions(&pairs), [2, 3]);

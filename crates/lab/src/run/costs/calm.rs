@@ -1,4 +1,5 @@
-//! Calm moments, in which nothing slows the processors: rounds wait for them, and are held against how fast the processors turned out to be.
+//! Calm moments, in which nothing slows the processors. Rounds wait for them, and are judged by the
+//! processors' fast state.
 
 use super::member::{Member, Turn, slowed};
 use super::processor_speed::{Gauge, Moment};
@@ -10,16 +11,17 @@ use crate::run::engine::Engine;
 use crate::run::gate::ATTEMPTS;
 use std::time::{Duration, Instant};
 
-/// Processors are calm that were so in so many probes, with such pauses before them.
+/// Number of calm probes that make a calm moment, and the pause before each.
 const PROBES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A turn waits for no longer than this, with such pauses between probes: the half of what slows a processor is over by then, and a turn that was
-/// slowed is taken again.
+/// Longest wait of a turn for a calm moment, and pause between probes. Half of all slow moments end
+/// within it, and a slowed turn is repeated.
 const BEFORE_TURN: Duration = Duration::from_millis(100);
 const SHORT_PAUSE: Duration = Duration::from_millis(2);
 
-/// Waits until the processors of an item are calm, but no longer than until then. Nothing of ours runs meanwhile.
+/// Waits until the processors of an item are calm, but no longer than `until`. None of our
+/// processes runs meanwhile.
 pub(super) fn wait(engine: &mut Engine<'_, '_>, position: usize, until: Instant) {
     engine.processes.rest();
     let mut calm = 0;
@@ -31,7 +33,8 @@ pub(super) fn wait(engine: &mut Engine<'_, '_>, position: usize, until: Instant)
     }
 }
 
-/// Waits for a moment until the processors of an item are calm, but no longer than until then; whether it waited at all. Nothing of ours runs meanwhile.
+/// Waits briefly until the processors of an item are calm, but no longer than `until`. None of our
+/// processes runs meanwhile. Returns whether it waited at all.
 pub(super) fn wait_for_turn(engine: &mut Engine<'_, '_>, position: usize, until: Instant) -> bool {
     let until = until.min(Instant::now() + BEFORE_TURN);
     let mut waited = false;
@@ -48,8 +51,11 @@ pub(super) fn wait_for_turn(engine: &mut Engine<'_, '_>, position: usize, until:
     waited
 }
 
-/// Takes a turn, and takes it again while the processors were slowed in it and time is left; of the attempts that is kept in which they were slowed least. `take`
-/// tells by how much they were. It is chosen by what a loop of known work took, never by what the turn cost.
+/// Takes a turn, and repeats it while the processors are slowed and time is left. Returns the least
+/// slowed attempt.
+///
+/// `take` returns its result with the slowness. The choice depends on a loop of known work, never
+/// on the turn's cost.
 pub(super) fn calmest_turn<T, E>(
     until: Instant,
     mut take: impl FnMut() -> Result<(T, f64), E>,
@@ -67,11 +73,11 @@ pub(super) fn calmest_turn<T, E>(
     Ok(kept)
 }
 
-/// What was asked of the processors in the turns of an item.
+/// Probes of the processors during the turns of an item.
 pub(in crate::run) struct Gauged {
     position: usize,
     start: u32,
-    /// With the numbers of the rounds.
+    /// Probes of the turns, with the numbers of the rounds.
     turns: Vec<(u32, Vec<Moment>)>,
 }
 
@@ -85,7 +91,8 @@ impl Gauged {
         }
     }
 
-    /// Says of the rounds by how much the processors were slower, by what is known of them now. Whether that is something else than before.
+    /// Sets the slowness of each round by present knowledge of the processors. Returns whether any
+    /// of them changed.
     fn tell(&self, gauge: &Gauge, rounds: &mut [CostRound]) -> bool {
         let mut is_other = false;
         for (number, moments) in &self.turns {
@@ -101,7 +108,8 @@ impl Gauged {
     }
 }
 
-/// Holds the rounds of a run against how fast the processors are known to be by now: its first minute may have been a slow one.
+/// Judges the rounds of a run again by the final speed of the processors. The first minute may have
+/// been a slow one.
 pub(in crate::run) fn tell_how_slow(engine: &mut Engine<'_, '_>) -> Result<(), RunError> {
     let gauged = std::mem::take(&mut engine.gauged);
     for of in &gauged {
@@ -122,8 +130,11 @@ mod tests {
     use super::super::processor_speed::PROCESSOR_0;
     use super::*;
 
-    /// What a turn costs of two subjects in turn, where something comes and goes that slows the one more than the other, with and without time to
-    /// take turns again. A moment is slow or not by itself, as in bursts that are shorter than a round.
+    /// Returns cost ratios of two subjects in turn, with random slow moments that affect the one
+    /// more than the other.
+    ///
+    /// Each moment is slow or not by itself, as in bursts shorter than a round. Turns repeat only
+    /// before `until`.
     fn ratios(until: Instant) -> Vec<f64> {
         let mut chance = 1_u64;
         let mut is_slow = || {

@@ -23,13 +23,13 @@ pub(super) struct Reading {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Clock {
     pub(super) all_ns: f64,
-    /// The part of it that children used which have ended: told in coarse steps.
+    /// Part of it that ended children used, in coarse steps.
     pub(super) ended_ns: f64,
-    /// Page faults of children which have ended: told at once, where their time is not yet a step.
+    /// Page faults of ended children, which are exact before their time reaches a step.
     pub(super) ended_faults: f64,
 }
 
-/// Database servers that clocks were read of, by their process: several subjects take turns beside each.
+/// Database servers whose clocks were read, by process. Several subjects take turns beside each.
 #[derive(Default)]
 pub(in crate::run) struct Servers(HashMap<u32, Followed>);
 
@@ -63,8 +63,8 @@ impl Roots {
 }
 
 impl Trees {
-    /// Reads the clocks when the subject's compilers have nothing to do. A server may start a process for each connection, so its tree is looked
-    /// for each time.
+    /// Reads the clocks while the subject's compilers are idle. The server's tree is searched each
+    /// time, because it may start a process for each connection.
     pub(super) fn read(&mut self, servers: &mut Servers) -> Reading {
         Compilers::wait(&self.subject);
         let mut subject = Clock::of(self.subject.used());

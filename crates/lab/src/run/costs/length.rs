@@ -1,4 +1,4 @@
-//! How many iterations make a slice that is as long as it should be.
+//! Search for the number of iterations that gives a slice its due length.
 
 use super::member::Member;
 use super::turn::slice;
@@ -7,20 +7,22 @@ use crate::session::SessionError;
 use antiphon_measure::Role;
 use std::time::Instant;
 
-/// Where a subject's slices are long since its file says so, a slice takes at most this multiple of its processor time on the wall, or what those of others may.
+/// Limit of a long slice's elapsed time, as a multiple of its processor time (`slice_ms`). The
+/// limit of ordinary slices applies if it is larger.
 const LONG_WALL: f64 = 1.5;
 
-/// A slice is sought by at most so many trials, each at most so many times as long as the one before; one that need not be longer by more than this is
-/// known well enough.
+/// Limits of the search for a slice: the number of trials, and the growth from one trial to the
+/// next. A slice whose length is right within the last factor is known well enough.
 const TRIALS: u32 = 12;
 const STRIDE: f64 = 16.0;
 const WELL_KNOWN: f64 = 1.5;
 
-/// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
+/// Finds the number of iterations for a slice, by uncounted slices; the first of a test prepares
+/// it.
 ///
-/// Each is tried before it is believed. On a busy machine an operation was timed at a hundred times what it uses of a processor, and a request that
-/// is answered within a few operations costs more than they do: subjects that were given slices of 0.3 ms, where others had 5 ms, seemed
-/// dearer by half.
+/// Each number is tried before it is believed. On a busy machine an operation's time was a hundred
+/// times its processor time. A request for few operations costs more than they do. Slices of 0.3 ms
+/// made subjects seem 50 % more expensive than slices of 5 ms.
 pub(super) fn fit(
     engine: &mut Engine<'_, '_>,
     member: &Member,
@@ -47,8 +49,10 @@ pub(super) fn fit(
     Ok(iterations)
 }
 
-/// From iterations that make an ordinary slice to those of a long one, by an ordinary slice and then by one that is about as long: in a short one an operation
-/// seems dearer, by what a request costs beside and by what is not warm yet.
+/// Extends an ordinary slice to a long one, by one trial of each length.
+///
+/// In a short slice an operation seems more expensive, because of the request's cost and cold
+/// state.
 pub(super) fn stretch(
     engine: &mut Engine<'_, '_>,
     member: &Member,
@@ -66,22 +70,23 @@ pub(super) fn stretch(
     Ok(stretched)
 }
 
-/// How many times as long an ordinary slice that took so long is to be made. What mostly waits is not drawn out on the wall for it.
+/// Returns the factor that extends an ordinary slice with these times. An operation that mostly
+/// waits is limited by its elapsed time.
 fn times_as_long(cpu_ns: f64, wall_ns: f64, slice_ms: u64, ordinary: (f64, f64)) -> f64 {
     let long_ns = slice_ms as f64 * 1e6;
     let most_ns = ordinary.1.max(LONG_WALL * long_ns);
     (long_ns / cpu_ns).min(most_ns / wall_ns).max(1.0)
 }
 
-/// From a slice of so many iterations that took so long to the iterations that take as long as `length` says, and whether they are
-/// known well enough by it.
+/// Returns the iterations for the length due, from a trial slice, and whether they are known well
+/// enough.
 fn longer(iterations: u64, cpu_ns: f64, wall_ns: f64, length: (f64, f64)) -> (u64, bool) {
     let times = (length.0 / cpu_ns).min(length.1 / wall_ns);
     let next = iterations as f64 * times.min(STRIDE);
     (next as u64, times < WELL_KNOWN)
 }
 
-/// Processor time of a slice of the test, and its time, ns.
+/// Returns the processor time of a slice of the test, and its elapsed time, ns.
 fn try_out(
     engine: &mut Engine<'_, '_>,
     member: &Member,
@@ -102,7 +107,8 @@ mod tests {
     use super::super::{FULL, QUICK};
     use super::*;
 
-    /// The iterations of a slice whose operations use `each_ns` of a processor and whose request uses `request_ns` beside.
+    /// Returns the fitted iterations, for an operation of `each_ns` processor time and a request of
+    /// `request_ns`.
     fn fitted(each_ns: f64, request_ns: f64, first: u64) -> u64 {
         let mut iterations = first;
         for _ in 0..TRIALS {

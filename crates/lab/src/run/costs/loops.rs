@@ -1,9 +1,11 @@
-//! Loops of known work, which tell how fast a processor is.
+//! Loops of known work, which show the speed of a processor.
 //!
-//! Two of them, since what slows a processor does not slow all programs alike. Chains of additions and multiplications follow its frequency, and who shares its
-//! units. They take as long as ever while something slows much code with many branches, probably a neighbour in the same core, another virtual machine's, that
-//! takes the room for these: `SELECT 1` over PostgreSQL used 20 µs or 31 from Python then, and 11 or 14 from C. A query in memory is such code, as what is measured
-//! is, and follows that, too.
+//! There are two, because a slow state does not affect all programs alike. Chains of additions and
+//! multiplications show the frequency and the sharing of a core's units. They do not show a state
+//! that slows large code with many branches. Its probable cause is a neighbour in the same core, of
+//! another virtual machine, that takes the space for branches. `SELECT 1` over PostgreSQL used 20
+//! µs or 31 from Python then, and 11 or 14 from C. A query in memory is such code, like the
+//! measured programs, and shows that state, too.
 
 use rusqlite::Connection;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -14,10 +16,10 @@ use std::hint::black_box;
 const TURNS: u64 = 7_000;
 const QUERIES: u32 = 4;
 
-/// Loops that make a probe. The shortest counts: an interruption falls into one of them, and what slows a processor is in all.
+/// Loops of a probe. The shortest counts: an interruption hits one of them, a slow processor all.
 const LOOPS: u32 = 4;
 
-/// What a loop does.
+/// Work of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::run) enum Work {
     Chains,
@@ -25,8 +27,10 @@ pub(in crate::run) enum Work {
 }
 
 impl Work {
-    /// The part of the probes of a stretch that were faster than what stands for it. Chains take as long as the frequency says, and may meet a rare state in which
-    /// that is higher than it can stay; queries differ among themselves by a twentieth.
+    /// Returns the quantile of a stretch's probes that stands for the stretch.
+    ///
+    /// Chains follow the frequency, and may meet a rare state in which it is higher than it can
+    /// stay. Queries vary among themselves by a twentieth.
     pub(super) fn fastest(self) -> f64 {
         match self {
             Work::Chains => 0.1,
@@ -35,15 +39,16 @@ impl Work {
     }
 }
 
-/// What the loops need.
+/// State of the loops.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// From the first probe on, which many runs never make. Without memory for it the chains tell alone.
+    /// Database of the queries. It is opened at the first probe, which many runs never make.
+    /// Without memory for it only chains run.
     rows: OnceCell<Option<Connection>>,
 }
 
 impl Loops {
-    /// What each takes of the processor that this runs on, ns.
+    /// Times each loop on the current processor, ns.
     pub(super) fn probe(&self) -> Vec<(Work, f64)> {
         let query = || {
             let rows = self.rows.get_or_init(|| rows().ok()).as_ref()?;
@@ -58,7 +63,7 @@ impl Loops {
     }
 }
 
-/// The shortest time that a loop takes, ns; `None` where it fails.
+/// Returns the shortest time of a loop, ns; `None` if it fails.
 fn shortest(mut work: impl FnMut() -> Option<()>) -> Option<f64> {
     let mut timed = || {
         let begin = clock_gettime(ClockId::ThreadCPUTime);
@@ -74,8 +79,10 @@ fn ns(time: Timespec) -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Several chains that a core follows at once, so that sharing it shows. Each turn takes as long as its longest chain: loops that keep all units of a core busy were
-/// seen to have two stable speeds, with nothing else there.
+/// Runs several chains that a core can follow at once, so that a shared core shows.
+///
+/// Each turn takes as long as its longest chain. Loops that keep all units of a core busy have two
+/// stable speeds even without a neighbour.
 fn chains() {
     let [mut a, mut b, mut c, mut d, mut e, mut f] = black_box([1_u64, 2, 3, 4, 5, 6]);
     for turn in 0..TURNS {
@@ -89,7 +96,7 @@ fn chains() {
     black_box([a, b, c, d, e, f]);
 }
 
-/// Ten rows in memory.
+/// Creates ten rows in memory.
 fn rows() -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
     connection.execute_batch("CREATE TABLE ten (id INTEGER PRIMARY KEY, value INTEGER)")?;

@@ -1,4 +1,4 @@
-//! A subject that takes turns, and what its turns come to.
+//! A subject that takes turns, and the results of its turns.
 
 use super::clocks::{Clock, Reading, Roots};
 use super::processor_speed::{Gauge, Moment};
@@ -10,76 +10,81 @@ use crate::run::busy::TICK_NS;
 use crate::run::foreign::Seen;
 use crate::run::tree::Mapping;
 
-/// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
+/// Factor of longer slices, for tests whose children end in them: the kernel accounts for these in
+/// coarse steps.
 const LONGER: u64 = 8;
 
-/// Who has long slices takes turns in every third round after the first three: of sixteen rounds in seven, of which every second goes back.
+/// Rounds of a subject with long slices: every third one after the first three. These are seven of
+/// sixteen, and every second one goes back.
 const LONG_EVERY: u32 = 3;
 const LONG_IN: u32 = 2;
 
-/// Turns that tell whether children end in a test. In one alone it may have been a worker that a server ended just then.
+/// Turns that show whether children end in a test. In a single one it may be a worker that a server
+/// ended just then.
 const TELLING: usize = 2;
 
 /// A subject that takes turns.
 pub(super) struct Member {
     pub(super) position: usize,
     pub(super) roots: Roots,
-    /// Of each slice.
+    /// Iterations of each slice.
     pub(super) iterations: u64,
-    /// Of the slice that each turn begins with.
+    /// Iterations of the slice that each turn begins with.
     pub(super) uncounted: u64,
-    /// How long its slices are, ms, where its subject says so.
+    /// Processor time due to its slices, ms, if its subject sets it.
     pub(super) slice_ms: Option<u64>,
     /// The last round in which it had no turn.
     pub(super) stood_aside: Option<u32>,
-    /// What others used while its turns lasted.
+    /// Use of the processors by others during its turns.
     pub(super) seen: Seen,
     /// The most that a slice of the test may have.
     pub(super) most: u64,
     /// Whether slices were made longer.
     pub(super) lengthened: bool,
-    /// Whether its turns are not in real time where those of others are.
+    /// Whether its turns are ordinary where those of others are in real time.
     pub(super) is_ordinary: bool,
-    /// Whether what it holds is read after each turn: not of virtual machines, whose heaps grow to their limit by themselves.
+    /// Whether its memory is read after each turn. Virtual machines are exempt, because their heaps
+    /// grow to a limit.
     pub(super) is_watched: bool,
     /// Whether it takes no more turns.
     pub(super) failed: bool,
-    /// With the numbers of the rounds.
+    /// Turns, with the numbers of the rounds.
     pub(super) turns: Vec<(u32, Turn)>,
 }
 
-/// What two slices of a test took.
+/// Measurement of two slices of a test.
 pub(super) struct Turn {
-    /// Less what two slices of its control used.
+    /// Use of two slices of the test, less that of two of its control.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
-    /// The same by the subject's own clock, less what two slices of its control took.
+    /// The same as time by the subject's own clock, ns.
     pub(super) time_ns: f64,
-    /// What the subject holds after it; 0 where it is not watched.
+    /// Memory of the subject after it; 0 if it is not watched.
     pub(super) held_bytes: u64,
     /// Its memory mapping by mapping, where it is watched.
     pub(super) mappings: Vec<Mapping>,
-    /// What tells how fast its processors were, around its slices.
+    /// Speed of its processors around its slices.
     pub(super) moments: Vec<Moment>,
-    /// How often it was taken until it was calm.
+    /// Attempts at it until it was calm.
     pub(super) taken: u32,
 }
 
 impl Turn {
-    /// By how much its processors were slower than when they were fast, as a part of that.
+    /// Returns the relative slowness of its processors against their fast state.
     pub(super) fn slowed(&self, gauge: &Gauge) -> f64 {
         slowed(&self.moments, gauge)
     }
 }
 
-/// By how much processors were slower around slices than when they were fast.
+/// Returns the mean relative slowness of processors around slices.
 pub(super) fn slowed(moments: &[Moment], gauge: &Gauge) -> f64 {
     let slowed = moments.iter().map(|moment| gauge.slowed(moment));
     slowed.sum::<f64>() / moments.len().max(1) as f64
 }
 
 impl Member {
-    /// Whether it has no turn in a round: who has long slices has fewer of them, once there are as many as count.
+    /// Decides whether it has no turn in a round. A subject with long slices has fewer turns after
+    /// the first `ROUNDS_EVER`.
     pub(super) fn stands_aside(&mut self, round: u32) -> bool {
         let has_enough = self.turns.len() >= ROUNDS_EVER as usize;
         let aside = self.slice_ms.is_some() && has_enough && round % LONG_EVERY != LONG_IN;
@@ -89,7 +94,8 @@ impl Member {
         aside
     }
 
-    /// Whether nothing slowed the processors in its turn of a round; one that has none does not matter.
+    /// Checks that nothing slowed the processors in its turn of a round. Failed subjects, and those
+    /// without a turn, count as calm.
     pub(super) fn was_calm(&self, round: u32, gauge: &Gauge) -> bool {
         let own = self.turns.last().filter(|(of, _)| *of == round);
         self.failed
@@ -97,14 +103,15 @@ impl Member {
             || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
     }
 
-    /// In how many of its turns something slowed the processors; those of who failed do not matter.
+    /// Counts its turns with slowed processors; 0 if it failed.
     pub(super) fn slowed(&self, gauge: &Gauge) -> u32 {
         let slowed = |turn: &&(u32, Turn)| turn.1.slowed(gauge) > CALM;
         let turns = self.turns.iter().filter(|_| !self.failed);
         turns.filter(slowed).count() as u32
     }
 
-    /// Makes the slices longer, once, if children end in them; what was read before is forgotten. Whether it did.
+    /// Makes the slices longer, once, if children end in them. Returns whether it did, and then
+    /// forgets all earlier turns.
     pub(super) fn lengthen(&mut self) -> bool {
         if self.lengthened || self.turns.len() < TELLING || !self.children_end() {
             return false;
@@ -116,9 +123,10 @@ impl Member {
         true
     }
 
-    /// Whether it is the test's doing that children end: in most turns, one for each operation. A server ends workers of its own at times.
+    /// Checks whether the test itself ends children: in most turns, one for each operation. A
+    /// server sometimes ends workers of its own.
     fn children_end(&self) -> bool {
-        // By their faults: what a few of them used may be no step yet, and be lost.
+        // Page faults decide, because the time of a few children may still be below a step.
         let each = self.iterations as f64;
         let has_ended = |(_, turn): &&(u32, Turn)| {
             turn.used.subject.ended_faults + turn.used.server.ended_faults >= each
@@ -126,8 +134,10 @@ impl Member {
         2 * self.turns.iter().filter(has_ended).count() > self.turns.len()
     }
 
-    /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
-    /// turns; 0 where the test ends none.
+    /// Returns the possible error of an operation's time by the kernel's steps for ended children.
+    ///
+    /// There are two steps of each kind of time, shared by all turns. It is 0 if the test ends no
+    /// children.
     fn step_ns(&self, operations: f64) -> f64 {
         let ended = self
             .turns
@@ -139,8 +149,11 @@ impl Member {
         }
     }
 
-    /// Its turns as they are kept. Where children of a process end in the test, the steps in which the kernel tells what they used are
-    /// coarser than a turn: then their part is that of all turns together. One that ended by chance stays in its turn, which is one of many.
+    /// Returns its turns as records.
+    ///
+    /// If the test ends children, the kernel's steps for their time are coarser than a turn. Their
+    /// part is then the mean of all turns. A child that ended by chance stays in its turn, which is
+    /// one of many.
     pub(super) fn rounds(&self, start: u32, gauge: &Gauge) -> Vec<CostRound> {
         let operations = 2.0 * self.iterations as f64;
         let children_end = self.children_end();
@@ -251,7 +264,7 @@ mod tests {
         );
     }
 
-    /// A step of the kernel's account in a turn in which children ended, and one in which they ended without a step.
+    /// Kernel account of a turn whose children ended with a step, and of one without a step.
     const STEP: (f64, f64) = (10_001_000.0, 10_000_000.0);
     const NO_STEP: (f64, f64) = (1001.0, 1.0);
 
@@ -306,9 +319,9 @@ mod tests {
         }
         let rounds = member(&[quiet, STEP, quiet, quiet], Some((Kind::Postgresql, 2)));
         let rounds = rounds.rounds(0, &Gauge::default());
-        let told: Vec<_> = rounds.iter().map(|round| round.server_ns).collect();
+        let reported: Vec<_> = rounds.iter().map(|round| round.server_ns).collect();
         assert_eq!(
-            told,
+            reported,
             [100.0, 1_000_100.0, 100.0, 100.0].map(Some),
             "it stays in its turn"
         );
@@ -317,7 +330,8 @@ mod tests {
 
     #[test]
     fn coarse_steps_are_shared_among_all_turns() {
-        // The kernel told of what ended in one step of 10 ms, in the second of four turns.
+        // The kernel accounted for the ended ones in one step of 10 ms, in the second of four
+        // turns.
         let steps = [NO_STEP, STEP, NO_STEP, NO_STEP];
         for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0, &Gauge::default()) {
             assert!((round.server_ns.unwrap() - 250_100.0).abs() < 1.0);

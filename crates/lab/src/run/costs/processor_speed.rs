@@ -1,9 +1,10 @@
-//! How fast a processor is at a moment, by loops of known work.
+//! Speed of a processor at a moment, by loops of known work.
 //!
-//! A processor is not always as fast as it was a second ago: its twin in the same core may be at work, for another virtual machine of the host, too,
-//! and its frequency changes. That does not slow all programs alike: where SQLite called from C took 1.45 times its processor time, Python's calls of it
-//! took 1.07 times. So a ratio of two costs is another one meanwhile, however close to each other both were measured, and each turn
-//! keeps by how much its processor was slowed.
+//! A processor's speed changes within a second. Its twin in the same core may be at work, also for
+//! another virtual machine of the host, and its frequency changes. The effect differs between
+//! programs: SQLite called from C took 1.45 times its processor time, but called from Python 1.07
+//! times. A ratio of two costs is therefore different meanwhile, however close together both were
+//! measured. Each turn keeps the slowness of its processor.
 
 use super::loops::{Loops, Work};
 use crate::machine::set_of;
@@ -12,21 +13,22 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-/// Probes before the first that counts, and the pause before each: what a processor mostly does is seen over some time only.
+/// Probes before the first turn, and the pause before each. A processor's usual state shows only
+/// over some time.
 const FIRST: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Probes of a stretch.
 const STRETCH: usize = 100;
 
-/// Stretches that are kept of a processor, some minutes of turns: longer than what mostly slows it lasts, so that a slow minute does not pass for its
-/// ordinary speed. A phase in which it was faster before that is forgotten.
+/// Stretches kept for a processor, some minutes of turns. That is longer than most slow phases, so
+/// that a slow minute does not pass for the ordinary speed. Older fast phases are forgotten.
 const KEPT: usize = 600;
 
-/// What each loop took of each processor of a member at one moment, ns.
+/// Times of each loop on each processor of a member at one moment, ns.
 pub(in crate::run) type Moment = Vec<((u32, Work), f64)>;
 
-/// What loops took of late, by processor.
+/// Recent times of loops, by processor.
 #[derive(Default)]
 pub(in crate::run) struct Gauge {
     loops: Loops,
@@ -35,14 +37,14 @@ pub(in crate::run) struct Gauge {
     seen: HashMap<(u32, Work), Seen>,
 }
 
-/// What a loop took of one processor, ns.
+/// Times of a loop on one processor, ns.
 #[derive(Default)]
 struct Seen {
-    /// Those of the stretch that is not yet over.
+    /// Probes of the unfinished stretch.
     last: Vec<f64>,
     /// The fast ones of each stretch.
     stretches: VecDeque<f64>,
-    /// What it takes when the processor is fast, by these: asked for far more often than a probe is made.
+    /// Cached time on the fast processor, because it is read far more often than probes are made.
     fast_ns: Option<f64>,
 }
 
@@ -52,7 +54,8 @@ impl Gauge {
         processors.iter().flat_map(|cpu| self.of(*cpu)).collect()
     }
 
-    /// By how much the slowest of its processors was slower at a moment than when it was fast, as a part of that, by what is known of them now.
+    /// Returns the relative slowness of the slowest processor at a moment, by present knowledge of
+    /// their fast state.
     pub(super) fn slowed(&self, moment: &Moment) -> f64 {
         let slowed = |(of, took_ns): &((u32, Work), f64)| {
             let seen = self.seen.get(of);
@@ -85,7 +88,7 @@ impl Gauge {
 
 #[cfg(test)]
 impl Gauge {
-    /// The gauge of processor 0 that has seen these probes.
+    /// Creates the gauge of processor 0 after these probes.
     pub(super) fn of_one(probes: impl IntoIterator<Item = f64>) -> Gauge {
         let mut seen = Seen::default();
         let mut note = |took_ns| seen.note(Work::Chains, took_ns);
@@ -97,7 +100,7 @@ impl Gauge {
     }
 }
 
-/// What the gauge of one processor knows.
+/// The only processor of such a gauge.
 #[cfg(test)]
 pub(super) const PROCESSOR_0: (u32, Work) = (0, Work::Chains);
 
@@ -114,7 +117,8 @@ impl Seen {
         self.fast_ns = self.fastest(work);
     }
 
-    /// What the loop takes when the processor is fast: in the fastest stretch of all. The last one counts when enough of it is there.
+    /// Returns the loop's time in the fastest stretch. An unfinished stretch counts if it is half
+    /// full.
     fn fastest(&self, work: Work) -> Option<f64> {
         let last = fast(&self.last, work.fastest()).filter(|_| self.last.len() >= STRETCH / 2);
         let known = self.stretches.iter().copied().chain(last);
@@ -122,7 +126,7 @@ impl Seen {
     }
 }
 
-/// What this part of the probes of a stretch did not exceed.
+/// Returns a quantile of a stretch's probes.
 fn fast(probes: &[f64], part: f64) -> Option<f64> {
     let mut all = probes.to_vec();
     let at = (part * all.len().checked_sub(1)? as f64) as usize;
@@ -135,7 +139,7 @@ fn on<T>(processor: u32, act: impl FnOnce() -> T) -> Option<T> {
     let before = sched_getaffinity(own).ok()?;
     sched_setaffinity(own, &set_of([processor as usize])?).ok()?;
     let done = act();
-    // What was permitted before is permitted now.
+    // The former set was permitted before, so it is permitted now.
     let _ = sched_setaffinity(own, &before);
     Some(done)
 }

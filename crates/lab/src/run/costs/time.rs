@@ -1,38 +1,42 @@
-//! How long the turns of a test may take: as long as its subjects' figures deserve, and no longer than a limited run can spare, by the clock.
+//! Time for the turns of a test: as much as its subjects' figures deserve, within the limit of the
+//! run.
 
 use super::{FULL, QUICK, nominal};
 use crate::run::engine::Engine;
 use std::time::{Duration, Instant};
 
-/// Rounds that are made however long they take, those that are made if the run's time allows them, and those after which more would not change what is
-/// read from them. A start of fewer than the first does not count beside others.
+/// Rounds made however long they take, rounds made if the run's time permits, and a maximum beyond
+/// which figures do not change. A start with fewer than the first does not count beside others.
 pub(super) const ROUNDS_EVER: u32 = 3;
 const ROUNDS_FEW: u32 = 6;
 const ROUNDS_MOST: u32 = 40;
 
-/// Calm rounds that may take a multiple of the time that is meant: of a test that may have more starts, as another of these says more than more rounds of
-/// one, and of a test that may not.
+/// Calm rounds that justify a multiple of the intended time. The first is for a test that may have
+/// more starts, because a new start tells more than further rounds.
 const CALM_OF_A_START: u32 = 9;
 const CALM_OF_ALL: u32 = 16;
 
-/// That multiple.
+/// Multiple of the intended time for calm rounds.
 const OVERDRAWN: f64 = 5.0;
 
-/// Turns may have this multiple of their part of what is left of the run's time: processor time is what languages are compared by, and rounds that were
-/// not made are the ones that are missed.
+/// Multiple of their share of the run's remaining time that turns may have. Languages are compared
+/// by processor time, so missing rounds hurt most.
 const DUE: f64 = 2.0;
 
-/// However late a limited run is, the turns of a test may take so much for each of its subjects, s: that is time for a few rounds, and for turns that are taken
-/// again since something slowed them. Without it tests at the end of a plan, whose time the first ones had, would have three rounds as they come.
+/// Least time for the turns of a test in a late run, for each of its subjects, s.
+///
+/// It is enough for a few rounds, and for repeated turns. Otherwise tests at the end of a plan
+/// would have only three rounds, however disturbed.
 const LEAST_DUE: f64 = 0.07;
 
 /// Slices of a turn that take long: half a one that does not count, and two of the test.
 const SLICES: f64 = 2.5;
 
-/// No slice is made shorter than this for want of time, ns: else what a request costs beside its operations would be most of it.
+/// Shortest slice for want of time, ns. Below it the cost of a request would dominate.
 const SHORTEST_NS: f64 = 5e6;
 
-/// What long slices of so many ms add to the time of a test's turns, s: two of the test in as many rounds as count.
+/// Returns the time that long slices add to a test's turns, s: two slices in each of the rounds
+/// that count.
 pub(super) fn of_long_slices(slice_ms: u64) -> f64 {
     f64::from(ROUNDS_EVER) * 2.0 * slice_ms as f64 / 1e3
 }
@@ -45,14 +49,15 @@ fn least_due(members: usize) -> f64 {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Rounds {
     pub(super) made: u32,
-    /// Those that all subjects still have: with longer slices one begins anew.
+    /// Rounds that all subjects still have: a subject with longer slices begins anew.
     counted: u32,
-    /// Those of them in which something slowed the processors, of the subject that had most of such.
+    /// Slowed rounds of the subject that has most of them.
     slowed: u32,
 }
 
 impl Rounds {
-    /// Adds one, after which a subject may have forgotten all that it had, and of which one subject had so many slowed turns, and none more.
+    /// Adds a round. A subject may have forgotten its earlier rounds; `slowed` is the largest
+    /// number of slowed turns of a subject.
     pub(super) fn add(&mut self, are_forgotten: bool, slowed: u32) {
         if are_forgotten {
             (self.counted, self.slowed) = (0, 0);
@@ -63,7 +68,8 @@ impl Rounds {
         self.made += 1;
     }
 
-    /// Those that every subject has and that were calm for it. A round in which all were calm is rare, and ratios are of two subjects.
+    /// Returns the number of rounds that were calm for every single subject, at least. Rounds calm
+    /// for all at once are rare, and ratios are of two subjects.
     fn calm(self) -> u32 {
         self.counted.saturating_sub(self.slowed)
     }
@@ -73,16 +79,16 @@ impl Rounds {
 pub(super) struct Time {
     begun: Instant,
     members: f64,
-    /// What they should take, s.
+    /// Intended time, s.
     meant: f64,
-    /// What the run can spare, s; `None` where its time is not limited.
+    /// Time that the run can spare, s; `None` without a limit.
     due: Option<f64>,
-    /// Calm rounds that may take a multiple of what is meant.
+    /// Calm rounds that may take a multiple of the intended time.
     enough: u32,
 }
 
 impl Time {
-    /// Of these items' subjects that share this part of the suite's time, from now on.
+    /// Starts the time of these items' subjects, which have this share of the suite's time.
     pub(super) fn of(engine: &Engine<'_, '_>, positions: &[usize], share: f64) -> Time {
         let nominal: f64 = positions.iter().map(|of| nominal(engine, *of)).sum();
         Time {
@@ -100,12 +106,12 @@ impl Time {
         }
     }
 
-    /// What they took so far, s.
+    /// Returns the time taken so far, s.
     pub(super) fn took(&self) -> f64 {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// The end of what they may take while no moment is calm.
+    /// Returns the latest end while no moment is calm.
     pub(super) fn until(&self) -> Instant {
         self.begun + Duration::from_secs_f64(self.most())
     }
@@ -116,12 +122,12 @@ impl Time {
         self.due.map_or(most, |due| due.min(most.max(least)))
     }
 
-    /// Whether so few of those rounds were calm that the next one waits.
+    /// Checks whether so few rounds were calm that the next one waits.
     pub(super) fn waits_after(&self, rounds: Rounds) -> bool {
         rounds.calm() < self.enough
     }
 
-    /// Whether another round is made after those.
+    /// Checks whether another round is to follow.
     pub(super) fn wants_round(&self, rounds: Rounds) -> bool {
         self.wants_after(rounds, self.took())
     }
@@ -136,14 +142,15 @@ impl Time {
         rounds.made < ROUNDS_MOST && took < most
     }
 
-    /// Processor time of a slice, and its time at most, ns. Where operations mostly wait, as commits for a disk, only the second ends a slice: it leaves
-    /// time for a few rounds of all.
+    /// Returns the processor time of a slice, and its longest elapsed time, ns. Only the latter
+    /// ends a slice of operations that mostly wait, such as commits. It leaves time for a few
+    /// rounds of all.
     pub(super) fn slice_ns(&self, quick: bool) -> (f64, f64) {
         let (cpu_ns, wall_ns) = if quick { QUICK } else { FULL };
         (cpu_ns, wall_ns.min(self.of_slice_ns().max(SHORTEST_NS)))
     }
 
-    /// A slice's part of what can be spared, ns.
+    /// Returns a slice's part of the spare time, ns.
     fn of_slice_ns(&self) -> f64 {
         let slices = f64::from(ROUNDS_FEW) * SLICES * self.members;
         self.due
@@ -165,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Rounds that are made where each takes so long, s, and so many of the first are calm.
+    /// Returns the rounds made if each takes `each` s, and the first `calm` are calm.
     fn rounds(time: &Time, each: f64, calm: u32) -> u32 {
         let mut rounds = Rounds::default();
         while time.wants_after(rounds, each * f64::from(rounds.made)) {

@@ -1,12 +1,17 @@
-//! Memory that a subject goes through bit by bit after it reserved it at once, such as a driver's buffer: what it holds grows, and does not leak.
+//! Memory that a subject reserves at once and touches bit by bit, such as a driver's buffer. It
+//! grows without a leak.
 
 use crate::run::tree::Mapping;
 
-/// A mapping of more is no buffer: a leak may fill an arena that is as large for as long as any run lasts.
+/// Largest mapping that counts as a buffer. A leak may fill a larger arena for as long as a run
+/// lasts.
 const BUFFER_MOST: u64 = 16 << 20;
 
-/// What a subject holds more at each reading than at the first one in mappings that were there at the first reading and are as they were at the last: memory that was
-/// reserved before. It is little, as each of them can be filled but once and is a buffer in size.
+/// Returns the growth at each reading, against the first, of mappings that exist unchanged from
+/// first to last reading.
+///
+/// This is memory that was reserved before. The sum is bounded, because each mapping is a buffer in
+/// size and fills only once.
 pub(super) fn touched_buffers(readings: &[&[Mapping]]) -> Vec<u64> {
     let (Some(first), Some(last)) = (readings.first(), readings.last()) else {
         return Vec::new();
@@ -28,7 +33,7 @@ pub(super) fn touched_buffers(readings: &[&[Mapping]]) -> Vec<u64> {
     readings.iter().map(|reading| more(reading)).collect()
 }
 
-/// What is in memory of a mapping at a reading; `None` if there is none of these addresses.
+/// Returns the memory of a mapping at a reading; `None` if no mapping has these addresses.
 fn held(reading: &[Mapping], of: &Mapping) -> Option<u64> {
     let same = |other: &&Mapping| (other.process, &other.addresses) == (of.process, &of.addresses);
     Some(reading.iter().find(same)?.pss_bytes)

@@ -1,4 +1,4 @@
-//! One turn of a subject: its slices, and what is read around them.
+//! One turn of a subject: its slices, and the readings around them.
 
 use super::calm;
 use super::member::{Member, Turn};
@@ -13,8 +13,11 @@ use std::time::{Duration, Instant};
 /// Processors that are asked how fast they are, where the system places threads on any of many.
 const GAUGED: usize = 4;
 
-/// One turn, in a calm moment if one comes in time: what slows a processor mostly does so for less than a round lasts, so that a whole round is hardly ever calm
-/// where single turns are. What others use is read before and after it.
+/// Takes one turn, in a calm moment if one comes in time. Use by others is read before and after
+/// it.
+///
+/// Slow moments are mostly shorter than a round, so single turns are calm more often than whole
+/// rounds.
 pub(super) fn visit(
     engine: &mut Engine<'_, '_>,
     member: &Member,
@@ -25,7 +28,7 @@ pub(super) fn visit(
     let (mut taken, mut after) = (0, None);
     let (mut kept, seen) = calm::calmest_turn(until, || {
         if calm::wait_for_turn(engine, member.position, until) {
-            // Who ran while we waited disturbed no turn.
+            // Programs that ran while we waited disturbed no turn.
             watch.next();
         }
         let mut turn = turn(engine, member, start)?;
@@ -34,7 +37,7 @@ pub(super) fn visit(
         after = Some((turn.held_bytes, std::mem::take(&mut turn.mappings)));
         Ok(((turn, watch.next()), slowed))
     })?;
-    // Whichever counts, what the subject holds is that after the last.
+    // The held memory is that after the last attempt, whichever attempt counts.
     kept.taken = taken;
     if let Some((held_bytes, mappings)) = after {
         (kept.held_bytes, kept.mappings) = (held_bytes, mappings);
@@ -42,13 +45,17 @@ pub(super) fn visit(
     Ok((kept, seen))
 }
 
-/// One turn. Around each of its slices it is asked how fast the processors are: what slows them may last for less than the two of the test. No clock is read between
-/// those, so that what works beside an operation is counted there, too.
+/// Takes one turn, with a probe of the processors around each slice. Slow moments may be shorter
+/// than its two test slices.
+///
+/// No clock is read between those two, so that work beside an operation counts, too.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
-    // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
+    // Other programs had the processor's caches since its last turn. The cost to fill them again
+    // depends on these programs.
     slice(engine, member, start, Role::Test, member.uncounted)?;
-    // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
+    // The process resumes before its clocks are read, so that no slice includes this. They are read
+    // with idle compilers, which a stopped process may never have.
     live(engine, member, start)?;
     let mut trees = member.roots.trees();
     let mut moments = vec![probe(engine, member.position)];
@@ -73,7 +80,8 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     }
     let (test, wall_ns) = read[1];
     let mut used = test.less(read[0].0.and(read[2].0));
-    // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
+    // A process may end only after the slice that began it, in one of the control's. Only the fact
+    // that any ended counts.
     used.subject.ended_faults = test.subject.ended_faults;
     used.server.ended_faults = test.server.ended_faults;
     let (held_bytes, mappings) = match member.is_watched {
@@ -91,7 +99,8 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     })
 }
 
-/// How fast the processors of an item are now. Not asked of one under FIFO: if it polls, we would wait for it.
+/// Probes the processors of an item. It does nothing under FIFO, because we would wait for a
+/// polling subject.
 pub(super) fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
     let identity = &engine.items[position].identity;
     if identity.policy == "fifo" {
@@ -104,7 +113,7 @@ pub(super) fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
     engine.gauge.probe(&processors)
 }
 
-/// A slice; what it took by the subject's own clock, ns.
+/// Runs a slice and returns its time by the subject's own clock, ns.
 pub(super) fn slice(
     engine: &mut Engine<'_, '_>,
     member: &Member,
@@ -127,7 +136,8 @@ fn live<'l>(
     start: u32,
 ) -> Result<&'l mut Live, SessionError> {
     let identity = engine.items[member.position].identity.clone();
-    // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
+    // The process was alive a moment ago. A new one is not started here, because it would inherit
+    // the priority of the turns.
     let over = || SessionError::Over {
         subject: identity.subject.clone(),
         cause: "it was given up".to_owned(),

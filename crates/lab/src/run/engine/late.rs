@@ -1,10 +1,11 @@
-//! What the time that the user gives to a full run does not reach for. It is left out, and measured when the run is resumed.
+//! Items beyond the time of a full run. They are left out, and measured when the run is resumed.
 
 use super::Engine;
 use crate::run::{Event, Task};
 
 impl Engine<'_, '_> {
-    /// Whether an item is left out of a process start, as the time is spent. Servers take turns under load, all of them in one item, whose rounds are the fewest there may be.
+    /// Decides whether an item is left out of a process start because the time is spent. Load is
+    /// exempt: its servers take turns within one item, which already makes the fewest rounds.
     pub(super) fn leaves_out(&mut self, position: usize, start: u32) -> bool {
         let is_short = matches!(
             self.items[position].task,
@@ -19,7 +20,7 @@ impl Engine<'_, '_> {
         is_late
     }
 
-    /// Tells what was left out; whether every item was measured all the same.
+    /// Reports the omitted items; returns whether every item was measured all the same.
     pub(super) fn tell_left_out(&mut self) -> bool {
         let without = self
             .results

@@ -1,4 +1,4 @@
-//! What came out of items: it is stored, then told, and says whether an item is still due.
+//! Results of items: they are stored, then reported, and decide whether an item is still due.
 
 use super::{Engine, Failure};
 use crate::record::{ResultRecord, WarmUp};
@@ -9,7 +9,8 @@ use crate::store::Raw;
 use antiphon_measure::Stopped;
 
 impl Engine<'_, '_> {
-    /// Whether an item is still to be measured in a process start. An absence is tried again: what was missing may have been mended.
+    /// Checks whether an item is still to be measured in a process start. An absence is tried
+    /// again, because its cause may be gone.
     pub(in crate::run) fn is_due(&self, position: usize, start: u32) -> bool {
         if self.had_turn.contains(&position) {
             return false;
@@ -29,7 +30,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Stores what came out of an item and tells it.
+    /// Stores the result of an item and reports it.
     pub(super) fn keep(
         &mut self,
         position: usize,
@@ -39,7 +40,7 @@ impl Engine<'_, '_> {
     ) -> Result<(), RunError> {
         let identity = self.items[position].identity.clone();
         let beside = Beside {
-            findings: std::mem::take(&mut self.told.findings),
+            findings: std::mem::take(&mut self.reported.findings),
             foreign: around.foreign,
             warm_up: self.warm_up.take(),
             core_to_core_ns: around.core_to_core_ns,
@@ -51,7 +52,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Stores a result in place of an earlier one and tells it: in this order, so that what was told outlives a kill.
+    /// Stores a result in place of an earlier one, then reports it. In this order a reported result
+    /// survives a kill.
     pub(in crate::run) fn replace(
         &mut self,
         position: usize,
@@ -68,7 +70,7 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Stores a result with more than was told of it before.
+    /// Stores a result that has more than its earlier report.
     pub(in crate::run) fn amend(
         &mut self,
         position: usize,
@@ -94,12 +96,12 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The newest result of an item.
+    /// Returns the newest result of an item.
     pub(in crate::run) fn result(&self, position: usize) -> Option<&ResultRecord> {
         self.results[position].as_ref()
     }
 
-    /// Stores what was read of an item.
+    /// Stores a reading of an item.
     pub(in crate::run) fn append(
         &mut self,
         position: usize,

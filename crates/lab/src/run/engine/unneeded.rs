@@ -1,5 +1,5 @@
-//! Processes that nothing later in a start needs are ended: what they hold, and the connections that they keep to a database, would else be there while others
-//! are measured.
+//! End of processes that nothing later in a start needs. Their memory and database connections
+//! would otherwise burden other measurements.
 
 use super::Engine;
 use crate::record::Identity;
@@ -7,7 +7,7 @@ use crate::run::Item;
 use std::collections::HashMap;
 
 impl Engine<'_, '_> {
-    /// Ends those of a start that were needed up to this item.
+    /// Ends the processes of a start whose last need was this item.
     pub(super) fn end_whom_nothing_needs(&mut self, position: usize, start: u32) {
         if let Some(over) = self.needed_last.get(&position) {
             self.processes.end_of(over, start);
@@ -15,8 +15,8 @@ impl Engine<'_, '_> {
     }
 }
 
-/// By the position of the last item that needs them, one identity of each process. An item needs its process until its test was measured in all subjects, which
-/// take turns then.
+/// Returns the processes by the position of the last item that needs them. An item needs its
+/// process until all subjects of its test have taken turns.
 pub(super) fn needed_last(items: &[Item]) -> HashMap<usize, Vec<Identity>> {
     let test = |identity: &Identity| Identity {
         subject: String::new(),

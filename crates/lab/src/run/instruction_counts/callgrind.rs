@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 /// A single request is not given less time than this, though little be left for all.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Nor more than this, though much be left: one that hangs would take the time of all others.
+/// Longest time of a request. One that hangs would otherwise take the time of all others.
 const MOST: Duration = Duration::from_secs(60);
 
 /// One count.
 pub(super) struct Job {
-    /// How its subject is started.
+    /// Launch of its subject.
     pub(super) launch: Launch,
     /// The frame's name, and its argument.
     pub(super) test: String,
@@ -33,7 +33,7 @@ pub(super) struct Job {
 /// Every count of one subject, in one process: each with its number.
 type OfSubject = Vec<(usize, Job)>;
 
-/// All counts, and until when they are made.
+/// All counts, with their time limit.
 pub(super) struct Jobs<'s> {
     subjects: Mutex<VecDeque<OfSubject>>,
     until: Instant,
@@ -62,12 +62,13 @@ impl<'s> Jobs<'s> {
         }
     }
 
-    /// How many counts the time did not reach.
+    /// Returns the number of counts that the time did not reach.
     pub(super) fn left_out(&self) -> usize {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// Counts, and gives each count with its job's number as it comes; those that the time does not reach are left out.
+    /// Counts, and passes each count with its job's number to `take` at once. Counts beyond the
+    /// time are left out.
     pub(super) fn run(
         &self,
         mut take: impl FnMut(usize, Result<InstructionCount, NoCount>) -> Result<(), RunError>,
@@ -82,11 +83,11 @@ impl<'s> Jobs<'s> {
                 working += usize::from(Builder::new().spawn_scoped(scope, work).is_ok());
             }
             if working == 0 {
-                // The system has no thread left: what is counted here is taken when all is counted.
+                // The system has no thread left: these counts are received only after all of them.
                 self.work(&sender);
             }
             drop(sender);
-            // Dropping the receiver ends the workers, whose next count nobody takes.
+            // Dropping the receiver ends the workers, because their next send fails.
             counts
                 .into_iter()
                 .try_for_each(|(job, counted)| take(job, counted))
@@ -102,7 +103,7 @@ impl<'s> Jobs<'s> {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
     }
 
-    /// Time for one request.
+    /// Returns the time limit of one request.
     fn limit(&self) -> Duration {
         let left = self.until.saturating_duration_since(Instant::now());
         left.clamp(LEAST, MOST)
@@ -121,7 +122,7 @@ impl<'s> Jobs<'s> {
         }
     }
 
-    /// All counts of one subject; `None` once nobody takes them.
+    /// Makes all counts of one subject; returns `None` if the receiver is gone.
     fn count_all(&self, jobs: OfSubject, sender: &Sender<Counted>) -> Option<()> {
         let mut running: Option<Counter<'_>> = None;
         let all = jobs.len();
@@ -133,13 +134,14 @@ impl<'s> Jobs<'s> {
             if self.is_over() {
                 return leave(done);
             }
-            // After a failure the process is started again for the next test, unless it does not start at all.
+            // After a failure the process is started again for the next test, unless it does not
+            // start at all.
             let mut counter = match running
                 .take()
                 .map_or_else(|| Counter::start(&job.launch, self.stop), Ok)
             {
                 Ok(counter) => counter,
-                // Whom the user ended has not failed.
+                // A process that the user ended has not failed.
                 Err(NoCount::Session(SessionError::Interrupted { .. })) => return leave(done),
                 Err(error) => {
                     sender.send((number, Err(error))).ok()?;
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!((limit(0), limit(3600)), (LEAST, MOST));
     }
 
-    /// Says in the file that it is told that it runs, and nothing to the laboratory.
+    /// Script that notes its start in the given file, and tells the laboratory nothing.
     const MUTE: &str = ": >\"$1\"; read -r hello; while :; do :; done";
 
     #[test]
@@ -212,7 +214,7 @@ mod tests {
             [NoCount::Missing] => eprintln!("skipped: {}", NoCount::Missing),
             others => assert!(others.is_empty(), "{others:?}"),
         }
-        // Where there is no valgrind nothing is left out: both have failed.
+        // Without valgrind nothing is left out: both counts have failed.
         assert_eq!(jobs.left_out(), if failures.is_empty() { 2 } else { 0 });
     }
 }

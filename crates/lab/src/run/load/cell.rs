@@ -3,7 +3,8 @@
 use super::processors::Places;
 use super::rival;
 use super::server::Server;
-use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask};
+use crate::machine::stopped_ns;
+use crate::record::{Absence, ClosedLoop, Freeze, Generator, LoadRound, LoadTask, is_limited};
 use crate::run::busy::busy_ns;
 use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
@@ -12,14 +13,14 @@ use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, ru
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// An answer may take so long. Longer waits count with what they had waited.
+/// Longest wait for an answer. Longer waits count with the time so far.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long the last answers are waited for.
+/// Longest wait for the last answers.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Measures a load. If it `repeats`, it is measured again while others use the processors too much, and the attempt that they disturbed least
-/// is kept.
+/// Measures a load. With `repeats`, a disturbed measurement is repeated, and the least disturbed
+/// attempt is kept.
 pub(super) fn measure(
     server: &Server,
     target: &Target,
@@ -54,7 +55,7 @@ pub(super) fn measure(
     Ok(round)
 }
 
-/// The load in closed loop.
+/// Returns the load in closed loop.
 fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places) -> Load {
     Load {
         connections: task.connections,
@@ -69,14 +70,17 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
     }
 }
 
-/// Whether the generator polls: where the server does not need its processor, and others do not come before it.
+/// Checks whether the generator may poll: the server does not need its processor, and other
+/// programs do not come first.
 fn polls(task: &LoadTask, places: &Places) -> bool {
     let is_ours = task.by == Generator::Antiphon && !task.sleeps;
     is_ours && places.may_poll()
 }
 
-/// When requests are sent. Where that is a part of what the server answers in closed loop, it is asked for as much as it can each time: what a machine that
-/// others use lets it answer changes from moment to moment. That loop comes with the schedule.
+/// Returns the schedule of requests, with the closed loop that it is a part of, if any.
+///
+/// A closed loop runs before each such schedule, because a shared machine's rate changes from
+/// moment to moment.
 fn schedule(
     server: &Server,
     in_closed_loop: &Load,
@@ -97,6 +101,7 @@ fn schedule(
     let closed = ClosedLoop {
         per_second: measured.per_second(),
         generator_share: measured.own_share(),
+        generator_limited: is_limited(&measured),
     };
     Ok((schedule, Some(closed)))
 }
@@ -131,7 +136,10 @@ fn once(
             false => round.generator_cpu_ns,
         };
         let own_ns = (server_ns + generator_ns) as f64;
-        let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
+        let busy_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64;
+        // A quota stops the server, and the generator with it.
+        let stopped_ns = to.stopped_ns.saturating_sub(from.stopped_ns) as f64;
+        let foreign_ns = busy_ns - own_ns + stopped_ns;
         round.foreign_ns = Some(foreign_ns.max(0.0));
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
         let switches = to.switches.as_ref().zip(from.switches.as_ref());
@@ -146,7 +154,7 @@ fn once(
     Ok(round)
 }
 
-/// Why a round without an answer is no figure: it may not be the server's fault.
+/// Returns the reason for a round without an answer, which may not be the server's fault.
 fn nothing_answered(round: &LoadRound) -> Absence {
     let reason = "it answered nothing under this load";
     match round.was_disturbed() {
@@ -167,11 +175,13 @@ struct Edge {
     cpu_ns: u64,
     compiling_ns: u64,
     busy_ns: u64,
+    stopped_ns: u64,
     switches: Option<SwitchesSoFar>,
 }
 
 impl Edge {
-    /// Clocks are read next to the load: a look at hundreds of threads takes a while, in which others go on.
+    /// Reads the clocks closest to the load: a pass over hundreds of threads takes a while, in
+    /// which others go on.
     fn now(tree: &Tree, compilers: &mut Compilers, processors: &[usize], is_first: bool) -> Edge {
         let switches = |compilers: &Compilers| tree.switches(|thread| compilers.knows(thread));
         let before = is_first.then(|| switches(compilers)).flatten();
@@ -180,6 +190,7 @@ impl Edge {
             cpu_ns: tree.cpu_ns(),
             compiling_ns: compilers.known_used_ns(),
             busy_ns: busy_ns(processors),
+            stopped_ns: stopped_ns(),
             switches: before,
         };
         if !is_first {
@@ -189,7 +200,7 @@ impl Edge {
     }
 }
 
-/// A load by the laboratory's own generator. A request that fails is a failure, never a time.
+/// Runs a load by the laboratory's own generator. A failed request is a failure, never a time.
 fn own(
     server: &Server,
     load: &Load,
@@ -212,7 +223,7 @@ fn own(
     Ok(round)
 }
 
-/// What was measured, unless a request failed.
+/// Returns the measurement, or an absence if a request failed.
 fn without_failure(
     server: &Server,
     measured: Result<Measured, antiphon_load::Error>,
@@ -256,7 +267,8 @@ fn frozen(
         let begun = Instant::now();
         server.freeze();
         std::thread::sleep(length);
-        // Before it goes on: then it has the processor, and it may be a while until we do. Told too short it only owes fewer long waits.
+        // The time is read before the thaw, because the server then takes the processor. A time
+        // that is too short only expects fewer long waits.
         let frozen_ns = begun.elapsed().as_nanos() as u64;
         server.thaw();
         let measured = running

@@ -15,7 +15,7 @@ pub(super) struct Cell {
     pub(super) task: LoadTask,
     pub(super) places: Places,
     pub(super) rounds: Vec<LoadRound>,
-    /// Why it is measured no more.
+    /// Reason why it is no longer measured.
     pub(super) absence: Option<Absence>,
 }
 
@@ -23,16 +23,18 @@ pub(super) struct Cell {
 pub(super) struct Member {
     pub(super) subject: String,
     pub(super) policy: String,
-    /// The same server once more: what it shows beside its twin is noise.
+    /// Whether it is the same server once more: its difference from its twin is noise.
     pub(super) is_again: bool,
     pub(super) cells: Vec<Cell>,
     pub(super) warm_ups: Vec<WarmUp>,
     pub(super) running: Option<(Server, Target)>,
-    pub(super) told: bool,
+    pub(super) reported: bool,
 }
 
-/// Servers with their loads, in the order of the plan: those of all placements that put a server on the same processor. For it they are one, and what
-/// starting and warming it once more would take is better spent on rounds.
+/// Returns the servers with their loads, in the order of the plan.
+///
+/// Placements that put a server on the same processor share one server. Rounds are a better use of
+/// the time than another start and warm-up.
 pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
     let own = &engine.items[position].identity;
     let places = |identity: &Identity| {
@@ -78,7 +80,8 @@ pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
 }
 
 impl Cell {
-    /// Whether it says whether to trust the other loads, rather than what the server does: by another generator, or with a freeze.
+    /// Checks whether the cell tests the method rather than the server: by another generator, or
+    /// with a freeze.
     pub(super) fn is_trial(&self) -> bool {
         self.task.by != Generator::Antiphon || self.task.freeze_ms.is_some()
     }
@@ -100,11 +103,11 @@ impl Member {
             cells: vec![cell],
             warm_ups: Vec::new(),
             running: None,
-            told: false,
+            reported: false,
         }
     }
 
-    /// The same server once more. Of trials there is one only.
+    /// Returns a second instance of the server, without trials.
     fn again(&self) -> Member {
         let cells = self.cells.iter().filter(|cell| !cell.is_trial());
         let cells = cells.map(|cell| Cell {
@@ -122,7 +125,7 @@ impl Member {
             cells: cells.collect(),
             warm_ups: Vec::new(),
             running: None,
-            told: true,
+            reported: true,
         }
     }
 
@@ -131,7 +134,8 @@ impl Member {
         self.cells.iter().map(|cell| cell.load)
     }
 
-    /// Leaves the figures that there are: a server that fails in a later round has none all the same.
+    /// Marks every cell absent; an earlier absence stays. A failure in any round leaves the server
+    /// without figures.
     pub(super) fn fail_all(&mut self, absence: &Absence) {
         for cell in &mut self.cells {
             cell.absence.get_or_insert_with(|| absence.clone());

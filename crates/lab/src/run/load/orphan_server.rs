@@ -1,8 +1,9 @@
-//! Servers that outlived everything meant to end them: the keeper ends a server when the laboratory ends in whatever way, and if somebody
-//! kills the keeper too, the next run finds the server here and ends it.
+//! Servers that outlived their laboratory. The keeper ends a server after any end of the
+//! laboratory. If the keeper is killed too, the next run finds the server here and ends it.
 //!
-//! Each running server has a file in the cache's folder `serving`, named after its process. It says when the process began, since numbers
-//! are used again, and which process of the laboratory it serves.
+//! Each running server has a file in the cache's folder `serving`, named after its process. The
+//! file has the start time of the process, because numbers are reused, and the process of the
+//! laboratory that it serves.
 
 use antiphon_runner::ProcessStat;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -11,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Nobody takes so long to write a note.
+/// Age of an unfinished note beyond which its writer is gone.
 const UNFINISHED: Duration = Duration::from_secs(60);
 
 /// A note that a server runs, which is taken away with this value.
@@ -41,14 +42,14 @@ impl Drop for Note {
     }
 }
 
-/// Writes a note so that it is there whole or not at all: another run's sweep would take half of one away.
+/// Writes a note atomically: another run's sweep would remove half of one.
 fn put(file: &Path, text: &str) -> io::Result<()> {
     let unfinished = file.with_extension("unfinished");
     fs::write(&unfinished, text)?;
     fs::rename(&unfinished, file)
 }
 
-/// Takes away what no run is about to put there any more.
+/// Removes files that no run will finish any more.
 fn remove_old(unfinished: &fs::DirEntry) {
     let changed = unfinished.metadata().and_then(|of| of.modified());
     let age = changed.ok().and_then(|at| at.elapsed().ok());
@@ -90,7 +91,7 @@ pub(crate) fn sweep(cache: &Path) {
     }
 }
 
-/// When a process began, in the kernel's ticks; `None` if there is none or it has ended.
+/// Returns the start of a process in the kernel's ticks; `None` if there is none or it has ended.
 fn began(process: u32) -> Option<u64> {
     let stat = ProcessStat::of(process).ok()?;
     stat.began_ticks().filter(|_| !stat.has_ended())

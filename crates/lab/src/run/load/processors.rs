@@ -1,4 +1,4 @@
-//! Where server and generator run, and what of these processors others used.
+//! Processors of server and generator, and their use by others.
 
 use crate::machine::typical_core_to_core_ns;
 use antiphon_load::may_come_first;
@@ -7,7 +7,7 @@ use antiphon_measure::Placement;
 /// The processors of a placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Places {
-    /// Where the server is put.
+    /// Placement of the server.
     pub(super) server: Placement,
     /// The generator's processor; wherever the system puts it if not given.
     pub(super) generator: Option<usize>,
@@ -16,7 +16,10 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// `same`: server and generator on one processor. `across`: the server on one, the generator on another. `free`: as the system puts them.
+    /// Returns the places of a placement.
+    ///
+    /// `same`: server and generator on one processor. `across`: the server on one, the generator on
+    /// another. `free`: the system places them.
     pub(super) fn of(placement: Placement) -> Places {
         match placement {
             Placement::Same { processor } => Places {
@@ -37,12 +40,14 @@ impl Places {
         }
     }
 
-    /// Whether the generator may poll: on another processor than the server's, before the other work that is there.
+    /// Checks whether the generator may poll: it has a processor other than the server's, and
+    /// precedes other work there.
     pub(super) fn may_poll(&self) -> bool {
         self.two().is_some() && may_come_first()
     }
 
-    /// The server's processor and the generator's; `None` where both have one, or the system puts them.
+    /// Returns the server's processor and the generator's; `None` if both have one, or the system
+    /// places them.
     fn two(&self) -> Option<(usize, usize)> {
         let generator = self.generator?;
         match self.server {
@@ -53,7 +58,8 @@ impl Places {
         }
     }
 
-    /// The processors that others may have a part of: a generator that polls leaves them nothing of its own, so that what they have is seen on the server's alone.
+    /// Returns the processors on which others are watched. A polling generator leaves none of its
+    /// own, so only the server's shows others.
     pub(super) fn watched(&self, polls: bool) -> &[usize] {
         match polls {
             true => &self.used[..1],
@@ -61,7 +67,8 @@ impl Places {
         }
     }
 
-    /// The core-to-core latency of server and generator, ns; `None` where both have one processor, or the system puts them.
+    /// Returns the core-to-core latency of server and generator, ns; `None` if both have one
+    /// processor, or the system places them.
     pub(super) fn core_to_core_ns(&self) -> Option<f64> {
         let (server, generator) = self.two()?;
         typical_core_to_core_ns(server, generator)

@@ -1,4 +1,5 @@
-//! Other generators, to see that they agree with ours: wrk, ApacheBench and siege, where they are installed.
+//! Other generators, to check their agreement with ours: wrk, ApacheBench and siege, if they are
+//! installed.
 
 use super::processors::Places;
 use crate::record::{Absence, Generator, LoadRound};
@@ -8,19 +9,19 @@ use antiphon_runner::{End, Error, Program, Stream, Usage};
 use antiphon_service::Place;
 use std::time::Duration;
 
-/// They take whole seconds only.
+/// Duration of their loads, because they take whole seconds only.
 const SECONDS: u64 = 1;
 
-/// One that takes longer hangs.
+/// Time after which one counts as hanging.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Puts a load on a server by another generator.
 pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<LoadRound, Absence> {
     if find_command(by.word()).is_none() {
-        let mend = format!("`apt install {}` as root", by.package());
+        let help = format!("`apt install {}` as root", by.package());
         return Err(Absence::new(
             format!("{} is not installed", by.word()),
-            mend,
+            help,
         ));
     }
     let mut program = Program::new(by.word())
@@ -38,13 +39,13 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
     round_of(by, &text, usage)
 }
 
-/// What a generator's words make of its round.
+/// Parses a generator's output into a round.
 fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absence> {
     let without = |reason: String| {
         let words: String = text.chars().take(1000).collect();
         Absence::new(reason, "run it by hand to see why").with_last_words(words)
     };
-    let told = told(by, text)
+    let reported = reported(by, text)
         .ok_or_else(|| without(format!("{} did not tell what it measured", by.word())))?;
     // A request that fails is a failure, never a time.
     if let Some(failures) = failures(by, text) {
@@ -55,17 +56,17 @@ fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absenc
     }
     let used = usage.user + usage.system;
     Ok(LoadRound {
-        answered: told.answered,
-        per_second: told.per_second,
+        answered: reported.answered,
+        per_second: reported.per_second,
         generator_cpu_ns: used.as_nanos() as u64,
         generator_share: used.as_secs_f64() / usage.wall.as_secs_f64().max(1e-9),
-        p50_ns: told.p50_ns,
-        p99_ns: told.p99_ns,
+        p50_ns: reported.p50_ns,
+        p99_ns: reported.p99_ns,
         ..LoadRound::default()
     })
 }
 
-/// Runs a generator as urgently as ours runs; gives what it wrote, and what it used.
+/// Runs a generator as urgently as ours; returns its output and its resource use.
 fn run(name: &str, program: Program) -> Result<(String, Usage), Error> {
     let running = program.comes_first().forward(false)?;
     let (mut output, mut errors) = (Vec::new(), Vec::new());
@@ -99,17 +100,17 @@ fn arguments(by: Generator, load: &Load) -> Vec<String> {
     words.split(' ').map(str::to_owned).chain([url]).collect()
 }
 
-/// What a generator told.
+/// Figures that a generator reported.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Reported {
     answered: u64,
     per_second: f64,
-    /// `None`: it does not tell, or in whole ms, which say nothing here.
+    /// `None` if it does not tell, or only in whole ms, which are too coarse here.
     p50_ns: Option<u64>,
     p99_ns: Option<u64>,
 }
 
-/// The rest of the first line with this label.
+/// Returns the rest of the first line with this label.
 fn rest<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     text.lines().find_map(|line| {
         let line = line.trim_start_matches(['{', ' ', '\t']);
@@ -122,7 +123,7 @@ fn word_after<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     Some(word.trim_end_matches(','))
 }
 
-/// The lines in which a generator counts what failed, but for those that it leaves out where nothing did.
+/// Returns the lines in which a generator counts failures. Some are absent without failures.
 fn counts_of_failures(by: Generator) -> &'static [&'static str] {
     match by {
         Generator::Wrk => &["Non-2xx or 3xx responses:", "Socket errors:"],
@@ -133,7 +134,7 @@ fn counts_of_failures(by: Generator) -> &'static [&'static str] {
     }
 }
 
-/// What a generator counted as failed, in its own words; `None` where nothing did.
+/// Returns a generator's count of failures, in its own words; `None` without any.
 fn failures(by: Generator, text: &str) -> Option<String> {
     let is_any = |counts: &str| {
         let words = counts.split(|of: char| of.is_whitespace() || of == ',');
@@ -143,21 +144,21 @@ fn failures(by: Generator, text: &str) -> Option<String> {
     };
     let labels = counts_of_failures(by).iter();
     let lines = labels.filter_map(|label| Some((label, rest(text, label)?)));
-    let told: Vec<String> = lines
+    let reported: Vec<String> = lines
         .filter(|(_, counts)| is_any(counts))
         .map(|(label, counts)| {
             let counts = counts.trim().trim_end_matches(',');
             format!("{} {counts}", label.replace('"', ""))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    (!reported.is_empty()).then(|| reported.join("; "))
 }
 
-fn told(by: Generator, text: &str) -> Option<Told> {
+fn reported(by: Generator, text: &str) -> Option<Reported> {
     let after = |label: &str| word_after(text, label);
     let number = |label: &str| after(label)?.parse::<f64>().ok();
     match by {
-        Generator::Wrk => Some(Told {
+        Generator::Wrk => Some(Reported {
             answered: text
                 .lines()
                 .find(|line| line.contains(" requests in "))?
@@ -169,7 +170,7 @@ fn told(by: Generator, text: &str) -> Option<Told> {
             p50_ns: after("50%").and_then(time_ns),
             p99_ns: after("99%").and_then(time_ns),
         }),
-        Generator::Ab => Some(Told {
+        Generator::Ab => Some(Reported {
             answered: number("Complete requests:")? as u64,
             per_second: number("Requests per second:")?,
             p50_ns: None,
@@ -178,7 +179,7 @@ fn told(by: Generator, text: &str) -> Option<Told> {
         Generator::Siege | Generator::Antiphon => {
             // Older ones write `Transactions:`, newer ones a JSON object with `"transactions":`.
             let either = |label: &str, key: &str| number(label).or_else(|| number(key));
-            Some(Told {
+            Some(Reported {
                 answered: either("Transactions:", "\"transactions\":")? as u64,
                 per_second: either("Transaction rate:", "\"transaction_rate\":")?,
                 p50_ns: None,
@@ -188,7 +189,7 @@ fn told(by: Generator, text: &str) -> Option<Told> {
     }
 }
 
-/// A time as wrk writes it, such as `512.00us`.
+/// Parses a time of wrk's, such as `512.00us`.
 fn time_ns(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let scale = match &word[digits.len()..] {
@@ -267,23 +268,26 @@ mod tests {
     fn what_others_tell_is_read() {
         let wrk = "  Latency Distribution\n     50%  512.00us\n     75%  600.00us\n     90%  1.00ms\n     99%    1.25ms\n  \
                    181860 requests in 1.00s, 19.25MB read\nRequests/sec: 181720.33\n";
-        let expected = Told {
+        let expected = Reported {
             answered: 181_860,
             per_second: 181_720.33,
             p50_ns: Some(512_000),
             p99_ns: Some(1_250_000),
         };
-        assert_eq!(told(Generator::Wrk, wrk), Some(expected));
+        assert_eq!(reported(Generator::Wrk, wrk), Some(expected));
         let ab = "Complete requests:      50000\nFailed requests:        0\nRequests per second:    118568.83 [#/sec] (mean)\n";
-        let ab = told(Generator::Ab, ab).unwrap();
+        let ab = reported(Generator::Ab, ab).unwrap();
         assert_eq!((ab.answered, ab.p50_ns), (50_000, None));
         let siege =
             "{\t\"transactions\":\t\t\t       15400,\n\t\"transaction_rate\":\t\t    15623.11,\n}";
-        assert_eq!(told(Generator::Siege, siege).unwrap().per_second, 15_623.11);
+        assert_eq!(
+            reported(Generator::Siege, siege).unwrap().per_second,
+            15_623.11
+        );
         let old = "Transactions:\t\t       15400 hits\nTransaction rate:\t    15623.11 trans/sec\n";
-        assert_eq!(told(Generator::Siege, old).unwrap().answered, 15_400);
+        assert_eq!(reported(Generator::Siege, old).unwrap().answered, 15_400);
         for by in Generator::ALL {
-            assert_eq!(told(by, "nothing"), None);
+            assert_eq!(reported(by, "nothing"), None);
         }
     }
 }

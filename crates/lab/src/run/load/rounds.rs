@@ -1,36 +1,38 @@
-//! What comes after the rounds that were made: another one, another epoch, or the end.
+//! Decision after each round: another one, another epoch, or the end.
 
-/// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others. No epoch is begun for fewer.
+/// Rounds made unless the run's budget is spent: the fewest that expose a stray one. No epoch
+/// begins for fewer.
 pub(super) const ROUNDS_LEAST: u32 = 3;
 
 /// Rounds that are made even then.
 const ROUNDS_EVER: u32 = 2;
 
-/// Rounds after which more would not change what is read from them.
+/// Rounds beyond which figures no longer change.
 const ROUNDS_MOST: u32 = 1000;
 
-/// No epoch is longer, if there is time for another one.
+/// Longest epoch, if there is time for another one.
 const OF_EPOCH_MOST: u32 = 12;
 
-/// By how much the ratio of two servers was seen to vary from round to round, as a multiple of how much it varies from start to start.
+/// Observed deviation of a ratio of two servers between rounds, as a multiple of that between
+/// starts.
 const WITHIN_TO_BETWEEN: f64 = 2.0;
 
-/// What comes next.
+/// Next step of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A round of the servers that run.
     Round,
-    /// All servers are started afresh, and there is a round of them.
+    /// All servers are started afresh, and one round follows.
     Epoch,
-    /// Nothing.
+    /// The load ends.
     End,
 }
 
-/// What epochs and rounds took so far, s.
+/// Time of epochs and rounds so far, s.
 #[derive(Default)]
 pub(super) struct Time {
     all: f64,
-    /// All rounds, and the last one.
+    /// Time of all rounds, and of the last one.
     measured: f64,
     round: f64,
     /// Starting the servers of the present epoch.
@@ -56,8 +58,10 @@ impl Time {
         self.rounds_of_epoch += 1;
     }
 
-    /// What comes next, where rounds may take so long, and all so long as the run's budget allows. What that allows is not overdrawn for the third
-    /// round. `of_epoch` is the fewest rounds of an epoch after which another one begins.
+    /// Decides the next step, within `seconds` for rounds and the run's allowance for everything.
+    ///
+    /// The third round does not overdraw the allowance. `of_epoch` is the fewest rounds of an epoch
+    /// before another one begins.
     pub(super) fn next(&self, seconds: f64, allowance: Option<f64>, of_epoch: u32) -> Next {
         let is_allowed = |more: f64| allowance.is_none_or(|allowed| self.all + more <= allowed);
         let goes_on = match self.rounds {
@@ -76,8 +80,11 @@ impl Time {
         }
     }
 
-    /// The rounds of an epoch that make the most of the time. What is known after a time t of rounds that take r and starts that take s has the
-    /// variance (b² + w²/n) (s + n r) / t, by deviations b between starts and w within them, which is least at n = w/b √(s/r).
+    /// Returns the rounds of an epoch that make the most of the time.
+    ///
+    /// After a time t, with rounds of length r and starts of length s, the variance is (b² +
+    /// w²/n) (s + n r) / t. Here b and w are the deviations between and within starts. It is least
+    /// at n = w/b √(s/r).
     fn worth(&self) -> u32 {
         let rounds = WITHIN_TO_BETWEEN * (self.starting / self.round.max(1e-9)).sqrt();
         (rounds.round() as u32).clamp(ROUNDS_LEAST, OF_EPOCH_MOST)
@@ -88,7 +95,7 @@ impl Time {
 mod tests {
     use super::*;
 
-    /// The rounds of each epoch, where a round takes 1 s and starting so long, s.
+    /// Returns the rounds of each epoch, with rounds of 1 s and starts of `starting` s.
     fn epochs(starting: f64, seconds: f64, allowance: Option<f64>) -> Vec<u32> {
         let (mut time, mut epochs) = (Time::default(), Vec::new());
         loop {

@@ -7,7 +7,7 @@ use crate::build::Built;
 use crate::record::Absence;
 use crate::run::process_pool;
 use antiphon_load::Error as LoadError;
-use antiphon_runner::{End, Signaller, free_port};
+use antiphon_runner::{End, Signaller, free_port, holds_port};
 use rustix::process::Signal;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -18,24 +18,27 @@ use std::time::{Duration, Instant};
 /// A server that does not accept by then will not.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// The keeper ends a server with us, whatever becomes of us; this is for a machine on which we are stopped and forgotten. A week, since a server lives for an epoch,
-/// which is as long as the run's budget lets it be: after half an hour all servers of a full run were ended, and their loads blamed them for it.
+/// Longest life of a server. The keeper ends it with us; this is for a machine on which we are
+/// stopped and forgotten.
+///
+/// It is a week, because a server lives for an epoch, as long as the run's budget permits. A limit
+/// of half an hour would end servers in the midst of a full run.
 const LIFE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Between asking a server to end and ending it.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Another process may take the port between our finding it free and the server's listening on it: then another one is tried.
+/// Attempts at a port. Another process may take it between our check and the server's listen.
 const PORTS: u32 = 3;
 
-/// Bytes of what the server wrote last.
+/// Kept bytes of the server's last output.
 const WORDS: usize = 2000;
 
 pub(super) struct Server {
     port: u16,
     process: u32,
     signaller: Signaller,
-    /// Takes in what the server writes, to its end; gives how it ended.
+    /// Reads the server's output to its end; returns the server's end.
     thread: Option<JoinHandle<Option<End>>>,
     words: Arc<Mutex<Vec<u8>>>,
     _note: Note,
@@ -97,7 +100,7 @@ impl Server {
             });
             ended.ok().map(|(end, _)| end)
         };
-        // A server whose thread cannot be had ends with what the thread would have taken.
+        // If no thread can be started, the server ends with the thread's closure.
         let thread = Builder::new().spawn(take_in).map_err(|why| {
             Absence::new(
                 format!("there is no thread to take in what it writes: {why}"),
@@ -117,19 +120,28 @@ impl Server {
     fn wait_until_it_accepts(&self) -> Result<(), Absence> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let until = Instant::now() + START_LIMIT;
+        let mut is_anothers = false;
         while Instant::now() < until {
             let accepts = TcpStream::connect_timeout(&address, Duration::from_millis(500)).is_ok();
-            // If it has ended, another process may be what accepts.
+            // If it has ended, another process may be accepting.
             if self.has_ended() {
                 return Err(self.with_words(Absence::new(
                     "it ended before it accepted a connection",
                     "run it by hand to see why",
                 )));
             }
-            if accepts {
+            // A server that lives on without its port would have another process measured.
+            is_anothers = accepts && holds_port(self.process, self.port) == Some(false);
+            if accepts && !is_anothers {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
+        }
+        if is_anothers {
+            return Err(self.with_words(Absence::new(
+                format!("another process holds port {}", self.port),
+                "let it end when it does not get the port that it is given",
+            )));
         }
         let reason = format!(
             "it did not accept a connection within {} s",
@@ -154,7 +166,7 @@ impl Server {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// The same, after a moment: its connections end before it does.
+    /// Checks whether the server ends within a moment: its connections end before it does.
     pub(super) fn ends_now(&self) -> bool {
         let until = Instant::now() + GRACE;
         while !self.has_ended() && Instant::now() < until {
@@ -173,7 +185,7 @@ impl Server {
         self.signaller.signal(Signal::CONT.as_raw());
     }
 
-    /// Why there is no figure, with what the server said last.
+    /// Returns the reason for a missing figure, with the server's last output.
     pub(super) fn absence(&self, error: &LoadError) -> Absence {
         let mut absence = of_generator(error);
         if self.ends_now() {
@@ -182,7 +194,7 @@ impl Server {
         self.with_words(absence)
     }
 
-    /// Adds what the server said last.
+    /// Adds the server's last output.
     pub(super) fn with_words(&self, absence: Absence) -> Absence {
         let words = self
             .words
@@ -202,7 +214,7 @@ impl Server {
             std::thread::sleep(Duration::from_millis(2));
         }
         self.signaller.signal(Signal::KILL.as_raw());
-        // How it ended does not matter to what was measured before.
+        // The way it ends does not matter to earlier measurements.
         let _ = thread.join();
     }
 }

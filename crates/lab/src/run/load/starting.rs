@@ -1,4 +1,4 @@
-//! From a server's build to a server that is warm: started, asked for its answer, warmed.
+//! Start of a server from its build: it is started, checked for its answer, and warmed.
 
 use super::member::{Cell, Member};
 use super::server::Server;
@@ -9,7 +9,7 @@ use crate::run::engine::Engine;
 use antiphon_load::{Reach, Target, first_exchange};
 use std::time::{Duration, Instant};
 
-/// How long a server that accepts may take to its first right answer.
+/// Time of a listening server until its first right answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
 /// Starts and warms the servers that do not run and have a load to be measured under.
@@ -23,8 +23,8 @@ pub(super) fn start_all(
         if engine.interrupted() || member.running.is_some() || !is_wanted {
             continue;
         }
-        if !member.told {
-            member.told = true;
+        if !member.reported {
+            member.reported = true;
             for cell in &member.cells {
                 let item = engine.items[cell.position].clone();
                 engine.tell_started(&item);
@@ -49,7 +49,7 @@ pub(super) fn start_all(
     Ok(())
 }
 
-/// Starts a server, and holds its first answer against what the suite expects.
+/// Starts a server, and compares its first answer with the suite's.
 fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), Absence> {
     let build = (member.subject.clone(), member.policy.clone());
     let Some(built) = engine.processes.builds.get(&build) else {
@@ -84,7 +84,7 @@ fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), A
     }
 }
 
-/// The beginning of an answer, on one line.
+/// Returns the beginning of an answer, on one line.
 fn short(text: &str) -> String {
     const LETTERS: usize = 80;
     let line = text.escape_debug().to_string();

@@ -1,10 +1,13 @@
-//! Warming up: a server is under load until its cost a request no longer falls, by a rule that is the same for all.
+//! Warm-up of servers: load until the cost a request no longer falls, by one rule for all.
 //!
-//! The load comes in slices, each of which lasts until the server has used so much of its processor: so a busy machine does not pass for
-//! a warm server. A server is warm when the median cost of the last third of its slices is at most 3 % below that of the third before: the
-//! longer it takes, the longer the stretches that are compared, so a compiler that works on for seconds is waited for. A cost that stays as it is
-//! because the compiler has the processor is not at its end: where compilers can be told from the rest, they must be about done, too. Slices
-//! are kept, so that the curve can be shown; none of their time is in any figure.
+//! The load comes in slices, each of which lasts until the server has used a fixed processor time.
+//! A busy machine therefore does not pass for a warm server. A server is warm if the last third of
+//! its slices has a median cost at most 3 % below the third before. A longer warm-up compares
+//! longer stretches, so it waits for a compiler that works for seconds.
+//!
+//! A constant cost is not final while the compiler has the processor. Compilers must therefore be
+//! almost done, if their threads are known. Slices are kept to show the curve; none of their time
+//! is in any figure.
 
 use super::member::Cell;
 use super::server::Server;
@@ -24,20 +27,20 @@ const SLICES: usize = 2;
 /// A server whose cost falls by no more is warm.
 const FALL: f64 = 0.03;
 
-/// Compilers that have no more than this part of the processor time are about done. Some functions are compiled again now and then, whatever
-/// the time.
+/// Share of processor time below which compilers are almost done. Some functions are compiled again
+/// at any time.
 const COMPILING: f64 = 0.05;
 
 /// The shortest load of which slices are made.
 const LOAD: Duration = Duration::from_millis(40);
 
-/// How long a server is warmed.
+/// Length of a server's warm-up.
 struct Length {
     /// Its processor time in a slice, ns.
     slice_ns: u64,
-    /// Its processor time in all, ns, at least: before a compiler begins, the cost stays for a while as it is.
+    /// Least processor time in all, ns. The cost is constant for a while before a compiler begins.
     least_ns: u64,
-    /// The same at most.
+    /// Most processor time in all, ns.
     most_ns: u64,
     /// Time on the wall, at most.
     wall: Duration,
@@ -57,8 +60,10 @@ const FULL: Length = Length {
     wall: Duration::from_secs(30),
 };
 
-/// Makes a server warm, by the request of its first load, from where that is sent. Ends early if the user stops the run, or if the server only fails: its
-/// loads will say how.
+/// Warms a server by the request of its first load, from the processor of that load's generator.
+///
+/// It ends early if the user stops the run, or if every request fails: the server's loads will then
+/// report the reason.
 pub(super) fn up(
     server: &Server,
     target: &Target,
@@ -110,14 +115,15 @@ pub(super) fn up(
     })
 }
 
-/// What came of the loads of a slice.
+/// Result of a slice's loads.
 struct Sent {
     used_ns: u64,
     answered: u64,
     per_second: f64,
 }
 
-/// Sends one load after the other until the slice is over; nothing if the user stops, or if no request of a load had its answer, and some failed.
+/// Sends one load after the other until the slice is over. Returns nothing if the user stops, or if
+/// a load has failures and no answer.
 fn send(
     load: &Load,
     used_ns: impl Fn() -> u64,
@@ -143,7 +149,8 @@ fn send(
     Ok(None)
 }
 
-/// The rule: the cost of the last third of the slices is hardly below that of the third before, and compilers have about nothing to do in it.
+/// Applies the rule: the last third of the slices costs hardly less than the third before, with
+/// idle compilers.
 pub(in crate::run) fn is_warm(slices: &[WarmSlice]) -> bool {
     let third = slices.len() / 3;
     if third < SLICES {
@@ -169,7 +176,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 
-    /// A server that answers every request with this body, for as long as the test's process lasts.
+    /// Starts a server that answers every request with this body until the test's process ends.
     fn serve(body: &'static str) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -244,7 +251,8 @@ mod tests {
 
     #[test]
     fn a_slow_fall_is_seen_over_longer_stretches() {
-        // Less than 3 % from slice to slice, and between six that follow each other: but it goes on.
+        // The cost falls by less than 3 % from slice to slice, and between six neighbours, but it
+        // keeps falling.
         let slow: Vec<f64> = (0..30)
             .map(|slice| 100.0 - 0.5 * f64::from(slice))
             .collect();
@@ -254,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_compiler_at_work_is_waited_for() {
-        // As of a server in Java: its cost stays three times what it comes to be, for as long as most of it is the compiler's.
+        // A server in Java behaves so: its cost is three times the final one while its compiler has
+        // most of it.
         let mut seen = slices(&[60.0, 58.0, 60.0, 59.0, 60.0, 59.0]);
         seen.iter_mut().for_each(|slice| slice.compiling = 0.6);
         assert!(!is_warm(&seen));

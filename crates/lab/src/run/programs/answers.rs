@@ -4,7 +4,8 @@ use super::Member;
 use crate::record::Absence;
 use std::collections::BTreeMap;
 
-/// Notes the answer of a run. A program whose answers differ from run to run has no figure; then this is `false`.
+/// Notes the answer of a run; returns `false` if it differs from earlier ones. The program then has
+/// no figure.
 pub(super) fn agrees(member: &mut Member, answer: String) -> bool {
     let Some(before) = &member.answer else {
         member.answer = Some(answer);
@@ -22,7 +23,8 @@ pub(super) fn agrees(member: &mut Member, answer: String) -> bool {
     true
 }
 
-/// Takes the figure from each whose answer is not that of the most; from all where two answers have as many.
+/// Removes the figure of each program whose answer differs from the majority's; of all if two
+/// answers are equally frequent.
 pub(super) fn disagreements(members: &mut [Member]) {
     let agreeing = |member: &&mut Member| member.absence.is_none();
     let mut members: Vec<&mut Member> = members.iter_mut().filter(agreeing).collect();
@@ -49,7 +51,7 @@ pub(super) fn disagreements(members: &mut [Member]) {
     }
 }
 
-/// An answer on one line, cut where it is long.
+/// Returns an answer on one line, shortened if it is long.
 pub(super) fn short(answer: &str) -> String {
     const LETTERS: usize = 80;
     let line = answer.trim_end().replace('\n', " / ");

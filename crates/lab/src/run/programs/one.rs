@@ -52,7 +52,8 @@ fn badly<T>(absence: Absence) -> Result<T, Failure> {
     Err(Failure::Absent(absence))
 }
 
-/// A program that was not built: its subject leaves out what this machine has no toolchain for.
+/// Returns the absence of a program that was not built. Its subject leaves out programs without a
+/// toolchain on this machine.
 fn lacking(path: &Path) -> Absence {
     let reason = format!("the build left no {}", path.display());
     Absence::new(reason, "see the subject's README for what it needs")
@@ -68,8 +69,8 @@ fn finish(
         Err(RunnerError::Interrupted { .. }) => return Err(Failure::Interrupted),
         Err(error) => return badly(Absence::of_message(error)),
     };
-    let spoke = |reason: String, mend: &str| {
-        badly(Absence::new(reason, mend).with_last_words(&output.stderr))
+    let spoke = |reason: String, help: &str| {
+        badly(Absence::new(reason, help).with_last_words(&output.stderr))
     };
     if output.end != End::Exited(0) {
         let reason = format!("it {}", output.end);
@@ -81,7 +82,10 @@ fn finish(
             let run = whole_run(&output, &account, round);
             Ok((account, run))
         }
-        Err(why) => spoke(why, "docs/subjects.md says what a whole program prints"),
+        Err(why) => spoke(
+            why,
+            "docs/reference/subjects.md says what a whole program prints",
+        ),
     }
 }
 

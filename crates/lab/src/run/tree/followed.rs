@@ -1,20 +1,22 @@
-//! A tree of processes that is read again and again: of those that did not run since the last reading, only their clocks are read.
+//! A process tree that is read repeatedly. Of processes that did not run since the last reading,
+//! only the clocks are read.
 //!
-//! A database server with a process for each connection has hundreds, of which one or two work. A process whose clock stands as it stood has started
-//! nothing and has seen no child's end, for which it would have had to run. It may have been given children, though, of one that ended below it: so the
-//! children of all that stand above one that ran are asked for anew.
+//! A database server with a process for each connection has hundreds, of which one or two work. A
+//! process whose clock stands still has started nothing and has seen no child's end, because both
+//! need the processor. It may have inherited children of an ended descendant. Therefore the
+//! children of all ancestors of a process that ran are read anew.
 
 use super::proc::{children, names_children};
 use super::{Tree, Used, clock_ns};
 use std::collections::HashMap;
 
-/// A process and all below it, with what was read last.
+/// A process and all below it, with their last readings.
 pub(in crate::run) struct Followed {
     root: i32,
     known: HashMap<i32, Known>,
 }
 
-/// What was read of a process.
+/// Last reading of a process.
 struct Known {
     used: Used,
     children: Vec<i32>,
@@ -35,7 +37,7 @@ impl Followed {
         }
     }
 
-    /// What they used so far.
+    /// Returns their resource use so far.
     pub(in crate::run) fn read(&mut self) -> Used {
         if !names_children() {
             return Tree::of(self.root as u32).used();
@@ -46,7 +48,7 @@ impl Followed {
         reading.sum
     }
 
-    /// Reads a process and all below it. Whether one of them ran since the last reading.
+    /// Reads a process and all below it. Returns whether one of them ran since the last reading.
     fn visit(&mut self, process: i32, reading: &mut Reading) -> bool {
         if reading.known.contains_key(&process) {
             return false; // It was given to another parent meanwhile, and is found there, too.
@@ -76,7 +78,8 @@ impl Followed {
 }
 
 impl Known {
-    /// Its children come after what ended ones used: one that ends in between counts in the next reading, instead of twice in this one.
+    /// Reads the children after the use of ended ones. A child that ends in between then counts in
+    /// the next reading, not twice in this one.
     fn of(process: i32, own_ns: u64) -> Known {
         Known {
             used: Used::of(process, own_ns),
@@ -92,7 +95,8 @@ mod tests {
     use crate::run::waiting::wait_until;
     use antiphon_runner::{Process, Program};
 
-    /// A shell that runs what it is told. With it ends whatever it started. `None` where nobody can be followed.
+    /// Starts a shell that runs given commands; its children end with it. `None` if processes
+    /// cannot be followed.
     fn shell() -> Option<Process> {
         if !names_children() {
             println!("skipped: the kernel names no children");
@@ -135,7 +139,7 @@ mod tests {
     #[test]
     fn who_lives_on_belongs_to_whoever_stands_above_its_parent() {
         let Some(mut subject) = shell() else { return };
-        // It takes in what its program leaves behind, without having run.
+        // The keeper inherits its program's remains without having run.
         let keeper = Parents::now().keeper(subject.id()).unwrap();
         let mut followed = Followed::of(keeper);
         followed.read();
@@ -155,7 +159,7 @@ mod tests {
         let Some(mut shell) = shell() else { return };
         let mut followed = Followed::of(shell.id());
         wait_until("the shell waits", || followed.read() == followed.read());
-        // What was read of it is not what would be read of it.
+        // The known value is changed, to show whether a reading uses it.
         let known = followed.known.get_mut(&(shell.id() as i32)).unwrap();
         known.used.ended_faults += 1_000_000;
         assert!(followed.read().ended_faults >= 1_000_000);

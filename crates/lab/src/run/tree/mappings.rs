@@ -1,4 +1,4 @@
-//! Memory that a process may write and shares with nobody, mapping by mapping.
+//! Private writable memory of a process, mapping by mapping.
 
 use std::fs;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub(in crate::run) struct Mapping {
     pub(in crate::run) pss_bytes: u64,
 }
 
-/// Those of a process; none where the kernel does not tell.
+/// Returns the mappings of a process; none if the kernel does not tell.
 pub(super) fn of(process: i32) -> Vec<Mapping> {
     let text = fs::read_to_string(format!("/proc/{process}/smaps")).unwrap_or_default();
     read(process, &text)
@@ -23,7 +23,8 @@ fn read(process: i32, smaps: &str) -> Vec<Mapping> {
     let mut last: Option<Mapping> = None;
     for line in smaps.lines() {
         if let Some(pss_kib) = super::field(line, "Pss:") {
-            // What stands before it is of the mapping that was named last; of one that does not count nothing is kept.
+            // This line belongs to the last named mapping, which is `None` if that one does not
+            // count.
             all.extend(last.take().map(|mapping| Mapping {
                 pss_bytes: pss_kib * 1024,
                 ..mapping
@@ -39,8 +40,10 @@ fn read(process: i32, smaps: &str) -> Vec<Mapping> {
     all
 }
 
-/// The addresses of a line such as `7f3a00000000-7f3a00400000 rw-p 00000000 00:00 0`, those of private memory that may be written alone; `None` of a line
-/// that is no mapping's first.
+/// Parses the first line of a mapping, such as `7f3a00000000-7f3a00400000 rw-p 00000000 00:00 0`.
+///
+/// Returns the addresses, `Some(None)` if the memory is not private and writable, and `None` for
+/// any other line.
 fn head(line: &str) -> Option<Option<Range<u64>>> {
     let mut words = line.split_ascii_whitespace();
     let (from, to) = words.next()?.split_once('-')?;

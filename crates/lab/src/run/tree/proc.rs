@@ -10,8 +10,8 @@ const SHORT: usize = 4096;
 /// Looks at the children of a process, at most.
 const LOOKS: u32 = 4;
 
-/// The text of a file that is short, by one read: the kernel tells no length of it, and whoever asks for it piece by piece asks five times. `None` if it
-/// is not there, or too long.
+/// Reads a short file at once; `None` if it is missing or too long. The kernel tells no length of
+/// it, and a usual read in pieces needs five calls.
 pub(in crate::run) fn text(path: &str) -> Option<String> {
     let mut bytes = [0; SHORT];
     let length = File::open(path).ok()?.read(&mut bytes).ok()?;
@@ -21,14 +21,15 @@ pub(in crate::run) fn text(path: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
-/// Whether the kernel names a process's children, which it is built to or not.
+/// Checks whether this kernel is built to name a process's children.
 pub(super) fn names_children() -> bool {
     static NAMES: LazyLock<bool> =
         LazyLock::new(|| fs::exists("/proc/thread-self/children").unwrap_or(false));
     *NAMES
 }
 
-/// The children of a process now. While one ends the kernel may pass over the next one, so several are looked for until two looks agree.
+/// Returns the children of a process now. While one ends the kernel may omit the next, so several
+/// are read until two looks agree.
 pub(super) fn children(process: i32) -> Vec<i32> {
     let mut found = look(process);
     for _ in 1..LOOKS {
@@ -44,7 +45,7 @@ pub(super) fn children(process: i32) -> Vec<i32> {
     found
 }
 
-/// Those of all its threads: each has those that it started.
+/// Returns the children of all its threads: each thread has those that it started.
 fn look(process: i32) -> Vec<i32> {
     let threads = fs::read_dir(format!("/proc/{process}/task"));
     let threads = threads.into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! How often the threads of a tree gave up a processor.
+//! Context switches of a tree's threads.
 
 use super::{Tree, field, text};
 use crate::record::ContextSwitches;
@@ -10,19 +10,23 @@ use std::path::Path;
 pub(in crate::run) struct SwitchesSoFar(HashMap<i32, ContextSwitches>);
 
 impl Tree {
-    /// Those of all threads that live now, without some; `None` where one that is there cannot be read.
+    /// Reads the switches of all live threads but the excluded ones; `None` if an existing one
+    /// cannot be read.
     pub(in crate::run) fn switches(&self, without: impl Fn(i32) -> bool) -> Option<SwitchesSoFar> {
         let threads = self.threads().into_iter().filter(|id| !without(*id));
         let each = threads.filter_map(|id| match of_thread(id) {
             None if !is_there(id) => None,
-            told => Some(told.map(|told| (id, told))),
+            reported => Some(reported.map(|reported| (id, reported))),
         });
         Some(SwitchesSoFar(each.collect::<Option<_>>()?))
     }
 }
 
 impl SwitchesSoFar {
-    /// Those since an earlier look. `None` where a thread has ended meanwhile, which took along what it had since. What threads had that began and ended between both is not seen.
+    /// Returns the switches since an earlier look; `None` if a thread has ended meanwhile, and its
+    /// count with it.
+    ///
+    /// Threads that began and ended between both looks are not seen.
     pub(in crate::run) fn since(&self, earlier: &SwitchesSoFar) -> Option<ContextSwitches> {
         let ended = earlier.0.keys().any(|id| !self.0.contains_key(id));
         let mut since = ContextSwitches::default();

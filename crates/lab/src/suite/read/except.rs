@@ -1,4 +1,4 @@
-//! What a row is not meant for.
+//! Exceptions of a row.
 
 use super::row::{restriction, subjects};
 use crate::document::Section;

@@ -1,4 +1,4 @@
-//! Rows of load on servers, and what is claimed of servers.
+//! Rows of load on servers, and claims about servers.
 
 use super::models::{known, run};
 use super::row::templates;
@@ -8,10 +8,11 @@ use crate::record::Generator;
 use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
 use antiphon_load::Load;
 
-/// As many connections as the generator takes.
+/// Most connections of the generator.
 const CONNECTIONS_MOST: usize = 10_000;
 
-/// What a server answers in closed loop is about what it can: of more, ever more would wait.
+/// Largest share of a server's rate in closed loop. That rate is about its capacity, beyond which
+/// ever more requests would wait.
 const PERCENT_MOST: usize = 100;
 
 /// A longer round is no round.
@@ -90,14 +91,14 @@ pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
     row
 }
 
-/// Whether nothing would be left of a round of a full or a quick run beside its freeze.
+/// Checks whether a freeze would leave nothing of a round of a full or a quick run.
 fn is_frozen_too_long(row: &LoadRow) -> bool {
     let round_s = row.seconds.min(row.quick_seconds);
     let freeze_s = row.freeze_ms.map(|ms| ms as f64 / 1e3);
     freeze_s.is_some_and(|freeze_s| freeze_s >= round_s)
 }
 
-/// The template of the number of connections, each of which must be one.
+/// Reads the template of the number of connections.
 fn connections(section: &Section<'_>, each: &Matrix) -> String {
     let Some(item) = section.require("connections") else {
         return "1".to_owned();
@@ -105,7 +106,7 @@ fn connections(section: &Section<'_>, each: &Matrix) -> String {
     numbers(&item, each, "number of connections", CONNECTIONS_MOST)
 }
 
-/// The template of the part of a server's capacity that is asked for.
+/// Reads the template of the requested part of a server's capacity.
 fn percent_of_closed(section: &Section<'_>, each: &Matrix) -> Option<String> {
     let item = section.get("percent_of_closed")?;
     Some(numbers(
@@ -116,7 +117,7 @@ fn percent_of_closed(section: &Section<'_>, each: &Matrix) -> Option<String> {
     ))
 }
 
-/// A template that each instance makes a whole number of, from 1 to `most`.
+/// Reads a template that gives a whole number from 1 to `most` in each instance.
 fn numbers(item: &Item<'_>, each: &Matrix, what: &str, most: usize) -> String {
     let template = item.string().unwrap_or_default();
     if !templates(item, each, &[], None) {
@@ -144,7 +145,7 @@ fn by(section: &Section<'_>) -> Generator {
     found.unwrap_or(Generator::Antiphon)
 }
 
-/// What is claimed of servers under load (rows of kind `load`), or of subjects (`frame`).
+/// Reads claims about servers under load (rows of kind `load`), or about subjects (`frame`).
 pub(super) fn claims(
     top: &Section<'_>,
     key: &'static str,
@@ -200,7 +201,8 @@ fn claim(
     claim
 }
 
-/// Whom a claim compares with. Loads have figures that do not depend on the machine, which a claim may be about by themselves.
+/// Reads the base of a claim. Some figures of loads do not depend on the machine, so their claims
+/// may stand alone.
 fn against<'d>(section: &Section<'d>, kind: &str, quantity: ServerQuantity) -> Option<Item<'d>> {
     let may_stand_alone = kind == "load" && ServerQuantity::ABSOLUTE.contains(&quantity);
     match (section.get("against"), may_stand_alone) {
@@ -216,7 +218,8 @@ fn against<'d>(section: &Section<'d>, kind: &str, quantity: ServerQuantity) -> O
     }
 }
 
-/// The limits of a claim: of a share, or of a figure in its own unit. That no connection is starved is a limit, too.
+/// Reads the limits of a claim: of a share, or of a figure in its own unit. The absence of starved
+/// connections is a limit, too.
 fn limits_of(section: &Section<'_>, quantity: ServerQuantity) -> (f64, f64) {
     if quantity != ServerQuantity::Starved {
         return limits(section);
@@ -243,7 +246,7 @@ fn quantity(section: &Section<'_>, kind: &str) -> ServerQuantity {
     found.unwrap_or(ServerQuantity::Cpu)
 }
 
-/// The tests that a claim is about, which rows of the suite must have.
+/// Reads the tests of a claim, which rows of the suite must have.
 fn of_kind(section: &Section<'_>, kind: &'static str, tests: &Tests) -> Vec<String> {
     let Some(item) = section.require("tests") else {
         return Vec::new();

@@ -49,7 +49,7 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
     models
 }
 
-/// What the figures of a table are: times of runs, unless it says otherwise.
+/// Reads the figure of a table; by default it is the time of runs.
 fn figure(section: &Section<'_>) -> RunFigure {
     let is = |key| section.get(key).and_then(|item| item.boolean()) == Some(true);
     let (each, cpu) = (is("per_operation"), is("cpu_per_operation"));
@@ -150,7 +150,7 @@ pub(super) fn run(section: &Section<'_>) -> Placed {
     })
 }
 
-/// One figure for each row of the table, or none at all; `""` for a row of which nothing was published.
+/// Reads one figure for each row of the table, or none at all; `""` stands for an unpublished row.
 fn published(section: &Section<'_>, models: &Models) -> Vec<Option<f64>> {
     let Some(item) = section.get("published") else {
         return Vec::new();
@@ -200,7 +200,8 @@ fn claim(section: Section<'_>, models: &Models) -> ModelClaim {
     claim
 }
 
-/// The column that a claim compares with; without one there must be columns of the model CP, or figures that are shares already.
+/// Reads the column that a claim compares with. Without one there must be columns of the model CP,
+/// or figures that are shares already.
 fn against(section: &Section<'_>, models: &Models) -> Option<String> {
     let Some(item) = section.get("against") else {
         if !models.of_shares() && models.concurrent().next().is_none() {
@@ -217,7 +218,7 @@ fn against(section: &Section<'_>, models: &Models) -> Option<String> {
     Some(name)
 }
 
-/// A fault unless the name is one of these.
+/// Reports a fault unless the name is one of these.
 pub(super) fn known<'n>(
     item: &Item<'_>,
     name: &str,

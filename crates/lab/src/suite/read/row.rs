@@ -1,4 +1,4 @@
-//! One row of a suite: its templates, their matrix, and how it is measured.
+//! A row of a suite: its templates, their matrix, and its method of measurement.
 
 use super::{
     Entered, OfGroup, SECONDS_MOST, TIME_MOST_S, any_placed, except, placed, waits_for_disk,
@@ -24,10 +24,11 @@ const KINDS: [&str; 8] = [
 /// A row must not multiply into more tests than anyone would wait for.
 const TESTS_PER_ROW: usize = 10_000;
 
-/// Operations of a series, or readings of a clock, at most: all are kept, in memory as well, where they take some gigabytes.
+/// Most operations of a series, or readings of a clock. All are kept, also in memory, where they
+/// take some gigabytes.
 const OPERATIONS_MOST: u64 = 100_000_000;
 
-/// What a process can address, MiB: 128 TiB.
+/// Address space of a process, MiB: 128 TiB.
 const MEMORY_MOST_MIB: u64 = 1 << 27;
 
 /// Ten years, ns.
@@ -122,8 +123,10 @@ fn enter(test: &Item<'_>, row: &Row, entered: &mut Entered) {
     }
 }
 
-/// Checks a template's placeholders against the matrix; both ways for the test's name, for which `name` holds the placeholder that is the
-/// argument, if there is one.
+/// Checks a template's placeholders against the matrix.
+///
+/// For the test's name every placeholder of the matrix must also occur. `name` then holds the
+/// placeholder of the argument, if there is one.
 pub(super) fn templates(
     item: &Item<'_>,
     each: &Matrix,
@@ -149,11 +152,11 @@ pub(super) fn templates(
     let mut sound = true;
     for name in &names {
         if !known().any(|known| known == *name) {
-            let mend = match did_you_mean(name, known()) {
-                mend if mend.is_empty() => "give its values in `each`".to_owned(),
-                mend => mend,
+            let help = match did_you_mean(name, known()) {
+                help if help.is_empty() => "give its values in `each`".to_owned(),
+                help => help,
             };
-            item.fault(format!("`{{{name}}}` is no placeholder of this row"), mend);
+            item.fault(format!("`{{{name}}}` is no placeholder of this row"), help);
             sound = false;
         }
     }
@@ -195,7 +198,7 @@ fn matrix(item: &Item<'_>) -> Matrix {
     matrix
 }
 
-/// Some of the values of a row's placeholders.
+/// Reads some of the values of a row's placeholders.
 pub(super) fn restriction(section: &Section<'_>, key: &'static str, each: &Matrix) -> Matrix {
     let Some(item) = section.get(key) else {
         return Matrix::default();
@@ -227,7 +230,7 @@ pub(super) fn restriction(section: &Section<'_>, key: &'static str, each: &Matri
     matrix(&item)
 }
 
-/// A number, or a placeholder whose values are numbers.
+/// Reads a number, or a placeholder whose values are numbers.
 fn argument(section: &Section<'_>, each: &Matrix) -> Option<Argument> {
     let item = section.get("arg")?;
     let Some(template) = item.as_string() else {
@@ -247,7 +250,7 @@ fn argument(section: &Section<'_>, each: &Matrix) -> Option<Argument> {
     placeholder.map(|name| Argument::Of(name.to_owned()))
 }
 
-/// `{ by = "placeholder" }`, whose values must be numbers.
+/// Reads `{ by = "placeholder" }`, whose values must be numbers.
 fn by(section: &Section<'_>, key: &'static str, each: &Matrix) -> Option<String> {
     let table = section.get(key)?.section()?;
     let item = table.require("by");
@@ -357,7 +360,7 @@ fn required_seconds(section: &Section<'_>) -> f64 {
         .unwrap_or(1.0)
 }
 
-/// Those of a quick run, if they are other ones.
+/// Reads the seconds of a quick run, if they differ.
 fn quick_seconds(section: &Section<'_>) -> Option<f64> {
     section.positive_up_to("quick_seconds", SECONDS_MOST)
 }

@@ -45,7 +45,7 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
     savings
 }
 
-/// The subject whose program counts its switches: one of the suite's.
+/// Reads the subject whose program counts its switches: one of the suite's.
 fn counted(section: &Section<'_>, subjects: &[String]) -> Option<String> {
     let item = section.get("counted")?;
     let name = item.string()?;
@@ -53,7 +53,7 @@ fn counted(section: &Section<'_>, subjects: &[String]) -> Option<String> {
     Some(name)
 }
 
-/// The base and the other variants.
+/// Returns the base and the other variants.
 fn all_variants(savings: &Savings) -> Vec<String> {
     let base = std::iter::once(&savings.base);
     base.chain(&savings.variants).cloned().collect()

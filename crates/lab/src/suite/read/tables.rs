@@ -83,7 +83,7 @@ fn read_unit(item: &Item<'_>) -> Option<String> {
     Some(unit)
 }
 
-/// A list of tests, checked to be tests of the wanted kind in this suite where `tests` is given.
+/// Reads a list of tests; with `tests` they must be tests of the wanted kind in this suite.
 fn names(
     section: &Section<'_>,
     key: &'static str,
@@ -116,7 +116,7 @@ fn names(
     Some(item.strings().unwrap_or_default())
 }
 
-/// Tests of the same family, so that a mend does not list hundreds.
+/// Checks for tests of the same family, so that the advice does not list hundreds.
 fn near(known: &str, name: &str) -> bool {
     strsim::damerau_levenshtein(known, name) <= 4
 }
@@ -138,7 +138,7 @@ fn read_row(section: Section<'_>, columns: usize) -> PublishedRow {
     row
 }
 
-/// A number, a pair of numbers, or words.
+/// Reads a number, a pair of numbers, or words.
 fn value(item: &Item<'_>) -> Option<PublishedValue> {
     if let Some(words) = item.as_string() {
         return Some(PublishedValue::Words(words.to_owned()));

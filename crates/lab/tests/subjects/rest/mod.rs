@@ -1,4 +1,5 @@
-//! The REST servers of every language that is here: they answer what is right, refuse what is not, and serve on afterwards, whatever clients send.
+//! The REST servers of every installed language: they answer right requests, refuse others, and
+//! serve on afterwards.
 
 mod server;
 
@@ -26,7 +27,7 @@ const REQUESTS: u64 = 400;
 
 fn answers_what_is_right(server: &Server) {
     let head = server.connect().send(GET).greeting();
-    // Grizzly sends none unless it is told to, and stays as it comes.
+    // Grizzly sends no date by default, and is tested as it comes.
     let is_dated = head.contains("\r\ndate: ") || server.name.contains("/grizzly");
     assert!(is_dated, "{}: {head}", server.name);
     let mut one = server.connect();
@@ -53,8 +54,11 @@ fn answers_what_is_right(server: &Server) {
     );
 }
 
-/// An answer to HEAD has no content, whatever it says of it, so what follows it is understood (RFC 9110, 9.3.2). Some frameworks answer HEAD as they
-/// answer GET, others take it for a method that nobody asked them to serve. And whom a request of HTTP/1.0 is for need not be said.
+/// Checks rare requests: HEAD and HTTP/1.0.
+///
+/// An answer to HEAD has no content, whatever its head says, so the next answer is understood (RFC
+/// 9110, 9.3.2). Some frameworks answer HEAD as GET; others treat it as a method without a handler.
+/// A request of HTTP/1.0 needs no host.
 fn answers_what_is_asked_less_often(server: &Server) {
     let mut one = server.connect();
     let head = one.send(&GET.replace("GET", "HEAD")).head();
@@ -74,7 +78,8 @@ fn answers_what_is_asked_less_often(server: &Server) {
         assert_eq!(undated(&head), undated(&greeting), "{}", server.name);
     }
     one.send(GET).greeting();
-    // It is the server that ends such a connection: to some, a client that has said all is one that went away.
+    // The server ends such a connection. To some servers, a client that has ended its side has gone
+    // away.
     let mut old = server.connect();
     old.send("GET /api HTTP/1.0\r\n\r\n");
     while old.receive() {}
@@ -86,7 +91,7 @@ fn answers_what_is_asked_less_often(server: &Server) {
     );
 }
 
-/// More connections at a time than the smallest pool has tasks.
+/// Checks more simultaneous connections than the smallest pool has tasks.
 fn serves_many_at_once(server: &Server) {
     let mut many: Vec<Connection> = (0..64).map(|_| server.connect()).collect();
     for one in &mut many {
@@ -108,7 +113,8 @@ fn goes_on_after_a_stop(server: &Server) {
     one.send(GET).greeting();
 }
 
-/// Clients break off while it stands still. What it writes to them then is an error, and a signal that ends whoever does not ignore it (SIGPIPE).
+/// Checks that a server survives clients that break off while it stands still. Its writes to them
+/// are then errors. They also raise SIGPIPE, which ends a process that does not ignore it.
 fn outlives_who_breaks_off(server: &Server) {
     let mut served: Vec<Connection> = (0..TIMES).map(|_| server.connect()).collect();
     for one in &mut served {
@@ -123,7 +129,8 @@ fn outlives_who_breaks_off(server: &Server) {
     server.connect().send(GET).greeting();
 }
 
-/// As many as a load has connections may come at once: whom the system turns away then waits for a second, and the server seems to starve him.
+/// Checks that all connections of a load may come at once. A connection that the system refuses
+/// waits for a second, and the server seems to starve it.
 fn lets_many_wait(server: &Server) {
     server.signal(Signal::STOP);
     let waiting: Vec<_> = (0..COME_AT_ONCE).map_while(|_| server.knock()).collect();
@@ -131,7 +138,8 @@ fn lets_many_wait(server: &Server) {
     assert_eq!(waiting.len(), COME_AT_ONCE, "{}", server.name);
 }
 
-/// What is no request, or half of one, or too much of one; with the status of our own server for it. Those of others let some of it pass.
+/// Returns malformed, incomplete and oversized requests, with our own server's status for each.
+/// Other servers accept some of them.
 fn malformed() -> Vec<(String, &'static str)> {
     let field = |field: &str| GET.replace("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"));
     let huge = "Content-Length: 99999999999999999999999";
@@ -173,7 +181,8 @@ fn survives_what_is_wrong(server: &Server) {
     serves_many_at_once(server);
 }
 
-/// A short closed loop, over connections that are kept and with one for each request: every request is answered, and rightly.
+/// Checks a short closed loop, over kept connections and with one for each request: every request
+/// gets its right answer.
 fn answers_under_load(server: &Server) {
     for keep_alive in [true, false] {
         let target = Target::parse(&server.url(), Reach::Loopback).expect("it is on loopback");
@@ -196,7 +205,7 @@ fn answers_under_load(server: &Server) {
     }
 }
 
-/// What the laboratory asks of a server, and what clients that are none of its own may ask.
+/// Requests of the laboratory, and those that other clients may make.
 const ALL: &[fn(&Server)] = &[
     answers_under_load,
     answers_what_is_right,
@@ -218,7 +227,7 @@ fn examine(name: &str, conduct: &[fn(&Server)]) {
             continue;
         };
         let server = Server::start(&built, format!("{name}/{}", variant.name));
-        // Grizzly accepts before it knows what it serves; the laboratory waits for the right answer, too.
+        // Grizzly accepts before it can serve; the laboratory waits for the right answer, too.
         let is_ready = || server.connect().send(GET).status().contains(" 200");
         wait_until(&format!("{} serves", server.name), is_ready);
         conduct.iter().for_each(|examined| examined(&server));
@@ -226,13 +235,13 @@ fn examine(name: &str, conduct: &[fn(&Server)]) {
     }
 }
 
-/// A server's build; `None`, with the reason printed, where something is missing that it needs.
+/// Builds a server; `None`, with the reason printed, if a need is missing.
 fn build(subject: &Subject, variant: &Variant) -> Option<Built> {
     let cache = quick_builds("rest");
     match cache.build(subject, variant, "other", &AtomicBool::new(false)) {
         Ok(built) => Some(built),
         Err(missing @ BuildError::Missing { .. }) => {
-            eprintln!("skipped: {missing} ({})", missing.mend());
+            eprintln!("skipped: {missing} ({})", missing.help());
             None
         }
         // Maven Central may be out of reach.
@@ -249,7 +258,7 @@ fn in_ada() {
     examine("rest-ada", ALL);
 }
 
-/// They are as their users find them, also in what they make of requests that are none.
+/// Tests libraries in their default state, including their handling of malformed requests.
 #[test]
 fn by_libraries_of_ada() {
     examine("rest-ada-libraries", &[answers_under_load]);

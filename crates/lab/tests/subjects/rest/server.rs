@@ -1,4 +1,5 @@
-//! A server that is started as the laboratory starts it, and connections to it that a test writes and reads by itself.
+//! A server that is started as in the laboratory, and connections to it that a test writes and
+//! reads by itself.
 
 use crate::processes::processes_with;
 use crate::waiting::wait_until;
@@ -15,7 +16,7 @@ pub const GREETING: &str = r#"{"greeting":"Hello World!"}"#;
 /// A server that says nothing for so long hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What marks the processes of a server: its port, which no other has meanwhile.
+/// Variable that marks the processes of a server: its port, which no other has meanwhile.
 const MARK: &str = "ANTIPHON_TEST_SERVES";
 
 pub struct Server {
@@ -58,7 +59,7 @@ impl Server {
         Connection { stream, name, got }
     }
 
-    /// A connection that may wait to be accepted, if the system lets it.
+    /// Opens a connection that may wait to be accepted, if the system lets it.
     pub fn knock(&self) -> Option<TcpStream> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok()
@@ -72,7 +73,8 @@ impl Server {
         format!("http://127.0.0.1:{}/api", self.port)
     }
 
-    /// Asks it to end, as the laboratory does first: it does so with all that it started, and leaves its port.
+    /// Asks the server to end, as the laboratory does first: it must end with all its children, and
+    /// release its port.
     pub fn end(mut self) {
         self.signal(Signal::TERM);
         let name = self.name.clone();
@@ -99,7 +101,7 @@ impl Drop for Server {
 pub struct Connection<'s> {
     stream: TcpStream,
     name: &'s str,
-    /// What came and was not looked at.
+    /// Received text that was not examined yet.
     pub got: String,
 }
 
@@ -156,14 +158,14 @@ impl Connection<'_> {
         set_socket_linger(&self.stream, linger).expect("a socket");
     }
 
-    /// All that still comes, when we have said all.
+    /// Shuts our side down and returns all remaining text.
     pub fn rest(mut self) -> String {
         let _ = self.stream.shutdown(Shutdown::Write);
         while self.receive() {}
         self.got
     }
 
-    /// The line that the next answer begins with.
+    /// Returns the first line of the next answer.
     pub fn status(&mut self) -> String {
         while !self.got.contains("\r\n") && self.receive() {}
         self.got.lines().next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! How many iterations make a slice, and what becomes of a frame that no number of them suits.
+//! Search for the number of iterations of a slice, and the end of a frame that no number suits.
 
 use super::{FramePlan, GROWTH_TIMES, INTERVAL_BLOCKS, Phase, longer_ns};
 use crate::block::Block;
@@ -9,9 +9,11 @@ use crate::{Batch, Slice, Stopped};
 
 /// Slices of N may be longer than the longest by this factor where fewer iterations would not do.
 const FAR_TOO_LONG: f64 = 10.0;
-/// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
+/// Most new choices of N. The cost of some operations is not in proportion to N, and some vary
+/// between cheap and dear.
 pub(super) const MOST_RECALIBRATIONS: u32 = 2;
-/// A frame of which less grows with its iterations may be dead, and has no figure unless that is looked into.
+/// Least growing part of a live frame. One with less may be dead, and has no figure without a
+/// further check.
 const LEAST_GROWING: f64 = 0.25;
 /// A slice of a confirmed N may fall short of the target by this factor.
 const CONFIRMED: f64 = 0.7;
@@ -34,7 +36,8 @@ impl FramePlan {
         }
         let fit = calibration::fit(self.trial, last, self.aim());
         match self.second_trial(last, fit) {
-            // Only where blocks are dear: a busy machine spends the time on waiting, and its slices so far are too short to tell anything.
+            // The search ends only if blocks are dear. A busy machine spends the time on waits, and
+            // the slices so far are too short to tell anything.
             Fit::Longer(_) if self.is_far_overrun() && self.is_dear(&blocks) => {
                 self.end_calibrating(request, batch, blocks, last);
                 return Ok(());
@@ -45,7 +48,7 @@ impl FramePlan {
                 self.phase = Phase::Calibrating;
                 return Ok(());
             }
-            // Fewer iterations turned out far too short before: slices that are too long are better than those.
+            // Fewer iterations were far too short before; slices that are too long are better.
             Fit::Fits(fewer)
                 if fewer < request.iterations
                     && self.recalibrations >= MOST_RECALIBRATIONS
@@ -64,13 +67,15 @@ impl FramePlan {
         Ok(())
     }
 
-    /// Whether the blocks of an interval, none of which will be shorter than these, would take more than the budget themselves.
+    /// Checks whether the blocks of an interval, none of which will be shorter than these, would
+    /// exceed the budget alone.
     fn is_dear(&self, blocks: &[Block]) -> bool {
         let longest = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max);
         INTERVAL_BLOCKS as f64 * longest > self.settings.budget_ns as f64
     }
 
-    /// Time is up while N is still sought: the block that there is has a figure, if its frames were not seen to stand still.
+    /// Ends the search for N when time is up. The present block has a figure, unless its frames
+    /// visibly stood still.
     fn end_calibrating(
         &mut self,
         request: &BatchRequest,
@@ -89,7 +94,8 @@ impl FramePlan {
         self.phase = Phase::Stopped(Stopped::BudgetSpent);
     }
 
-    /// Slices of one iteration that would do may be all constant part: two iterations tell, where they are not long.
+    /// Decides between one iteration and a second trial with two. A suitable slice of one iteration
+    /// may be all constant part; two iterations tell, if they are not long.
     fn second_trial(&self, last: Trial, fit: Fit) -> Fit {
         let aim = self.aim();
         let is_known = self.trial.0 > 0 && self.trial.0 < last.0;
@@ -104,7 +110,8 @@ impl FramePlan {
         self.settings.aim(self.clock, GROWTH_TIMES[0])
     }
 
-    /// What slices of the present N say of it, reduced to one by `reduce`, where they may miss the target a little.
+    /// Judges slices of the present N, reduced to one by `reduce`, with some tolerance about the
+    /// target.
     pub(super) fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
         let aim = self.aim();
         let aim = Aim {
@@ -115,8 +122,8 @@ impl FramePlan {
         calibration::fit(self.trial, last, aim)
     }
 
-    /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
-    /// better N, if so.
+    /// Returns a better N if even the longest of a batch's slices is far too short: calibration
+    /// then met an interruption.
     pub(super) fn much_too_short(&self, slices: &[Slice]) -> Option<u64> {
         match self.fit_of(slices, f64::max) {
             Fit::Longer(iterations) if iterations >= 4 * self.iterations => Some(iterations),
@@ -124,7 +131,7 @@ impl FramePlan {
         }
     }
 
-    /// Whether N may be chosen anew; once it may no longer, the figure says that N does not suit it.
+    /// Decides whether N may be chosen anew. Otherwise the figure says that N does not suit it.
     pub(super) fn may_recalibrate(&mut self) -> bool {
         let may = self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun();
         let note = "slices of equal iterations took very different times, so that no number of iterations suits all of them";

@@ -1,4 +1,4 @@
-//! Whether the frames grow with N.
+//! Check that the frames grow with N.
 
 use super::calibrating::MOST_RECALIBRATIONS;
 use super::{FramePlan, GROWTH_TIMES, Phase, longer_ns};
@@ -8,11 +8,13 @@ use crate::plan::growth::{self, Growth};
 use crate::plan::{BatchRequest, FrameError};
 use crate::{Batch, Role, Slice};
 
-/// A slice that looks for growth may last this many times the longest slice: there are but a few of them.
+/// Longest slice of a growth check, as a multiple of the longest slice: there are only a few of
+/// them.
 const GROWTH_LONGEST: f64 = 4.0;
 
 impl FramePlan {
-    /// A slow frame's calibration is its measurement of N, and 2 N is tried only where the budget has room for it.
+    /// Begins the check of growth. A slow frame's calibration already measures N; 2 N is tried only
+    /// if the budget has room.
     pub(super) fn begin_growth(&mut self, once: Vec<Slice>) {
         let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
         if self.is_slow() && 3.0 * self.evidence.block_ns > left / 4.0 {
@@ -38,7 +40,8 @@ impl FramePlan {
         times: u64,
     ) -> Result<(), FrameError> {
         if once.is_empty() {
-            // One block calibrated; if an interruption hit both its test slices, these slices are the first true ones.
+            // Calibration used one block. If an interruption hit both its test slices, these slices
+            // are the first true ones.
             if let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
                 && self.may_recalibrate()
             {
@@ -80,7 +83,7 @@ impl FramePlan {
             }
         }
         match disturbed {
-            // Once more from the start: what made those slices long misled the search for N, too.
+            // The search restarts, because the same disturbance misled the search for N, too.
             Some(_) if self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun() => {
                 self.trial = (0, 0.0);
                 self.calibrate_anew(1);
@@ -112,15 +115,18 @@ impl FramePlan {
         }
     }
 
-    /// So many times N, or the most that the test permits.
+    /// Returns this multiple of N, or the most that the test permits.
     pub(super) fn times_n(&self, times: u64) -> u64 {
         self.iterations
             .saturating_mul(times)
             .min(self.settings.most())
     }
 
-    /// Whether slices of `iterations` are short enough to look for growth with them, and more than there were. That the time is spent does not
-    /// matter: these are few, and a dead frame must not pass for a fast one.
+    /// Checks that slices of `iterations` are short enough for a growth check, and more than
+    /// before.
+    ///
+    /// A spent budget does not matter: these slices are few, and a dead frame must not pass for a
+    /// fast one.
     fn has_room(&self, once: &[Slice], more: &[Slice], iterations: u64) -> bool {
         let present = longer_ns(more, f64::min);
         let longest = GROWTH_LONGEST * self.settings.longest_slice_ns(self.clock);

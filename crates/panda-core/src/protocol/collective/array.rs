@@ -1,4 +1,4 @@
-//! Arrays of numbers in an operation: what the protocols know of them, and what is done with them outside of the protocols' lock.
+//! Arrays of numbers in an operation. The work on them is done outside of the protocols' lock.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,11 +11,13 @@ use crate::message::Message;
 use crate::number::{name_of_reduction, name_of_type};
 use crate::protocol::requests::Failure;
 
-/// A process's array, for as long as the operation lasts. Ranges are of its numbers, and inside of it; messages have as many numbers as the range, in their form between processes.
+/// A process's array for the duration of an operation. Ranges are of its numbers, and inside of it.
+/// Messages have as many numbers as the range, in their wire form.
 pub trait Array: Send + Sync {
-    /// A copy of some of the numbers.
+    /// Returns a copy of some of the numbers.
     ///
     /// # Errors
+    ///
     /// [`Refused::Over`].
     fn part(&self, of: Range<usize>) -> Result<Message, Refused>;
 
@@ -37,14 +39,14 @@ pub trait Array: Send + Sync {
     fn put(&self, of: Range<usize>, others: &Message) -> Result<(), Refused>;
 }
 
-/// What all members must have in common, beside the operation.
+/// The properties that all members must share, besides the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
-    /// The type of the numbers, as a code.
+    /// Code of the numbers' type.
     pub of: u8,
-    /// What is made of them, as a code.
+    /// Code of the reduction.
     pub by: u8,
-    /// How many there are.
+    /// Number of numbers.
     pub length: u64,
 }
 
@@ -63,7 +65,7 @@ impl Signature {
         }
     }
 
-    /// How another's differs from one's own: in words, to follow its name.
+    /// Says how another member's signature differs from this one's, in words that follow its name.
     pub(super) fn differs(self, theirs: Self, myself: Rank) -> String {
         let mut found = Vec::new();
         if self.length != theirs.length {
@@ -93,18 +95,20 @@ impl Signature {
 /// An operation on arrays of numbers.
 #[derive(Clone)]
 pub struct Numbers {
-    /// The same at all.
+    /// Signature, which is the same at all members.
     pub signature: Signature,
     /// Bytes of a number.
     pub size: usize,
-    /// Whether all get the result, or the root alone; whether arrays go in parts. The same at all who have the same signature.
+    /// The way: whether all get the result or the root alone, and whether arrays go in parts.
+    /// Members with the same signature have the same way.
     pub way: Way,
-    /// One's own, which becomes the result where there is one.
+    /// This process's array, which becomes the result if it gets one.
     pub array: Arc<dyn Array>,
 }
 
 impl Numbers {
-    /// What this process does among `count`; `is_joint` where nobody may end it before all have begun it.
+    /// Returns the rounds of a place among `count`. With `is_joint` no member may end the operation
+    /// before all have begun it.
     pub(super) fn rounds(&self, place: usize, count: usize, is_joint: bool) -> Vec<Round> {
         let in_parts = self.way.in_parts || is_joint && !self.way.to_all;
         let way = Way {
@@ -114,7 +118,8 @@ impl Numbers {
         rounds(way, place, count, self.length())
     }
 
-    /// Which of its numbers a process brings with it: those that it sends first, or, as long as they go as a whole, all.
+    /// Returns the range of numbers that a process brings along: its first message, or all numbers
+    /// if they go as a whole.
     #[must_use]
     pub fn brought(&self, place: usize, count: usize) -> Range<usize> {
         if !self.way.in_parts {
@@ -124,7 +129,7 @@ impl Numbers {
         first.and_then(|round| round.sends).unwrap_or(0..0)
     }
 
-    /// Bytes of the array.
+    /// Returns the bytes of the array.
     pub fn bytes(&self) -> usize {
         self.length() * self.size
     }
@@ -140,23 +145,23 @@ impl fmt::Debug for Numbers {
     }
 }
 
-/// What is to be done with numbers that came.
+/// The work on received numbers.
 pub(super) struct Merging {
     pub array: Arc<dyn Array>,
     pub take: Take,
     pub of: Range<usize>,
     pub from: Rank,
     pub came: Message,
-    /// Whether what came is of earlier places.
+    /// Whether the received numbers are of earlier places.
     pub others_first: bool,
-    /// What was sent for it.
+    /// Message that was sent in exchange.
     pub sent: Option<Message>,
-    /// What is to be sent next.
+    /// Range to send next.
     pub next: Option<Range<usize>>,
 }
 
 impl Merging {
-    /// Does it; what is to be sent next.
+    /// Does the work, and returns the message to send next.
     pub fn run(self, myself: Rank) -> Result<Message, Failure> {
         let from = self.from;
         self.merge()
@@ -170,7 +175,7 @@ impl Merging {
         }
         match (self.next, self.take, self.sent) {
             (None, ..) => Ok(Message::new()),
-            // What was sent and what came for it are what is held now: they go on as they are.
+            // The two messages are what the array holds now, so they go on as they are.
             (Some(_), Take::Put, Some(sent)) => Ok(match self.others_first {
                 true => joined(self.came, sent),
                 false => joined(sent, self.came),
@@ -185,7 +190,7 @@ fn joined(mut first: Message, second: Message) -> Message {
     first
 }
 
-/// Names an operation in what is said of it.
+/// Describes a message of the wrong length, and its operation.
 pub(super) fn wrong_length(have: usize, want: usize, key: Key) -> String {
     let number = key.number;
     format!("sent {have} bytes of numbers where {want} were due, in operation {number} of the list")

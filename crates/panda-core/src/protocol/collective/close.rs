@@ -1,10 +1,12 @@
-//! The end of a family of lists: their operations and all later ones fail. None of them is used again.
+//! The end of a family of lists: their operations and all later ones fail. The lists are not used
+//! again.
 
 use super::{Collectives, Key, Outcome};
 use crate::protocol::requests::Failure;
 
 impl Collectives {
-    /// Ends the operations on lists, and tells the others in their trees; those that this process may still begin, if it `may_begin` any, fail at once.
+    /// Ends the operations on lists, and tells the neighbours in their trees. Later operations of
+    /// this process, if it `may_begin` any, fail at once.
     pub fn close(&mut self, family: u64, failure: &Failure, may_begin: bool, out: &mut Outcome) {
         let at = |end| Key {
             family,

@@ -1,5 +1,6 @@
-//! What the program itself does in an operation: it combines values. It may panic, take long, or want something of the session, so no protocol waits for it: it is handed over as a message
-//! is, and what came of it comes back as a step of this process to itself.
+//! The program's work in an operation: it combines values. It may panic, take long, or use the
+//! session, so no protocol waits for it. It is handed over as a message is, and the result comes
+//! back as a step of this process to itself.
 
 use std::fmt;
 
@@ -12,19 +13,19 @@ use crate::protocol::requests::Failure;
 /// Combines two contributions into one; associative and commutative.
 pub type Combine = Box<dyn Fn(Message, Message) -> Result<Message, Refused> + Send>;
 
-/// Why two contributions were not combined.
+/// Reason why two contributions were not combined.
 #[derive(Debug)]
 pub enum Refused {
-    /// One of them is none.
+    /// A contribution does not decode.
     Decode(DecodeError),
-    /// What combines them panicked: in words, where it was given and what it said.
+    /// The program's function panicked: the text gives its place and the panic.
     Panicked(String),
-    /// Who asked for it does not wait for it any more.
+    /// The caller of the operation no longer waits.
     Over,
 }
 
 impl Refused {
-    /// What that means for the operation.
+    /// Returns the operation's failure.
     pub(super) fn failure(self, myself: Rank, from: Rank) -> Failure {
         match self {
             Self::Decode(error) => Failure::Mismatch {
@@ -46,7 +47,7 @@ impl From<DecodeError> for Refused {
     }
 }
 
-/// Values that are to be combined.
+/// Values to be combined.
 pub struct Combining {
     pub(super) key: Key,
     pub(super) myself: Rank,
@@ -58,7 +59,7 @@ pub(super) enum Work {
     Subtree {
         combine: Combine,
         own: Message,
-        /// What came from below, and from whom.
+        /// Contributions from below, with their senders.
         others: Vec<(Rank, Message)>,
     },
     /// Numbers of an array.
@@ -66,7 +67,7 @@ pub(super) enum Work {
 }
 
 impl Combining {
-    /// Combines them; the step that this process is to take then, and of which operation.
+    /// Combines the values, and returns the next step of this process and its operation.
     #[must_use]
     pub fn run(self) -> (Key, Step) {
         let whole = match self.work {

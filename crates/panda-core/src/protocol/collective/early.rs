@@ -1,4 +1,4 @@
-//! What comes before this process has begun the operation that it belongs to.
+//! Steps that come before this process has begun their operation.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::{Key, Step, WINDOW};
 use crate::Rank;
 use crate::protocol::requests::Failure;
 
-/// Steps that are kept for one peer: as many lists of processes as it may be a whole window ahead on, and more than a correct one needs.
+/// Most steps that are kept for one peer: a whole window on 64 lists. No correct peer needs more.
 const OF_PEER_MAX: usize = 64 * WINDOW as usize;
 
 #[derive(Debug, Default)]
@@ -21,13 +21,14 @@ pub(super) struct Early {
 /// A list on which operations fail.
 #[derive(Debug)]
 struct Broken {
-    /// From this one on.
+    /// Number of the first operation that fails.
     first: u64,
     failure: Failure,
 }
 
 impl Early {
-    /// Keeps a step of an operation that is not among the first `begun`. False if no correct peer sends so many.
+    /// Keeps a step of an operation that is not among the first `begun`. Returns false if no
+    /// correct peer sends so many.
     pub fn keep(&mut self, from: Rank, key: Key, begun: u64, step: Step) -> bool {
         if self.closed.contains_key(&key.family) {
             return true;
@@ -39,7 +40,7 @@ impl Early {
         }
         let last = (begun / WINDOW + 1) * WINDOW;
         if key.number > last {
-            // Only who goes on after an operation has failed comes so far ahead.
+            // Only a peer that goes on after a failed operation is so far ahead.
             let is_known = broken.is_some_and(|broken| broken.first <= key.number);
             if !is_known {
                 *count += 1;
@@ -52,7 +53,7 @@ impl Early {
             return true;
         }
         let steps = self.steps.entry(key).or_default();
-        // A value, which may be in parts, and perhaps a failure.
+        // A correct peer sends a value, which may be in parts, and perhaps a failure.
         let is_more = |step: &Step| matches!(step, Step::More(..));
         let others = (steps.iter()).filter(|(by, step)| *by == from && !is_more(step));
         if is_more(&step) || others.count() < 2 {
@@ -62,7 +63,7 @@ impl Early {
         true
     }
 
-    /// What has come for an operation that begins now.
+    /// Takes the steps that have come for an operation that begins now.
     pub fn take(&mut self, key: Key) -> Vec<(Rank, Step)> {
         let steps = self.steps.remove(&key).unwrap_or_default();
         for (from, _) in &steps {
@@ -73,7 +74,8 @@ impl Early {
         steps
     }
 
-    /// Drops what has come for lists, and fails their operations; of those that nobody here knows and nothing has come for, nothing is remembered.
+    /// Drops the steps for a family's lists, and makes their operations fail. If the family is
+    /// unknown and nothing has come for it, nothing is remembered.
     pub fn close(&mut self, family: u64, failure: &Failure, is_known: bool) {
         let keys: Vec<Key> = self
             .steps
@@ -90,7 +92,7 @@ impl Early {
         }
     }
 
-    /// Why an operation cannot be begun any more.
+    /// Returns why an operation cannot begin any more.
     pub fn failure(&self, key: Key) -> Option<Failure> {
         if let Some(failure) = self.closed.get(&key.family) {
             return Some(failure.clone());

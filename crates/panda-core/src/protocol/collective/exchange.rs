@@ -1,4 +1,5 @@
-//! One operation on arrays at one process: how far it is in its [plan](super::plan), and what has come before its turn.
+//! One operation on arrays at one process: its progress in its [plan](super::plan), and early
+//! messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,14 +25,14 @@ pub(super) struct Exchange {
     root: usize,
     rounds: Vec<Round>,
     neighbours: Vec<Rank>,
-    /// The round that it is in.
+    /// Index of the current round.
     at: usize,
     has_sent: bool,
-    /// What came in this round is being combined.
+    /// Whether this round's numbers are being combined.
     is_merging: bool,
-    /// What goes to the peer of this round, or the next one that sends.
+    /// Message to the peer of this round, or of the next one that sends.
     outgoing: Message,
-    /// What came for later rounds.
+    /// Messages for later rounds.
     arrived: BTreeMap<u8, Message>,
 }
 
@@ -43,7 +44,7 @@ impl std::fmt::Debug for Exchange {
 }
 
 impl Part {
-    /// The peers of some rounds, each once.
+    /// Returns the peers of some rounds, each once.
     pub(super) fn of_rounds(&self, rounds: &[Round]) -> Vec<Rank> {
         let mut ranks: Vec<Rank> = rounds.iter().map(|it| self.rank_at(it.peer)).collect();
         ranks.sort_unstable();
@@ -53,7 +54,7 @@ impl Part {
 }
 
 impl Exchange {
-    /// The part in an operation; nothing if it is of another kind.
+    /// Makes this process's part in an operation; returns `None` if it is of another kind.
     pub fn new(now: Time, part: &mut Part, is_joint: bool) -> Option<Self> {
         let (place, count) = (part.place(), part.ranks.len());
         let shape = part.shape();
@@ -98,7 +99,7 @@ impl Exchange {
         self.ranks[(round.peer + self.root) % self.ranks.len()]
     }
 
-    /// Whether something of this peer's has to come yet.
+    /// Returns whether a message of this peer is still to come.
     pub fn waits_for(&self, peer: Rank) -> bool {
         let to_come = self
             .rounds
@@ -109,7 +110,8 @@ impl Exchange {
             .any(|round| !self.arrived.contains_key(&round.number))
     }
 
-    /// Keeps numbers that came, if they are of a round to come; false if they are not as many as are due.
+    /// Keeps numbers for a round to come. Returns the received and the expected length if they
+    /// differ.
     fn keep(&mut self, from: Rank, number: u8, came: Message) -> Result<(), (usize, usize)> {
         let to_come = &self.rounds[self.at + usize::from(self.is_merging)..];
         let Some(round) = to_come.iter().find(|round| round.number == number) else {
@@ -126,7 +128,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Does what can be done now; whether that was all.
+    /// Does what is possible now, and returns whether that was all.
     fn advance(&mut self, key: Key, leaves_out: bool, out: &mut Outcome) -> bool {
         while !self.is_merging {
             let Some(round) = self.rounds.get(self.at) else {
@@ -159,7 +161,7 @@ impl Exchange {
         Merging {
             array: self.numbers.array.clone(),
             from: self.rank_of(round),
-            // A fault that is put in: of what came nothing is combined.
+            // An injected fault: nothing of what came is combined.
             of: if leaves_out && take == Take::Combine {
                 0..0
             } else {
@@ -185,7 +187,7 @@ impl Exchange {
 }
 
 impl Collectives {
-    /// Begins an operation on arrays; the peers to watch.
+    /// Begins an operation on arrays, and returns the peers to watch.
     pub(super) fn begin_exchange(
         &mut self,
         key: Key,
@@ -204,7 +206,7 @@ impl Collectives {
         watched
     }
 
-    /// Takes a step of a neighbour in an operation on arrays that is under way.
+    /// Takes a neighbour's step in a running operation on arrays.
     pub(super) fn take_in_exchange(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
         let Some(exchange) = self.exchanges.get_mut(&key) else {
             return;
@@ -221,11 +223,11 @@ impl Collectives {
             }
             Step::Part(_, theirs, ..) if theirs != exchange.signature() => {
                 let why = exchange.signature().differs(theirs, exchange.myself);
-                // The other one is told what this process has.
+                // The neighbour is told this process's signature.
                 let rank = exchange.myself;
                 let to_them = theirs.differs(exchange.signature(), from);
-                let told = Failure::Mismatch { rank, why: to_them };
-                out.sends.push((from, key, Step::Failed(told)));
+                let reported = Failure::Mismatch { rank, why: to_them };
+                out.sends.push((from, key, Step::Failed(reported)));
                 self.fail(key, &Failure::Mismatch { rank: from, why }, Some(from), out);
             }
             Step::Part(_, _, round, came) => match exchange.keep(from, round, came) {
@@ -257,7 +259,7 @@ impl Collectives {
     }
 }
 
-/// Whether an operation of this number waits for all whatever it is.
+/// Returns whether the operation of this number waits for all members, whatever it is.
 pub(super) fn is_joint(number: u64) -> bool {
     number.is_multiple_of(WINDOW)
 }

@@ -1,4 +1,5 @@
-//! Operations on arrays, among the state machines alone: what comes of them whatever comes first, and how they end where members disagree or are lost.
+//! Operations on arrays, among the state machines alone: what comes of them whatever comes first,
+//! and how they end where members disagree or are lost.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -183,7 +184,7 @@ impl Company {
         }
     }
 
-    /// Whoever waits asks, until nobody does.
+    /// Lets all waiting members ask, until none waits.
     fn ask(&mut self) {
         let mut now = Duration::ZERO;
         for _ in 0..10 {
@@ -198,7 +199,8 @@ impl Company {
     }
 }
 
-/// A number of the result, by a plain loop: the second of each first pair with the one before it, then neighbours, then pairs.
+/// A number of the result, by a plain loop: the second of each first pair with the one before it,
+/// then neighbours, then pairs.
 fn expected(count: usize, at: usize) -> f64 {
     let mut left: Vec<f64> = (0..count).map(|place| number(place, at)).collect();
     let extra = count - (1 << count.ilog2());
@@ -289,7 +291,8 @@ proptest! {
         company.ask();
         for (at, ended) in company.ended.iter().enumerate() {
             let is_named = matches!(ended, Some(Err(Failure::Panicked { rank, .. })) if *rank as usize == odd);
-            // Where arrays go as a whole each combines for itself, and who needs nothing more of it ends well.
+            // Where arrays go as a whole each combines for itself, and who needs nothing more of it
+            // ends well.
             let may_end = !in_parts && at != odd && *ended == Some(Ok(()));
             prop_assert!(is_named || may_end, "{:?}", ended);
         }

@@ -1,14 +1,20 @@
-//! Collective operations over a list of processes: contributions go up a tree, results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
+//! Collective operations over a list of processes. Contributions go up a tree, results come down
+//! it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
 //!
-//! Places in the list, counted from the root's, form the tree, in which each process handles at most 3 ⌈log₄ n⌉ messages each way.
-//! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
-//! neighbours in the tree, and they theirs, so all end.
+//! Places in the list, counted from the root's, form the tree. Each process handles at most 3 ⌈log₄
+//! n⌉ messages each way. All processes must call the same operations in the same order on the same
+//! list. A process that finds another one lost, or in another operation, tells its neighbours in
+//! the tree. They tell theirs, so all end.
 //!
-//! What was under way to a process that touch was lost with is gone, and it may live and begin the operation only later, or be the one of the two that noticed nothing.
-//! So who waits for long asks those it waits for, now and then, whether they have ended the operation: links keep order, so nothing more would come.
+//! A lost contact loses the messages under way. The other process may live and begin the operation
+//! only later, or may not have noticed the loss. So a process that waits for long asks the awaited
+//! ones now and then whether they have ended the operation. Links keep order, so after a yes
+//! nothing more would come.
 //!
-//! A root that only gives and a leaf that only takes need not wait for anybody, and run ahead of those that are late. How far is bounded: every
-//! [`WINDOW`]th operation on a list goes up and comes down whatever it is, so nobody ends it before all have begun it, and nothing of what comes early is dropped.
+//! A root that only gives and a leaf that only takes need not wait, and run ahead of late
+//! processes. The distance is bounded. Every [`WINDOW`]th operation on a list goes up and comes
+//! down, whatever it is. So no process ends it before all have begun it, and no early message is
+//! dropped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -44,16 +50,16 @@ pub use array::{Array, Numbers, Signature};
 pub use combine::{Combine, Combining, Refused};
 pub use step::{Shape, Step};
 
-/// Operations by which one process may be ahead of another.
+/// Number of operations by which one process may be ahead of another.
 pub const WINDOW: u64 = 256;
 
-/// What goes up the tree and what comes down.
+/// An operation: its messages up the tree and down.
 pub enum Operation {
     /// Nothing, both ways.
     Barrier,
     /// The root's value, down.
     Broadcast,
-    /// Everybody's value, up; the root gets them in the order of the list.
+    /// All values, up; the root gets them in the order of the list.
     Gather,
     /// The root's values, one for each, down.
     Scatter(Vec<Message>),
@@ -74,7 +80,7 @@ impl Operation {
         !matches!(self, Self::Gather | Self::Reduce(_))
     }
 
-    /// Whether what goes up is values.
+    /// Returns whether values go up.
     fn takes_values(&self) -> bool {
         matches!(self, Self::Gather | Self::Reduce(_) | Self::AllReduce(_))
     }
@@ -107,28 +113,30 @@ impl fmt::Debug for Operation {
     }
 }
 
-/// Which operation a message belongs to: the list's name and the operation's number on that list.
+/// The operation of a message: the list's number and the operation's number on that list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// Names the lists that [end](Collectives::close) together; of one that ends alone its own name.
+    /// Number of the lists that [end](Collectives::close) together; the list's own number if it
+    /// ends alone.
     pub family: u64,
-    /// The same at all who take part.
+    /// Number of the list, the same at all members.
     pub list: u64,
-    /// Grows by one.
+    /// Number of the operation, which grows by one.
     pub number: u64,
 }
 
 /// An operation that ended, the peers that it watched, and a value for each place.
 pub type Ended = (RequestId, Vec<Rank>, Result<Vec<Message>, Failure>);
 
-/// What comes of an input.
+/// The outcome of an input.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// To be sent.
+    /// Steps to send.
     pub sends: Vec<(Rank, Key, Step)>,
-    /// Operations that ended, the peers that they watched, and their result: a value for each place.
+    /// Operations that ended, the peers that they watched, and their result: a value for each
+    /// place.
     pub ended: Vec<Ended>,
-    /// What the program is to combine; what comes of it is a step of this process to itself.
+    /// Values for the program to combine. The result is a step of this process to itself.
     pub combine: Vec<Combining>,
     /// A peer that sends what no correct one does.
     pub liar: Option<Rank>,
@@ -144,44 +152,46 @@ impl Outcome {
 /// The operations under way.
 #[derive(Debug)]
 pub struct Collectives {
-    /// How long an operation waits before it asks.
+    /// Time that an operation waits before it asks.
     patience: Duration,
-    /// Bytes of the longest step.
+    /// Length of the longest step in bytes.
     longest: usize,
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
     exchanges: BTreeMap<Key, Exchange>,
     early: Early,
-    /// When those who wait last asked.
+    /// Time of the last questions.
     asked: Time,
     fault: Fault,
 }
 
-/// What a process brings to an operation.
+/// A process's part in an operation.
 #[derive(Debug)]
 pub struct Part {
-    /// Names the operation's end.
+    /// Number by which the operation's end is reported.
     pub id: RequestId,
-    /// Names the list; the same at all, in whichever order they have it.
+    /// Number of the list, the same at all members, in whichever order they have it.
     pub list: u64,
-    /// Names the lists that end together, or is the list's name.
+    /// Number of the lists that end together, or the list's own.
     pub family: u64,
-    /// Names the order; the same at all who agree.
+    /// Number of the order, the same at all members that agree.
     pub order: u64,
-    /// Who takes part, this process among them, each once.
+    /// Members, this process included, each once.
     pub ranks: Arc<[Rank]>,
-    /// One's own place in `ranks`.
+    /// This process's place in `ranks`.
     pub at: usize,
     /// The root's place in `ranks`.
     pub root: usize,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// One's own value, where the operation takes one; of an array the numbers that are to be [brought](Numbers::brought).
+    /// This process's value, if the operation takes one. For an array, the numbers that are to be
+    /// [brought](Numbers::brought).
     pub value: Message,
 }
 
 impl Collectives {
-    /// None yet. Who has waited for as long as peers may be silent asks. Steps are no longer than `longest` bytes, but for a single value that is.
+    /// Makes the state without operations. A wait asks after `silence`, the time that peers may be
+    /// silent. Steps have at most `longest` bytes, unless a single value has more.
     #[must_use]
     pub fn new(silence: Duration, longest: usize) -> Self {
         Self {
@@ -231,14 +241,14 @@ impl Collectives {
         watched
     }
 
-    /// When [`tick`](Self::tick) is next needed.
+    /// Returns when [`tick`](Self::tick) is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let asks = self.running().next().is_some() && !self.fault.is(Mutant::NeverAsks);
         asks.then(|| self.asked + self.patience)
     }
 
-    /// Asks those that an operation has waited for for long whether they have ended it.
+    /// Asks peers that an operation has awaited for long whether they have ended it.
     pub fn tick(&mut self, now: Time, out: &mut Outcome) {
         if self.deadline().is_none_or(|at| at > now) {
             return;
@@ -272,7 +282,7 @@ impl Collectives {
             return;
         };
         match step {
-            // What it did before it ended would have come before this.
+            // If the peer had done its part before it ended, that would have come first.
             Step::Ended if running.waits_for(from) => {
                 let failure = Failure::Lost {
                     rank: from,
@@ -315,18 +325,18 @@ impl Collectives {
                 let values = vec![(tree.place as u32, whole)];
                 self.has_gone_up(key, values, out);
             }
-            // What nobody waits for.
+            // No operation waits for this step.
             _ => {}
         }
     }
 
-    /// Puts a fault in.
+    /// Injects a fault.
     #[cfg(feature = "mutants")]
     pub fn mutate(&mut self, fault: Fault) {
         self.fault = fault;
     }
 
-    /// A peer is lost, for certain or perhaps: the operations that wait for it end.
+    /// Ends the operations that wait for a peer, which is certainly or perhaps lost.
     pub fn lost(&mut self, rank: Rank, is_certain: bool, why: &str, out: &mut Outcome) {
         let ending = self
             .running()
@@ -341,7 +351,7 @@ impl Collectives {
         }
     }
 
-    /// A peer's step is not of the operation that this process has begun.
+    /// Ends an operation, since a peer's step is of another one.
     fn disagree(&mut self, key: Key, rank: Rank, out: &mut Outcome) {
         let why = "called another operation, or has the processes in another order or another root";
         let failure = Failure::Mismatch {
@@ -352,12 +362,13 @@ impl Collectives {
         self.fail(key, &failure, Some(rank), out);
     }
 
-    /// Ends an operation with a failure and tells the neighbours, but for one that knows, or that touch is lost with.
+    /// Ends an operation with a failure, and tells the neighbours except one that knows or is out
+    /// of reach.
     fn fail(&mut self, key: Key, failure: &Failure, knows: Option<Rank>, out: &mut Outcome) {
         let Some((id, near)) = self.remove(key) else {
             return;
         };
-        // Also a neighbour that some other process has lost: it may live.
+        // A neighbour that another process has lost is told too: it may live.
         for &neighbour in near.iter().filter(|near| Some(**near) != knows) {
             out.sends
                 .push((neighbour, key, Step::Failed(failure.clone())));
@@ -396,7 +407,7 @@ impl Collectives {
         }
     }
 
-    /// At the root: all that goes up has come.
+    /// Turns the values at the root: all that goes up has come.
     fn turn(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
         let Some(tree) = self.active.get_mut(&key) else {
             return;
@@ -426,7 +437,8 @@ impl Collectives {
         self.end(key, own, out);
     }
 
-    /// Ends an operation with values at places counted from the root's; its caller counts from the list's beginning.
+    /// Ends an operation. Its values are at places counted from the root's; its caller counts from
+    /// the list's beginning.
     fn end(&mut self, key: Key, mut values: Vec<(u32, Message)>, out: &mut Outcome) {
         let Some(tree) = self.active.remove(&key) else {
             return;

@@ -1,15 +1,19 @@
-//! Places in a k-nomial tree, counted from its root and written with digits of [`RADIX`]: a place's parent is the place with its lowest digit that is not zero made zero.
+//! Places in a k-nomial tree, counted from its root and written in base [`RADIX`]. A place's parent
+//! has the lowest nonzero digit set to zero.
 
 use std::ops::Range;
 
 use super::{Operation, Part, Shape};
 use crate::Rank;
 
-/// A place has up to three children for each digit. In a binomial tree it has one for each bit, and twice as many hops lie between root and leaves: where members sleep until they are
-/// woken, a hop takes far longer than one message more of a process that is awake. With eight a process has more than twice as many messages, for a third less of hops.
+/// Base of the tree: a place has up to three children for each digit. A binomial tree has twice as
+/// many hops between root and leaves. If members sleep until woken, a hop takes far longer than one
+/// more message of an awake process. With base eight, a process has more than twice as many
+/// messages for a third fewer hops.
 const RADIX: usize = 4;
 
-/// What the lowest digit of a place counts that is not zero. The root's is as many as there are places, or more.
+/// Returns the weight of a place's lowest nonzero digit. For the root it is at least the number of
+/// places.
 fn unit(place: usize, count: usize) -> usize {
     let mut units = std::iter::successors(Some(1), |unit| Some(unit * RADIX));
     let is_it = |unit: &usize| match place {
@@ -19,50 +23,52 @@ fn unit(place: usize, count: usize) -> usize {
     units.find(is_it).unwrap_or(1)
 }
 
-/// The place above; the root has none.
+/// Returns the parent of a place; the root has none.
 pub fn parent(place: usize) -> Option<usize> {
     let above = RADIX * unit(place, 1);
     (place > 0).then(|| place - place % above)
 }
 
-/// The place right below with a number, if the tree has it: they are counted from the nearest on.
+/// Returns the child of a place with a number, if the tree has it. Children are numbered from the
+/// nearest on.
 pub fn child(place: usize, number: usize) -> usize {
     let (digits, digit) = (number / (RADIX - 1), number % (RADIX - 1) + 1);
     place + digit * RADIX.pow(digits as u32)
 }
 
-/// The places right below, the nearest first, in a tree of `count`.
+/// Returns the children of a place, the nearest first, in a tree of `count`.
 pub fn children(place: usize, count: usize) -> impl Iterator<Item = usize> {
     let end = subtree(place, count).end;
     let below = (0..).map(move |number| child(place, number));
     below.take_while(move |child| *child < end)
 }
 
-/// A place and all below it.
+/// Returns a place and all below it.
 pub fn subtree(place: usize, count: usize) -> Range<usize> {
     place..(place + unit(place, count)).min(count)
 }
 
 impl Part {
-    /// One's own place, counted from the root's.
+    /// Returns this process's place, counted from the root's.
     pub fn place(&self) -> usize {
         let count = self.ranks.len();
         (self.at + count - self.root) % count
     }
 
-    /// Who has a place, counted from the root's.
+    /// Returns the rank at a place, counted from the root's.
     pub fn rank_at(&self, place: usize) -> Rank {
         self.ranks[(place + self.root) % self.ranks.len()]
     }
 
-    /// Which operation it is.
+    /// Returns the operation's shape.
     pub fn shape(&self) -> Shape {
         let what = (self.root as u64) << 4 | self.operation.code();
         // Distinct roots and operations give distinct shapes, whatever the order.
         self.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// Whom this process sends to or hears from: of n up to 3 ⌈log₄ n⌉, or ⌈log₂ n⌉ where arrays are combined.
+    /// Returns the peers that this process sends to or hears from: of n members up to 3 ⌈log₄ n⌉,
+    /// or ⌈log₂ n⌉ for arrays.
     pub fn neighbours(&self) -> Vec<Rank> {
         let (place, count) = (self.place(), self.ranks.len());
         if let Operation::Numbers(numbers) = &self.operation {

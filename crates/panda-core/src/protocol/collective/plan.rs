@@ -1,48 +1,59 @@
-//! Who sends which part of an array to whom, in which round.
+//! The plan of an array operation: which member sends which part to which other, in which round.
 //!
-//! Short arrays go as a whole: each doubling of the members is one round in which pairs exchange all they have (recursive doubling), or up a binomial tree to the root. Of long ones each
-//! round of a pair exchanges one half of what both still have to combine (recursive halving), so that in the end each has one part of the result, and then the same way back parts are put together: all of them at all, or
-//! at the root. A member so sends and receives no more than twice the array, however many members there are, but for those that are too many (below). R. Rabenseifner, *Optimization of Collective Reduction Operations*, ICCS 2004; R. Thakur, R. Rabenseifner and
-//! W. Gropp, *Optimization of Collective Communication Operations in MPICH*, IJHPCA 19(1), 2005, sections 4.4 and 4.5.
+//! - Short arrays go as a whole. Each doubling of the members is one round, in which pairs exchange
+//!   all they have (recursive doubling). Or arrays go up a binomial tree to the root.
+//! - Long arrays go in parts. In each round a pair exchanges one half of the part that both still
+//!   have to combine (recursive halving). In the end each member has one part of the result. On the
+//!   way back the parts are put together, at all members or at the root. So a member sends and
+//!   receives at most twice the array, however many members there are, except the surplus ones
+//!   (below).
 //!
-//! Where the members are no power of two, the second of each of the first pairs gives its whole array to the first beforehand, and gets the whole result afterwards.
+//! R. Rabenseifner, *Optimization of Collective Reduction Operations*, ICCS 2004; R. Thakur, R.
+//! Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations in MPICH*,
+//! IJHPCA 19(1), 2005, sections 4.4 and 4.5.
 //!
-//! Pairs are of neighbours first, then of neighbouring pairs, and so on, in all of these ways: each number of the result is combined by the same expression, whichever the way and whatever the length.
+//! If the members are no power of two, some of the first pairs begin with an extra step. The second
+//! member of such a pair gives its whole array to the first beforehand, and gets the whole result
+//! afterwards.
+//!
+//! In all ways, pairs are of neighbours first, then of neighbouring pairs, and so on. So each
+//! number of the result is combined by the same expression, whatever the way and the length.
 
 use std::ops::Range;
 
-/// What is asked for.
+/// The way of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
     /// Whether all get the result, or the first place alone.
     pub to_all: bool,
-    /// Whether arrays go in parts. Then nobody ends before all have begun, as where all get the result.
+    /// Whether arrays go in parts. Then no member ends before all have begun, as with a result for
+    /// all.
     pub in_parts: bool,
 }
 
-/// What becomes of what comes.
+/// The use of a received part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// It is combined with one's own.
+    /// It is combined with this member's part.
     Combine,
-    /// It is the result there.
+    /// It is the result in its range.
     Put,
 }
 
 /// A step of one member with one other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    /// The same at both.
+    /// Number of the round, the same at both members.
     pub number: u8,
-    /// The other's place.
+    /// Place of the other member.
     pub peer: usize,
-    /// What goes there.
+    /// Range that goes there.
     pub sends: Option<Range<usize>>,
-    /// What comes from there.
+    /// Use and range of the part that comes from there.
     pub takes: Option<(Take, Range<usize>)>,
 }
 
-/// The rounds of a place among `count`, with arrays of so many numbers.
+/// Returns the rounds of a place among `count`, for arrays of `length` numbers.
 pub fn rounds(way: Way, place: usize, count: usize, length: usize) -> Vec<Round> {
     let doublings = count.ilog2();
     let core = Core {
@@ -58,7 +69,7 @@ pub fn rounds(way: Way, place: usize, count: usize, length: usize) -> Vec<Round>
 struct Core {
     way: Way,
     doublings: u32,
-    /// How many more there are.
+    /// Number of surplus members.
     extra: usize,
     length: usize,
 }
@@ -94,7 +105,8 @@ impl Core {
         rounds
     }
 
-    /// What those get afterwards who are too many: nothing of what only the root gets, but that they may end, where nobody ends before all have begun.
+    /// Returns the range that surplus members get afterwards. If only the root gets a result it is
+    /// empty: the message only allows them to end, where none may end before all have begun.
     fn afterwards(&self) -> Option<Range<usize>> {
         match self.way {
             Way { to_all: true, .. } => Some(0..self.length),
@@ -103,7 +115,8 @@ impl Core {
         }
     }
 
-    /// The place of one of the core, and the number of the round with it, on the way there or back.
+    /// Returns the place of a core member's partner, and the numbers of their rounds there and
+    /// back.
     fn pair(&self, own: usize, doubling: u32) -> (usize, u8, u8) {
         let other = own ^ 1 << doubling;
         let place = match other < self.extra {

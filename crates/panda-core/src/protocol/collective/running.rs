@@ -1,4 +1,4 @@
-//! An operation that is under way, in whichever way it goes.
+//! A running operation, of either kind.
 
 use super::exchange::Exchange;
 use super::tree::Tree;
@@ -48,7 +48,7 @@ impl Running<'_> {
         }
     }
 
-    /// Whether something of this peer's has to come yet.
+    /// Returns whether a message of this peer is still to come.
     pub fn waits_for(&self, peer: Rank) -> bool {
         match self {
             Self::Tree(tree) => tree.waits_for(peer),
@@ -56,17 +56,20 @@ impl Running<'_> {
         }
     }
 
-    /// Whether it ends when this peer is lost.
+    /// Returns whether it ends when this peer is lost.
     pub fn ends_without(&self, peer: Rank, is_certain: bool) -> bool {
         match self {
             Self::Tree(tree) => tree.parent == Some(peer) || tree.children.contains(&peer),
-            // Members end an exchange at different times, and who has ended it may leave. But from one that lives something that is lost may have to go, and nobody else would tell it.
+            // Members end an exchange at different times, and a member that has ended it may leave.
+            // But a living peer may have lost its contact and miss messages, and no other member
+            // would tell it.
             Self::Exchange(exchange) if is_certain => exchange.waits_for(peer),
             Self::Exchange(exchange) => exchange.neighbours().contains(&peer),
         }
     }
 
-    /// A failure that a peer tells of: who is itself said to be lost has lost that peer.
+    /// Returns the failure that a peer reports. If the peer has lost this process, this process has
+    /// lost the peer.
     pub fn as_told(&self, by: Rank, failure: Failure) -> Failure {
         match failure {
             Failure::Lost { rank, .. } if rank == self.myself() => Failure::Lost {
@@ -79,7 +82,7 @@ impl Running<'_> {
 }
 
 impl Collectives {
-    /// All that are under way.
+    /// Returns all running operations.
     pub(super) fn running(&self) -> impl Iterator<Item = (Key, Running<'_>)> {
         let trees = self
             .active
@@ -89,13 +92,13 @@ impl Collectives {
         trees.chain(exchanges.map(|(key, it)| (*key, Running::Exchange(it))))
     }
 
-    /// One of them.
+    /// Returns a running operation.
     pub(super) fn running_at(&self, key: Key) -> Option<Running<'_>> {
         let tree = self.active.get(&key).map(Running::Tree);
         tree.or_else(|| self.exchanges.get(&key).map(Running::Exchange))
     }
 
-    /// Ends one of them; its number at who asked for it, and its peers.
+    /// Removes an operation, and returns the number by which its end is reported, and its peers.
     pub(super) fn remove(&mut self, key: Key) -> Option<(RequestId, Vec<Rank>)> {
         if let Some(tree) = self.active.remove(&key) {
             return Some((tree.id, tree.neighbours()));

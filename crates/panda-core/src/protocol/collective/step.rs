@@ -1,18 +1,19 @@
-//! What goes along an edge of the tree, and its form on the wire: a header, then the values as they are.
+//! Steps along an edge of the tree, and their wire form: a header, then the values as they are.
 
 use super::array::Signature;
 use crate::Rank;
 use crate::message::{DecodeError, Message};
 use crate::protocol::requests::Failure;
 
-/// What goes along an edge of the tree.
+/// A step along an edge of the tree.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// To the parent: values of a subtree, with their places.
     Up(Shape, Vec<(u32, Message)>),
     /// To a child: values for a subtree, with their places.
     Down(Shape, Vec<(u32, Message)>),
-    /// Values of which more follow: what goes before an `Up` or a `Down` that would be too long for one message.
+    /// Values of which more follow: they precede an `Up` or a `Down` that would be too long for one
+    /// message.
     More(Shape, Vec<(u32, Message)>),
     /// Numbers of an array, in a round of the plan for it.
     Part(Shape, Signature, u8, Message),
@@ -20,13 +21,15 @@ pub enum Step {
     Failed(Failure),
     /// Asks whether the receiver has ended the operation, or is at another one.
     Ask(Shape),
-    /// It has.
+    /// The answer: it has.
     Ended,
-    /// Of this process to itself: what its subtree's values were combined to, or what numbers go to others next.
+    /// From this process to itself: the combined values of its subtree, or the next numbers for
+    /// others.
     Combined(Message),
 }
 
-/// Which operation its sender has begun, on which order of processes, with which root: the same at all, or they disagree.
+/// A hash of the sender's operation, order of processes and root. It is the same at all members, or
+/// they disagree.
 pub type Shape = u64;
 
 const UP: u8 = 0;
@@ -39,13 +42,13 @@ const PANICKED: u8 = 6;
 const COMBINED: u8 = 7;
 const PART: u8 = 8;
 const MORE: u8 = 9;
-/// A place and a length.
+/// Bytes of a place and a length.
 const ENTRY: usize = 12;
-/// What stands before the entries.
+/// Bytes before the entries.
 const HEADER: usize = 13;
 
 impl Step {
-    /// The step as a message; values are not copied.
+    /// Encodes the step as a message, without copying values.
     #[must_use]
     pub fn encode(&self) -> Message {
         match self {
@@ -74,12 +77,13 @@ impl Step {
                 message.push(&[COMBINED]);
                 message
             }
-            // No other failure befalls a collective operation.
+            // A collective operation has no other failures.
             Self::Failed(other) => encode_failure(LOST, other.rank(), "failed"),
         }
     }
 
-    /// The same as steps of no more than `longest` bytes each, in this order, but for a single value that is longer.
+    /// Splits the step into steps of at most `longest` bytes each, in order. A single value may be
+    /// longer.
     #[must_use]
     pub fn in_parts(mut self, longest: usize) -> Vec<Self> {
         let mut parts = Vec::new();
@@ -100,10 +104,11 @@ impl Step {
         parts
     }
 
-    /// A step out of a message; nothing is allocated that the message's own length does not account for.
+    /// Decodes a step. It allocates no more than the message's own length.
     ///
     /// # Errors
-    /// It is none.
+    ///
+    /// The message is no step.
     pub fn decode(mut message: Message) -> Result<Self, DecodeError> {
         let [kind] = message.pop()?;
         Ok(match kind {

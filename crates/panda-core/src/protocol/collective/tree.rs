@@ -1,4 +1,4 @@
-//! One operation at one process: its place in the tree, and what has come up to it.
+//! One operation at one process: its place in the tree, and the values that have come up to it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ pub(super) struct Tree {
     pub begun: Time,
     pub operation: Operation,
     pub ranks: Arc<[Rank]>,
-    /// One's place, counted from the root's.
+    /// This process's place, counted from the root's.
     pub place: usize,
     pub root: usize,
     pub shape: Shape,
-    /// Whether nobody may end it before all have begun it.
+    /// Whether no member may end it before all have begun it.
     is_joint: bool,
     pub parent: Option<Rank>,
     pub children: Vec<Rank>,
     own: Message,
-    /// What has come up from each child.
+    /// Values that have come up from each child.
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
-    /// What has come of a neighbour's values, of which more follow.
+    /// Values that have come of a neighbour, of which more follow.
     coming: BTreeMap<Rank, Vec<(u32, Message)>>,
     has_gone_up: bool,
-    /// A fault that is put in: the last child's part is left out.
+    /// Injected fault: the last child's part is left out.
     pub leaves_out: bool,
 }
 
@@ -72,24 +72,24 @@ impl Tree {
         self.parent.iter().chain(&self.children).copied().collect()
     }
 
-    /// Whether something of this peer's has to come yet.
+    /// Returns whether a message of this peer is still to come.
     pub fn waits_for(&self, peer: Rank) -> bool {
         let is_below = || self.children.contains(&peer) && !self.up.contains_key(&peer);
         self.goes_up() && !self.has_gone_up && is_below()
             || self.comes_down() && self.parent == Some(peer)
     }
 
-    /// This process.
+    /// Returns this process's rank.
     pub fn myself(&self) -> Rank {
         self.ranks[(self.place + self.root) % self.ranks.len()]
     }
 
-    /// The places of a child's subtree, by the child's number.
+    /// Returns the places of a child's subtree, by the child's number.
     fn places_below(&self, child: usize) -> std::ops::Range<usize> {
         place::subtree(place::child(self.place, child), self.ranks.len())
     }
 
-    /// Keeps values of a neighbour of which more follow, if they may be some.
+    /// Keeps values of a neighbour of which more follow, if they can be valid.
     pub fn keep(&mut self, from: Rank, values: Vec<(u32, Message)>) {
         let below = |child| self.places_below(child).len();
         let most = match self.operation {
@@ -108,13 +108,13 @@ impl Tree {
         }
     }
 
-    /// How many of them are kept.
+    /// Returns how many of them are kept.
     #[cfg(test)]
     pub fn kept(&self) -> usize {
         self.coming.values().map(Vec::len).sum()
     }
 
-    /// A neighbour's step, with what came before it of the same values.
+    /// Joins a neighbour's step with the kept parts of its values.
     pub fn joined(&mut self, from: Rank, mut step: Step) -> Step {
         if let Step::Up(shape, values) | Step::Down(shape, values) = &mut step
             && *shape == self.shape
@@ -126,7 +126,7 @@ impl Tree {
         step
     }
 
-    /// Whether these may be the values of a child's subtree.
+    /// Returns whether these may be the values of a child's subtree.
     pub fn takes_from(&self, from: Rank, values: &[(u32, Message)]) -> bool {
         let Some(child) = self.children.iter().position(|child| *child == from) else {
             return false;
@@ -160,7 +160,7 @@ impl Tree {
         }
     }
 
-    /// What comes down from this root, to which these values came up.
+    /// Returns the values that come down from this root, given those that came up.
     pub fn root_values(&mut self, up: Vec<(u32, Message)>) -> Vec<(u32, Message)> {
         let (count, root) = (self.ranks.len(), self.root);
         match &mut self.operation {
@@ -175,12 +175,12 @@ impl Tree {
         }
     }
 
-    /// Whether all that is to go up from here has come, and has not gone.
+    /// Returns whether all contributions for here have come, and have not gone up.
     pub fn is_whole(&self) -> bool {
         self.goes_up() && !self.has_gone_up && self.up.len() == self.children.len()
     }
 
-    /// What the program must do before the subtree's contribution can go up, if anything.
+    /// Takes the program's work that must precede the subtree's contribution, if there is any.
     pub fn take_work(&mut self, key: Key) -> Option<Combining> {
         let (Operation::Reduce(combine) | Operation::AllReduce(combine)) = &mut self.operation
         else {
@@ -207,7 +207,7 @@ impl Tree {
         })
     }
 
-    /// Why what the subtree's values were combined to cannot go on, if it is to and cannot.
+    /// Returns why the combined value cannot go on, if it must and cannot.
     pub fn refuses(&self, whole: &Message, longest: usize) -> Option<Failure> {
         let goes_on = self.parent.is_some() || self.comes_down();
         (goes_on && whole.len() > longest).then(|| Failure::Panicked {
@@ -219,7 +219,7 @@ impl Tree {
         })
     }
 
-    /// The subtree's contribution, where nothing is to be combined.
+    /// Returns the subtree's contribution, if nothing is to be combined.
     pub fn contribution(&mut self) -> Vec<(u32, Message)> {
         self.has_gone_up = true;
         if !self.operation.takes_values() {

@@ -1,4 +1,5 @@
-//! What gathers and scatters join, among the state machines alone: where it is too long for one message it goes in several, whenever they come.
+//! What gathers and scatters join, among the state machines alone: where it is too long for one
+//! message it goes in several, whenever they come.
 
 use std::collections::VecDeque;
 use std::time::Duration;

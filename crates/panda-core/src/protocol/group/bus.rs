@@ -1,6 +1,7 @@
-//! Order by the platform: a broadcast reaches everybody in one order, so that order is the group's.
+//! Order by the platform: a broadcast reaches all processes in one order, which is the group's.
 //!
-//! Every process that the session began with follows who is in the group from the first broadcast on, so a member knows the others when it joins. One that came later asks them ([`late`]).
+//! Every founder follows the group's members from the first broadcast on, so it knows the others
+//! when it joins. A later process asks them ([`late`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,27 +15,29 @@ mod late;
 
 use late::{Heard, Late, QuestionId};
 
-/// What processes say of a group.
+/// A process's note on a group.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Note {
     Join,
     Leave,
     Data,
-    /// Who came when the session had begun asks how the group stands.
+    /// A process that came after the session's begin asks for the state of the group.
     Ask {
         asked: QuestionId,
     },
-    /// How it stood at the place of such a question, to who asked; nothing if that is not known.
+    /// The state at the place of such a question, for the asker; `None` if the sender does not know
+    /// it.
     Tell {
         asked: QuestionId,
         standing: Option<Standing>,
     },
 }
 
-/// How a group stands at some place of the order.
+/// The state of a group at some place of the order.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Standing {
     members: Vec<Rank>,
+    /// Number of messages and views so far, which is the last one's place.
     place: u64,
     view: u64,
 }
@@ -44,7 +47,7 @@ pub struct Standing {
 pub struct Bus {
     me: Rank,
     wants_in: bool,
-    /// What there is of it while this process, which came late, does not know how it stands.
+    /// State of a late process that does not know the group yet.
     late: Option<Late>,
     standing: Standing,
     fault: Fault,
@@ -76,6 +79,10 @@ impl Order for Bus {
             .push(wire::pack(&Note::Leave, Message::new()));
     }
 
+    fn takes_messages(&self) -> bool {
+        self.wants_in
+    }
+
     fn send(&mut self, _now: Time, payload: Message, out: &mut Output) {
         out.broadcasts.push(wire::pack(&Note::Data, payload));
     }
@@ -89,7 +96,7 @@ impl Order for Bus {
     }
 
     fn is_pristine(&self) -> bool {
-        // Views are counted on, so that none has the number of an earlier one, also when all have left.
+        // Views are counted on, so that no number is reused, even after all have left.
         let has_asked = self.late.as_ref().is_some_and(Late::has_asked);
         !self.wants_in && !has_asked && self.standing.view == 0
     }
@@ -126,7 +133,8 @@ impl Order for Bus {
     }
 
     fn lost(&mut self, _now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
-        // Only what the platform reports has a place in the order. Who is silent to one of the others is a member until then, to all alike.
+        // Only the platform's reports have a place in the order. A process that is silent to one of
+        // the others remains a member until then, for all alike.
         match &mut self.late {
             Some(late) if is_certain => late.lost(rank),
             Some(late) => late.is_silent(rank),
@@ -143,7 +151,7 @@ impl Order for Bus {
 }
 
 impl Bus {
-    /// Takes a note at its place. What is answered to a question.
+    /// Takes a note at its place, and returns the answer to a question.
     fn take(&mut self, from: Rank, note: Note, payload: Message, out: &mut Output) -> Option<Note> {
         let is_in = self.standing.members.contains(&from);
         match note {
@@ -184,7 +192,8 @@ impl Bus {
         out.sends.extend(frame.map(to));
     }
 
-    /// Goes on from the place of this process's question, once it knows how the group stood there. If all that may know are silent it is not let in.
+    /// Goes on from the place of this process's question, once it knows the group's state there. If
+    /// all processes that may know are silent, it is not let in.
     fn settle(&mut self, out: &mut Output) {
         let Some(late) = &mut self.late else {
             return;
@@ -209,7 +218,7 @@ impl Bus {
         }
     }
 
-    /// The others have taken its wish to join at its place.
+    /// Withdraws: the others have taken this process's join at its place.
     fn is_not_let_in(&mut self, silent: &[Rank], out: &mut Output) {
         self.wants_in = false;
         out.watch = Some(Vec::new());
@@ -223,7 +232,7 @@ impl Bus {
         out.events.push(GroupEvent::Expelled { why });
     }
 
-    /// Whether this process is a member.
+    /// Returns whether this process is a member.
     fn is_in(&self) -> bool {
         self.standing.members.contains(&self.me)
     }
@@ -239,14 +248,20 @@ impl Bus {
 
     fn changed(&mut self, joined: Vec<Rank>, left: Vec<Rank>, out: &mut Output) {
         self.standing.view += 1;
+        self.standing.place += 1;
         if self.is_in() {
             let members = self.standing.members.clone();
             let joined = match joined == [self.me] {
-                true => members.clone(),
+                true => {
+                    let elders = members.iter().filter(|rank| **rank != self.me);
+                    out.entered = Some((out.events.len(), elders.copied().collect()));
+                    members.clone()
+                }
                 false => joined,
             };
             out.events.push(GroupEvent::View {
                 number: self.standing.view,
+                place: self.standing.place,
                 members,
                 joined,
                 left,

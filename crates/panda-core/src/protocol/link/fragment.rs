@@ -1,4 +1,5 @@
-//! Fragmentation over a platform that is reliable and keeps order: one byte before each frame says whether more of the message follows.
+//! Fragmentation over a platform that is reliable and keeps order: one byte before each frame says
+//! whether more of the message follows.
 
 use super::{Apart, Arrival, LONGEST, Links};
 use crate::message::{DecodeError, Message};

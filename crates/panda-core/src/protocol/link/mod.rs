@@ -1,7 +1,8 @@
 //! Links: whole messages to one peer, each once and in order, whatever the platform does to frames.
 //!
-//! Three kinds, one for each combination of platform parameters that differs: [`Through`] adds nothing, [`Fragment`] cuts and joins, [`Retransmit`] also
-//! numbers, acknowledges and sends again. A platform names the one that it needs as a type, so the others are not compiled into its path.
+//! There are three kinds, for the combinations of platform parameters. [`Through`] adds nothing.
+//! [`Fragment`] cuts and joins. [`Retransmit`] also numbers, acknowledges and sends again. A
+//! platform names its kind as a type, so the others are not compiled into its path.
 
 use std::fmt::Debug;
 
@@ -20,11 +21,13 @@ pub use fragment::Fragment;
 pub use multicast::Multicast;
 pub use retransmit::Retransmit;
 
-/// The longest message that is cut into frames and put together again: of a longer one, or one without end, nothing is kept.
+/// Longest message that is cut into frames and joined again. Of a longer or endless one nothing is
+/// kept.
 pub const LONGEST: usize = u32::MAX as usize;
 
-/// What may go along with a program's message in the longest one of a link: headers of all protocols, and before a group's long message, where one member has others catch up, a whole history of
-/// shorter ones (32 MiB) and what is said of each.
+/// Most bytes that may go along with a program's message: headers of all protocols, and sometimes a
+/// group's history. When one member has others catch up, 32 MiB of shorter messages may precede a
+/// long one, with the data on each.
 const BESIDES_MAX: usize = 64 << 20;
 
 /// Bytes of the longest message that a program may send over such links.
@@ -38,26 +41,31 @@ pub const fn longest_of<L: Links>() -> usize {
 
 /// One peer's link.
 ///
-/// `frames` collects what must be given to the platform for the peer, in this order; `messages` what has arrived whole.
+/// `frames` collects the frames to give to the platform for the peer, in order. `messages` collects
+/// complete messages.
 pub trait Links: Send + Sized + 'static {
-    /// Whether it makes up for frames that are lost, doubled or out of order.
+    /// States that it makes up for frames that are lost, doubled or out of order.
     const RETRANSMITS: bool;
-    /// Whether it cuts messages that are longer than a frame.
+    /// States that it cuts messages that are longer than a frame.
     const FRAGMENTS: bool;
-    /// Whether a message is a frame as it is: then the stack goes past its links, which have nothing to do or to remember.
+    /// States that a message is a frame as it is. Then the stack bypasses its links, which have
+    /// nothing to do or to remember.
     const ADDS_NOTHING: bool = !Self::RETRANSMITS && !Self::FRAGMENTS;
-    /// How what is meant for several peers goes to them.
+    /// Way to send a message to several peers.
     type ToAll: ToAll<Self>;
 
-    /// A link over frames of at most `largest` bytes. `birth` is greater than that of any earlier process of this rank.
+    /// Makes a link over frames of at most `largest` bytes. `birth` is greater than that of any
+    /// earlier process of this rank.
     fn new(largest: usize, birth: u64) -> Self;
 
     /// Sends a message.
     fn send(&mut self, now: Time, message: Message, frames: &mut Vec<Message>);
 
-    /// Takes a frame of the peer. [`flush`](Self::flush) follows, after several that came at once.
+    /// Takes a frame of the peer. [`flush`](Self::flush) follows, after all frames that came at
+    /// once.
     ///
     /// # Errors
+    ///
     /// The frame is none of this protocol's; nothing has changed.
     fn receive(
         &mut self,
@@ -67,10 +75,10 @@ pub trait Links: Send + Sized + 'static {
         messages: &mut Vec<Message>,
     ) -> Result<Arrival, DecodeError>;
 
-    /// All that came at once has been taken: sends what that lets go, and acknowledges it.
+    /// Sends and acknowledges after all simultaneous frames were taken.
     fn flush(&mut self, _now: Time, _frames: &mut Vec<Message>) {}
 
-    /// When [`tick`](Self::tick) is next needed.
+    /// Returns when [`tick`](Self::tick) is next needed.
     fn deadline(&self) -> Option<Time> {
         None
     }
@@ -78,20 +86,21 @@ pub trait Links: Send + Sized + 'static {
     /// Does what is due.
     fn tick(&mut self, _now: Time, _frames: &mut Vec<Message>) {}
 
-    /// The peer is taken for lost: what was under way is forgotten, here and, when the peer is heard of again, there.
+    /// Forgets what was under way, since the peer is taken for lost. The peer forgets it when it is
+    /// heard of again.
     fn reset(&mut self);
 
-    /// Whether something waits until the peer has taken what is under way.
+    /// Returns whether anything waits until the peer has taken what is under way.
     fn waits(&self) -> bool {
         false
     }
 
-    /// Bytes that wait to be sent or acknowledged.
+    /// Returns the bytes that wait to be sent or acknowledged.
     fn backlog(&self) -> usize {
         0
     }
 
-    /// The same with a fault put in.
+    /// Injects a fault.
     #[doc(hidden)]
     #[must_use]
     fn with(self, _fault: Fault) -> Self {
@@ -99,9 +108,11 @@ pub trait Links: Send + Sized + 'static {
     }
 }
 
-/// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Multicast`]).
+/// A way to send a message to several peers: to each by its link alone ([`Apart`]), or in shared
+/// frames that each takes as one of its own link ([`Multicast`]).
 pub trait ToAll<L>: Default + Debug + Send + 'static {
-    /// Puts a message into the links, which are there, of those peers that it can go to together, and says who they are. The others' links are the caller's matter.
+    /// Puts a message into the links of the peers that it can reach together, and returns those.
+    /// The caller uses the others' links.
     fn add(
         &mut self,
         _now: Time,
@@ -115,68 +126,71 @@ pub trait ToAll<L>: Default + Debug + Send + 'static {
     /// Sends what can go now.
     fn go_on(&mut self, _now: Time, _links: &mut FxHashMap<Rank, L>, _gone: &mut Gone) {}
 
-    /// Whether nothing waits to go.
+    /// Returns whether nothing waits to go.
     fn is_empty(&self) -> bool {
         true
     }
 
-    /// When [`go_on`](Self::go_on) is next needed although no link has changed.
+    /// Returns when [`go_on`](Self::go_on) is next needed although no link has changed.
     fn deadline(&self) -> Option<Time> {
         None
     }
 
-    /// What a frame for several brings to one of them, as a frame of the sender's link; nothing if it is not for that one.
+    /// Returns a shared frame's part for one peer, as a frame of the sender's link; `None` if it
+    /// has none.
     ///
     /// # Errors
+    ///
     /// It is no such frame.
     fn own(_me: Rank, _frame: Message) -> Result<Option<Message>, DecodeError> {
         Ok(None)
     }
 
-    /// A peer gets the platform's multicasts from this process, or does not.
+    /// Notes whether a peer hears this process's multicasts.
     fn hears(&mut self, _rank: Rank, _does: bool) {}
 
-    /// Who does.
+    /// Returns the peers that do.
     fn hearers(&self) -> Vec<Rank> {
         Vec::new()
     }
 
-    /// Puts a fault in.
+    /// Injects a fault.
     #[cfg(feature = "mutants")]
     fn mutate(&mut self, _fault: Fault) {}
 }
 
-/// What went out to several peers, and to whose links something happened.
+/// Frames that went to several peers, and the links that changed.
 #[derive(Debug, Default)]
 pub struct Gone {
     /// Frames for the platform's multicast.
     pub frames: Vec<Message>,
     /// Peers whose links have something under way now.
     pub to: Vec<Rank>,
-    /// Peers whose links have something to do by themselves.
+    /// Peers whose links have work of their own.
     pub stirred: Vec<Rank>,
-    /// Peers that were said to hear multicasts, and do not.
+    /// Peers that were reported to hear multicasts, and do not.
     pub deaf: Vec<Rank>,
 }
 
-/// To each alone.
+/// A way that sends to each peer alone.
 #[derive(Debug, Default)]
 pub struct Apart;
 
 impl<L> ToAll<L> for Apart {}
 
-/// What a frame told besides messages.
+/// A frame's news besides messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// Nothing.
     Usual,
-    /// The peer sends a message that is [too long](LONGEST): no correct one does.
+    /// The peer sends a message that is [too long](LONGEST), which no correct one does.
     TooLong,
-    /// The peer began anew, having lost us or having been restarted: what was under way in either direction is gone. Messages of this frame belong to the new beginning.
+    /// The peer began anew: it had lost this process or was restarted. What was under way in either
+    /// direction is gone. Messages of this frame belong to the new beginning.
     Anew,
 }
 
-/// Nothing added: the platform is reliable and takes frames of any length.
+/// A link that adds nothing: the platform is reliable and takes frames of any length.
 #[derive(Debug)]
 pub struct Through;
 

@@ -1,11 +1,16 @@
-//! One frame for several peers: what is meant for all of them is sent once, by the platform's multicast, and each takes it as a frame of its own link.
+//! Shared frames for several peers: a message for all of them is sent once, by the platform's
+//! multicast. Each peer takes it as a frame of its own link.
 //!
-//! A piece has a number in the link of each peer that it goes to, and the frame says them all. So everything else is the links' matter, as ever: each peer acknowledges
-//! by itself, a piece that one of them lacks is sent again to that one alone, doubles and what belongs to earlier streams are dropped, and order is kept.
+//! A piece has a number in the link of each of its peers, and the frame holds them all. So the
+//! links do all else as usual. Each peer acknowledges by itself. A piece that one peer lacks is
+//! sent again to that one alone. Doubles and pieces of earlier streams are dropped, and order is
+//! kept.
 //!
-//! A piece goes when it is next in the links of all and the window of each has room: the slowest says how fast, so a multicast is no faster than a network that is
-//! congested somewhere bears. Who is slower than the others for [`PATIENCE`] goes on alone for [`APART`] or until it has caught up, and holds up nobody. What goes to other
-//! peers does not wait for it at all: each list of peers has a queue of its own.
+//! A piece goes when it is next in all links and the window of each has room. So the slowest peer
+//! sets the speed, and a multicast is no faster than a congested network bears. A peer that is
+//! slower than the others for [`PATIENCE`] goes on alone for [`APART`] or until it has caught up,
+//! and holds up no other. Each list of peers has a queue of its own, so messages to other peers do
+//! not wait for it.
 //!
 //! ```text
 //!   peers 1 | kind 1 | for each: rank 4, stream 8, receiver's stream 8, number 7 | piece
@@ -24,24 +29,24 @@ use crate::protocol::Time;
 use crate::protocol::fault::{Fault, Mutant};
 use queue::Queue;
 
-/// How long one that the others waited for in vain goes on alone.
+/// Time for which a peer goes on alone after the others waited for it in vain.
 const APART: Duration = Duration::from_millis(200);
-/// Peers of one frame at least and at most; more get as many frames as it takes.
+/// Least and largest number of peers of one frame; more peers get several frames.
 const PEERS_MIN: usize = 2;
 const PEERS_MAX: usize = 16;
-/// Bytes before those of the peers, and of each.
+/// Bytes before the peers' rows, and bytes of a row.
 const HEAD: usize = 2;
 const ROW: usize = 20 + NUMBER;
-/// Frames that are no longer would hold little else.
+/// Frame length up to which a shared frame would hold little else.
 const FRAME_MIN: usize = 2 * (HEAD + ROW * PEERS_MAX);
 
-/// What goes together, and who hears it.
+/// Shared messages, and the peers that hear them.
 #[derive(Debug, Default)]
 pub struct Multicast {
     hearers: BTreeSet<Rank>,
-    /// One for each list of peers that something waits for.
+    /// Queues, one for each list of peers with waiting messages.
     queues: Vec<Queue>,
-    /// The last number that a piece was given, among all.
+    /// Last number that a shared piece was given.
     last: u64,
     fault: Fault,
 }
@@ -61,7 +66,7 @@ impl ToAll<Retransmit> for Multicast {
         };
         let mut those: Vec<Rank> = to.iter().copied().filter(|rank| can(rank)).collect();
         if those.len() % PEERS_MAX < PEERS_MIN {
-            // Of two or more one may be left over, and goes alone.
+            // Of two or more peers one may be left over, and goes alone.
             those.truncate(those.len() / PEERS_MAX * PEERS_MAX);
         }
         for peers in those.chunks(PEERS_MAX) {
@@ -71,7 +76,7 @@ impl ToAll<Retransmit> for Multicast {
     }
 
     fn go_on(&mut self, now: Time, links: &mut Table, gone: &mut Gone) {
-        // What goes lets go what stands behind it in some of the links, which may be in another queue.
+        // A piece that goes releases pieces behind it in some links, which may be in another queue.
         while self.go_once(now, links, gone) {}
         self.queues.retain(|queue| !queue.is_empty());
     }
@@ -122,7 +127,8 @@ impl ToAll<Retransmit> for Multicast {
 }
 
 impl Multicast {
-    /// Cuts a message into pieces that fit a frame for so many, or puts a short one into the last piece that waits for the same.
+    /// Cuts a message into pieces that fit a frame for so many peers. A short one may go into the
+    /// last waiting piece for the same peers.
     fn add_for(&mut self, message: Message, peers: &[Rank], links: &mut Table) {
         let Some(largest) = peers.first().map(|rank| links[rank].largest()) else {
             return;
@@ -142,7 +148,7 @@ impl Multicast {
         });
     }
 
-    /// Whether anything went of which something else may have waited.
+    /// Sends what can go, and returns whether anything went for which other pieces may have waited.
     fn go_once(&mut self, now: Time, links: &mut Table, gone: &mut Gone) -> bool {
         let mut has_gone = false;
         for place in 0..self.queues.len() {
@@ -199,7 +205,7 @@ fn queue_to<'a>(to: &[Rank], queues: &'a mut Vec<Queue>) -> &'a mut Queue {
     &mut queues[place]
 }
 
-/// Does something to the links of some peers.
+/// Applies a function to the links of some peers.
 fn each(peers: &[Rank], links: &mut Table, mut to: impl FnMut(&mut Retransmit)) {
     for rank in peers {
         if let Some(link) = links.get_mut(rank) {
@@ -208,7 +214,7 @@ fn each(peers: &[Rank], links: &mut Table, mut to: impl FnMut(&mut Retransmit)) 
     }
 }
 
-/// A peer's numbers as the header of its link, which acknowledges nothing.
+/// Parses a peer's row as a header of its link, which acknowledges nothing.
 fn row(bytes: &[u8; ROW], kind: u8) -> (Rank, Header) {
     let rank = Rank::from_le_bytes(std::array::from_fn(|i| bytes[i]));
     let header = Header {

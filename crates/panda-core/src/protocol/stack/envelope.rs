@@ -1,11 +1,12 @@
-//! What stands before each message of a link: a byte that says which kind it is, and numbers at fixed places, least significant byte first.
+//! The envelope before each message of a link: a byte for its kind, and numbers at fixed places,
+//! little-endian.
 
 use super::{Answer, GroupId};
 use crate::message::{DecodeError, Header, Message};
 use crate::protocol::collective::Key;
 use crate::protocol::requests::{self, RequestId};
 
-/// What a message is, and for whom.
+/// The kind and the destination of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Envelope {
     /// A message for a port.
@@ -14,7 +15,7 @@ pub enum Envelope {
         port: u64,
         /// Its sender's tag.
         tag: u32,
-        /// The request that ends when it has been handed over, if its sender waits for that.
+        /// Request that ends when the message has been handed over, if its sender waits for that.
         receipt: Option<RequestId>,
     },
     /// A message for a port has been handed over.
@@ -33,11 +34,16 @@ pub enum Envelope {
     Reply {
         /// The request that it ends.
         id: RequestId,
-        /// How the call ended.
+        /// Outcome of the call.
         kind: Answer,
     },
     /// A message of a group's protocol.
     Group {
+        /// The group.
+        group: GroupId,
+    },
+    /// A part of the transfer of a group's state.
+    State {
         /// The group.
         group: GroupId,
     },
@@ -48,17 +54,17 @@ pub enum Envelope {
     },
     /// A sign of life.
     Heartbeat {
-        /// It asks for one.
+        /// Whether it asks for one.
         asks: bool,
     },
-    /// Much has come to a port that nobody has asked for: send no more to it; or that is over.
+    /// Holds or releases the senders of a port at which much lies unread.
     Hold {
         /// The port's number.
         port: u64,
         /// Whether to send no more.
         is_held: bool,
     },
-    /// What processes tell each other to detect quiescence.
+    /// A message of the detection of quiescence.
     Termination,
 }
 
@@ -73,23 +79,26 @@ const HEARTBEAT: u8 = 7;
 const HOLD: u8 = 8;
 const COLLECTIVE_OF: u8 = 9;
 const TERMINATION: u8 = 10;
+const STATE: u8 = 11;
 
-/// Bytes of the longest.
+/// Bytes of the longest envelope.
 const LONGEST: usize = 21;
-/// Bytes of a family, which follows the envelope of an operation whose list has one of another name.
+/// Bytes of a family, which follows a collective envelope if the list has a family of another
+/// number.
 const FAMILY: usize = 8;
 
-/// The bytes of a kind and of numbers of 8, 8 and 4 bytes behind it, of which so many in all are meant.
+/// Makes the bytes of a kind and of numbers of 8, 8 and 4 bytes behind it, cut to `length`.
 #[inline]
 fn header(kind: u8, first: u64, second: u64, third: u32, length: usize) -> Header {
-    // Two numbers, so that it is made in registers: what is read in other pieces than it was written in has to wait.
+    // Two integers keep it in registers. A read in other pieces than the write's would have to
+    // wait.
     let low = u128::from(kind) | u128::from(first) << 8 | u128::from(second) << 72;
     let high = second >> 56 | u64::from(third) << 8;
     Header::new(low, high, length)
 }
 
 impl Envelope {
-    /// The bytes that stand for it.
+    /// Returns its bytes.
     #[inline]
     pub fn header(&self) -> Header {
         match *self {
@@ -104,6 +113,7 @@ impl Envelope {
             Self::Call { service, id } => header(CALL, service, id, 0, 17),
             Self::Reply { id, kind } => header(REPLY, id, kind as u64, 0, 10),
             Self::Group { group } => header(GROUP, group, 0, 0, 9),
+            Self::State { group } => header(STATE, group, 0, 0, 9),
             Self::Collective { key } => {
                 let kind = match key.family == key.list {
                     true => COLLECTIVE,
@@ -117,7 +127,7 @@ impl Envelope {
         }
     }
 
-    /// Puts it before a message.
+    /// Pushes it before a message.
     #[inline]
     pub fn push_onto(&self, message: &mut Message) {
         if let Self::Collective { key } = self
@@ -128,9 +138,11 @@ impl Envelope {
         message.push(&self.header());
     }
 
-    /// The one that bytes begin with, and what follows it, the family as well.
+    /// Parses the envelope at the beginning of bytes, and returns it with the bytes behind it, and
+    /// behind the family.
     ///
     /// # Errors
+    ///
     /// There is none.
     #[inline]
     pub fn split_off(bytes: &[u8]) -> Result<(Self, &[u8]), DecodeError> {
@@ -164,6 +176,10 @@ impl Envelope {
                 let group = number(chunk::<9>(bytes)?, 1);
                 (Self::Group { group }, 9)
             }
+            STATE => {
+                let group = number(chunk::<9>(bytes)?, 1);
+                (Self::State { group }, 9)
+            }
             COLLECTIVE | COLLECTIVE_OF => {
                 let (list, number) = two(bytes)?;
                 let key = Key {
@@ -188,9 +204,10 @@ impl Envelope {
         Ok((envelope, &bytes[length..]))
     }
 
-    /// Takes it off a message.
+    /// Pops it off a message.
     ///
     /// # Errors
+    ///
     /// There is none; the message is as it was.
     #[inline]
     pub fn take_off(message: &mut Message) -> Result<Self, DecodeError> {
@@ -225,14 +242,14 @@ impl Envelope {
         Ok(Self::Collective { key })
     }
 
-    /// Whether a message begins with one that the program alone has to know of.
+    /// Returns whether a message begins with a plain envelope, which only the program must see.
     #[inline]
     pub fn is_plain(message: &Message) -> bool {
         matches!(message.look(), Ok([PORT | PORT_WITH_RECEIPT | CALL]))
             || Self::is_plain_answer(message)
     }
 
-    /// Whether it answers a request that no protocol knows of.
+    /// Returns whether it answers a request that no protocol knows.
     #[inline]
     pub fn is_plain_answer(message: &Message) -> bool {
         matches!(message.look(), Ok([RECEIPT | REPLY]))
@@ -240,7 +257,8 @@ impl Envelope {
     }
 }
 
-/// Where it lies: numbers that are read out of a copy have to wait until that is written, if they lie across the pieces in which it is.
+/// Returns the first bytes in place. Reads from a copy would wait for its writes if they cross the
+/// written pieces.
 #[inline]
 fn chunk<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], DecodeError> {
     let short = || DecodeError::Short {
@@ -250,7 +268,7 @@ fn chunk<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], DecodeError> {
     bytes.first_chunk().ok_or_else(short)
 }
 
-/// The two numbers behind the kind.
+/// Returns the two numbers behind the kind.
 #[inline]
 fn two(bytes: &[u8]) -> Result<(u64, u64), DecodeError> {
     let header = chunk::<17>(bytes)?;
@@ -291,7 +309,7 @@ fn unknown(wanted: &'static str, byte: u8) -> DecodeError {
 mod tests {
     use super::*;
 
-    const ALL: [Envelope; 12] = [
+    const ALL: [Envelope; 13] = [
         Envelope::Port {
             port: u64::MAX - 1,
             tag: 0x0102_0304,
@@ -309,6 +327,7 @@ mod tests {
             kind: Answer::NoReply,
         },
         Envelope::Group { group: 6 },
+        Envelope::State { group: 12 },
         Envelope::Collective {
             key: Key {
                 family: 7,
@@ -350,7 +369,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_are_refused() {
-        for bytes in [[11; 21], [255; 21], [REPLY; 21]] {
+        for bytes in [[12; 21], [255; 21], [REPLY; 21]] {
             assert!(Envelope::take_off(&mut Message::copy_of(&bytes)).is_err());
         }
     }

@@ -1,11 +1,11 @@
-//! Plain messages, which no protocol has to know of, on their way from the platform to the program.
+//! Plain messages, which no protocol must see, on their way from the platform to the program.
 
 use super::{Answer, Delivery, Envelope};
 use crate::Rank;
 use crate::message::Message;
 use crate::protocol::requests::{self, RequestId};
 
-/// What a plain message is, and for whom.
+/// The kind and the destination of a plain message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A message for a port, whose sender may want to know when it has been handed over.
@@ -24,16 +24,16 @@ pub enum Content {
         /// The caller's number for it.
         id: RequestId,
     },
-    /// The answer to a request that no protocol knows of.
+    /// The answer to a request that no protocol knows.
     Answer {
         /// The request.
         id: RequestId,
-        /// How it was answered.
+        /// Kind of the answer.
         kind: Answer,
     },
 }
 
-/// The payload of a message that came, where it lies.
+/// The payload of a received message, in place.
 #[derive(Debug)]
 enum Payload<'a> {
     /// In the platform's memory, and short.
@@ -41,13 +41,13 @@ enum Payload<'a> {
     Message(&'a mut Message),
 }
 
-/// A plain message that came, borrowed from where it lies. Whoever takes its payload moves that to
-/// its last place at once: a short call takes a tenth longer if it is moved once more.
+/// A plain message that came, borrowed in place. A taker moves the payload to its last place at
+/// once. One more move makes a short call a tenth slower.
 #[derive(Debug)]
 pub struct Incoming<'a> {
     /// Its sender.
     pub from: Rank,
-    /// What it is, and for whom.
+    /// Its kind and destination.
     pub content: Content,
     payload: Payload<'a>,
 }
@@ -73,7 +73,7 @@ impl Content {
 }
 
 impl<'a> Incoming<'a> {
-    /// Reads a short frame; nothing if it is not plain, or is cut.
+    /// Reads a short frame; returns `None` if it is not plain, or truncated.
     #[inline]
     #[must_use]
     pub fn in_bytes(from: Rank, frame: &'a [u8]) -> Option<Self> {
@@ -85,7 +85,7 @@ impl<'a> Incoming<'a> {
         })
     }
 
-    /// Reads a frame and takes the envelope off; nothing if it is not plain, or is cut.
+    /// Reads a frame and pops the envelope; returns `None` if it is not plain, or truncated.
     #[inline]
     #[must_use]
     pub fn in_frame(from: Rank, frame: &'a mut Message) -> Option<Self> {
@@ -93,7 +93,7 @@ impl<'a> Incoming<'a> {
         Some(Self::with(from, content, frame))
     }
 
-    /// A message whose envelope has been taken off.
+    /// Makes it of a message without its envelope.
     #[inline]
     #[must_use]
     pub fn with(from: Rank, content: Content, payload: &'a mut Message) -> Self {
@@ -113,7 +113,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// What it brings the program. Answers bring nothing: they end requests.
+    /// Returns its delivery to the program. Answers have none: they end requests.
     #[inline]
     #[must_use]
     pub fn into_delivery(mut self) -> Option<Delivery> {

@@ -1,4 +1,4 @@
-//! To which link a message goes, and what the links want.
+//! The links of the stack: the way of each message, and the links' requests.
 
 use super::envelope::Envelope;
 use super::{Action, Stack};
@@ -8,14 +8,15 @@ use crate::protocol::Time;
 use crate::protocol::group::Order;
 use crate::protocol::link::{Gone, LONGEST, Links, ToAll};
 
-/// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
+/// Bytes waiting in a link at which senders are asked to wait. They go on when the bytes fall to
+/// `ROOM`.
 const FULL: usize = 4 << 20;
 const ROOM: usize = FULL / 2;
-/// Messages that a list has room for which is kept for use again.
+/// Longest list of messages whose memory is kept for reuse.
 const KEPT_ROOM_MAX: usize = 64;
 
 impl<L: Links, O: Order> Stack<L, O> {
-    /// Sends a message, to this process itself as well.
+    /// Sends a message, also to this process itself.
     pub fn post(&mut self, now: Time, to: Rank, envelope: &Envelope, mut message: Message) {
         envelope.push_onto(&mut message);
         if to == self.myself.rank {
@@ -45,7 +46,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.follow(to, standing);
     }
 
-    /// A peer that were sent so much would take this process for a liar: whatever waits for it ends with this.
+    /// Gives a peer up for which a message is too long: it would take this process for a liar.
+    /// Requests that wait for it end.
     #[cold]
     fn refuse(&mut self, now: Time, to: Rank, length: usize) {
         let why = format!(
@@ -54,7 +56,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.lost(now, to, false, &why);
     }
 
-    /// The same to several: at once to those that can take it so.
+    /// Sends a message to several peers: at once to those that can take it so.
     pub(super) fn give_all(&mut self, now: Time, ranks: &[Rank], message: &Message) {
         for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
             self.link(*rank);
@@ -72,7 +74,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.flush_multicast(now);
     }
 
-    /// Sends what goes to several peers at once, as far as their links can take it.
+    /// Sends shared messages, as far as the peers' links can take them.
     pub(super) fn flush_multicast(&mut self, now: Time) {
         if self.to_all.is_empty() {
             return;
@@ -91,7 +93,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Has a link do something that may send, and follows what comes of it.
+    /// Calls a function on a link that may send, and follows its effects.
     pub(super) fn stir(&mut self, rank: Rank, act: impl FnOnce(&mut L, &mut Vec<Message>)) {
         let (link, frames) = self.link(rank);
         act(link, frames);
@@ -100,7 +102,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.follow(rank, standing);
     }
 
-    /// Notes it if much waits for a peer that was given a message of some length.
+    /// Notes it if much waits for a peer that was just given a message of some length.
     fn note_full(&mut self, to: Rank, length: usize, backlog: usize) {
         if backlog > FULL {
             self.full.insert(to);
@@ -109,13 +111,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Bytes that wait in a peer's link, with what each piece takes besides.
+    /// Returns the bytes that wait in a peer's link, with each piece's overhead.
     #[must_use]
     pub fn untaken(&self, to: Rank) -> usize {
         self.links.get(&to).map_or(0, Links::backlog)
     }
 
-    /// The link to a peer, and where it puts what is to [go](Self::put).
+    /// Returns the link to a peer, and the list for frames to [send](Self::put).
     pub(super) fn link(&mut self, rank: Rank) -> (&mut L, &mut Vec<Message>) {
         let (largest, birth) = (self.largest, self.myself.birth);
         let fault = self.fault;
@@ -124,7 +126,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         (link, &mut self.frames)
     }
 
-    /// Has what a link gave out go, if there is anything.
+    /// Sends the frames that a link gave out, if there are any.
     pub(super) fn put(&mut self, to: Rank) {
         if self.frames.len() > 1 {
             let run = std::mem::take(&mut self.frames);
@@ -134,14 +136,14 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Keeps the room of a list of messages that have been taken, unless it grew long.
+    /// Keeps the memory of an emptied list of messages, unless it grew long.
     pub(super) fn keep_room(&mut self, arrived: Vec<Message>) {
         if arrived.capacity() <= KEPT_ROOM_MAX {
             self.arrived = arrived;
         }
     }
 
-    /// Follows a link's deadline and what waits in it; links that have none cost nothing.
+    /// Follows a link's deadline and backlog; links without them cost nothing.
     fn follow(&mut self, rank: Rank, standing: Standing) {
         if !L::RETRANSMITS {
             return;
@@ -153,7 +155,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 }
 
-/// How a link stands once something has happened to it.
+/// The state of a link after an event.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
     deadline: Option<Time>,

@@ -1,7 +1,7 @@
-//! All protocols of one process: which message goes to which of them, and what they want done.
+//! The stack: all protocols of one process, the way of messages to them, and their actions.
 //!
-//! What the program wants stands here; what the platform reports in [`reports`]; what protocols give out, and to which link it goes, in [`outcomes`] and [`links`]; which groups
-//! are known in [`groups`].
+//! The program's requests are in this file, the platform's reports in [`reports`]. Protocols'
+//! outputs and their ways to links are in [`outcomes`] and [`links`], known groups in [`groups`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::Time;
 use super::collective::{self, Collectives, Combining, Part};
 use super::failure_detector::FailureDetector;
 use super::fault::{Fault, Mutant};
-use super::group::{GroupEvent, Myself, Order};
+use super::group::{GroupEvent, Myself, Order, StateRequest, Ticket};
 use super::link::{Links, ToAll, longest_of};
 use super::presence::{PeerNews, Presence};
 use super::requests::{Failure, RequestId, Requests};
@@ -36,18 +36,18 @@ use timers::Timers;
 /// A group's name as a number, the same at all processes.
 pub type GroupId = u64;
 
-/// What the protocols want done, in this order.
+/// An action that the protocols ask for, in this order.
 #[derive(Debug)]
 pub enum Action {
     /// Give a frame to the platform.
     Send(Rank, Message),
-    /// Give several to it, to one rank.
+    /// Give several frames to the platform, for one rank.
     SendRun(Rank, Vec<Message>),
     /// Give a frame to the platform's ordered broadcast.
     Broadcast(Message),
-    /// Give a frame to the platform's multicast that may lose it.
+    /// Give a frame to the platform's multicast, which may lose it.
     Multicast(Message),
-    /// A peer that was said to hear such multicasts does not seem to.
+    /// A peer that was reported to hear such multicasts does not seem to.
     Deaf(Rank),
     /// Hand something to the program.
     Deliver(Delivery),
@@ -55,15 +55,16 @@ pub enum Action {
     Complete(RequestId, Result<Message, Failure>),
     /// A collective operation has ended.
     Collected(RequestId, Result<Vec<Message>, Failure>),
-    /// A peer is lost; in words why, to follow its name.
+    /// A peer is lost. The text says why, and follows its name.
     Lost(Rank, String),
-    /// One that was lost, but not for good, has been heard of.
+    /// A peer that was lost, but not for good, has been heard of.
     Back(Rank),
-    /// So much waits for a peer that a thread that may wait should send no more to it now: so many bytes before the message that was given last.
+    /// Much waits for a peer, so a thread that may wait should send no more to it now. The number
+    /// is the bytes before the last message.
     Full(Rank, usize),
-    /// That is over.
+    /// A full peer has room again.
     Room(Rank),
-    /// A peer holds those who send to one of its ports, or lets them go.
+    /// A peer holds the senders of one of its ports, or releases them.
     Hold {
         /// The peer.
         rank: Rank,
@@ -74,7 +75,7 @@ pub enum Action {
     },
 }
 
-/// What a program is handed.
+/// A delivery to the program.
 #[derive(Debug)]
 pub enum Delivery {
     /// A message for a port.
@@ -85,9 +86,10 @@ pub enum Delivery {
         port: u64,
         /// The sender's tag.
         tag: u32,
-        /// The sender's number for it, if it waits: it gets a receipt when the program has the message.
+        /// The sender's number for it, if it waits. It gets a receipt when the program has the
+        /// message.
         receipt: Option<RequestId>,
-        /// What was sent.
+        /// The payload.
         payload: Message,
     },
     /// A call; it is answered by [`Stack::reply`].
@@ -101,25 +103,29 @@ pub enum Delivery {
         /// The arguments.
         payload: Message,
     },
-    /// An event of a group.
-    Group(GroupId, GroupEvent),
-    /// What the program is told of a peer that it follows.
+    /// An event of a group; with the ticket of the message, if it is this process's own and has
+    /// one.
+    Group(GroupId, GroupEvent, Option<Ticket>),
+    /// A request of the transfer of a group's state to the program, between two of its events.
+    State(GroupId, StateRequest),
+    /// News of a peer that the program follows.
     Peer(PeerNews),
-    /// A moment at which all processes were quiescent, or the end of this one's part in finding such moments.
+    /// A moment at which all processes were quiescent, or the end of this process's part in the
+    /// detection.
     Quiescence(termination::Event),
-    /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
+    /// Values to be combined. The resulting step is [posted](Stack::post) to this process itself.
     Combine(Combining),
 }
 
-/// Why nothing more goes to a peer.
+/// Reason why nothing more goes to a peer.
 #[derive(Debug, Clone)]
 struct Gone {
     why: String,
-    /// It is known to have ended.
+    /// Whether it has certainly ended.
     is_certain: bool,
 }
 
-/// How a call was answered.
+/// The kind of a call's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// With a value.
@@ -131,7 +137,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// What it says of the request.
+    /// Returns the request's outcome.
     #[inline]
     pub fn outcome(self, from: Rank, payload: Message) -> Result<Message, Failure> {
         match self {
@@ -149,40 +155,41 @@ pub struct Stack<L: Links, O> {
     largest: usize,
     links: FxHashMap<Rank, L>,
     to_all: L::ToAll,
-    /// Frames that went to several peers at once.
+    /// Number of frames that went to several peers at once.
     multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
-    /// The end of a long message waits in a link since somebody last asked.
+    /// Whether the end of a long message waits in a link since the last call of `has_kept`.
     has_kept: bool,
     timers: Timers<Rank>,
     /// Peers whose links have taken something since they were flushed.
     touched: Vec<Rank>,
     groups: Groups<O>,
-    /// Messages of others for groups that this process gives places in.
+    /// Number of other members' messages in groups to which this process gives places.
     led: u64,
     requests: Requests,
     collectives: Collectives,
     termination: Termination,
     detector: FailureDetector,
     presence: Presence,
-    /// Lost for certain or given up for good, and not come again.
+    /// Peers that are certainly lost or given up for good, and have not come again.
     gone: BTreeMap<Rank, Gone>,
-    /// Lost, but not gone, and not heard of since.
+    /// Peers that are lost, but not gone, and not heard of since.
     away: BTreeSet<Rank>,
-    /// Gone, and watched since: said once more to be lost.
+    /// Gone peers that were watched since: they are reported lost once more.
     regone: BTreeSet<Rank>,
     /// Messages from this process to itself.
     to_self: Vec<Message>,
     actions: Vec<Action>,
     fault: Fault,
-    /// What a link gives out, and messages that came with a frame: empty but for a moment, with room from earlier ones.
+    /// A link's output, and messages of a frame. They are empty between calls, and keep their
+    /// memory.
     frames: Vec<Message>,
     arrived: Vec<Message>,
 }
 
 impl<L: Links, O: Order> Stack<L, O> {
-    /// The protocols of a process over frames of at most `largest` bytes.
+    /// Makes the protocols of a process over frames of at most `largest` bytes.
     #[must_use]
     pub fn new(myself: Myself, largest: usize) -> Self {
         Self {
@@ -213,22 +220,23 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// What is to be done now. Empty again afterwards.
+    /// Returns the actions to perform now; the caller empties the list.
     pub fn actions(&mut self) -> &mut Vec<Action> {
         &mut self.actions
     }
 
-    /// Whether the end of a long message that was sent waits in a link; told once. It goes when what is under way is acknowledged, so somebody must take that.
+    /// Returns, once, whether the end of a long message waits in a link. It goes when an
+    /// acknowledgement comes, so a thread must take that.
     pub fn has_kept(&mut self) -> bool {
         std::mem::take(&mut self.has_kept)
     }
 
-    /// How many messages of others have come for groups in which they wait for this process to give them places.
+    /// Returns how many messages of other members have come for places that this process gives.
     pub fn led(&self) -> u64 {
         self.led
     }
 
-    /// Bytes that wait to be sent or acknowledged.
+    /// Returns the bytes that wait to be sent or acknowledged.
     #[must_use]
     pub fn backlog(&self) -> usize {
         self.links.values().map(Links::backlog).sum()
@@ -314,7 +322,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         &mut self.termination
     }
 
-    /// Watches a peer until it is [unwatched](Self::unwatch) as often; it is reported by [`Action::Lost`].
+    /// Watches a peer until it is [unwatched](Self::unwatch) as often. Its loss is reported by
+    /// [`Action::Lost`].
     pub fn watch(&mut self, rank: Rank, now: Time) {
         self.detector.watch(rank, now);
         if self.gone.contains_key(&rank) {
@@ -327,8 +336,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.detector.unwatch(rank);
     }
 
-    /// Tells an upcall of all peers, beginning with what is known of them, and watches them. Upcalls
-    /// are numbered from 1; of several the last one is told.
+    /// Reports all peers to an upcall, beginning with all that is known, and watches them. Upcalls
+    /// are numbered from 1; the last one counts.
     pub fn follow_peers(&mut self, now: Time, upcall: u64) {
         let was_followed = self.presence.is_followed();
         self.presence.follow(upcall);
@@ -338,18 +347,18 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.tell_news();
     }
 
-    /// A peer gets the platform's multicasts that may be lost, or does not get them any more.
+    /// Notes whether a peer hears the platform's multicasts that may be lost.
     pub fn hears(&mut self, rank: Rank, does: bool) {
         self.to_all.hears(rank, does);
     }
 
-    /// To whom messages go together, and how many frames have.
+    /// Returns the peers that get shared messages, and the number of shared frames.
     #[must_use]
     pub fn hearers(&self) -> (Vec<Rank>, u64) {
         (self.to_all.hearers(), self.multicasts)
     }
 
-    /// The same with a fault put in, to see whether the simulator notices.
+    /// Injects a fault, to see whether the simulator notices.
     #[cfg(feature = "mutants")]
     #[must_use]
     pub fn with(mut self, fault: Fault, now: Time, group: GroupId) -> Self {
@@ -357,17 +366,18 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.to_all.mutate(fault);
         self.collectives.mutate(fault);
         self.group(now, group, |group, _, _| group.mutate(fault));
+        self.groups.mutate(group, fault);
         self
     }
 
-    /// The same: there is no fault to put in.
+    /// Returns the stack unchanged: there is no fault to inject.
     #[cfg(not(feature = "mutants"))]
     #[must_use]
     pub fn with(self, _: Fault, _: Time, _: GroupId) -> Self {
         self
     }
 
-    /// A new number for a request that the program itself follows.
+    /// Returns a new number for a request that the program itself follows.
     pub fn request_id(&mut self) -> RequestId {
         let id = self.requests.begin(self.myself.rank, None);
         let _ = self

@@ -1,14 +1,16 @@
-//! What the protocols give out: ends of requests and of collective operations, what groups want.
+//! The outputs of the protocols: ends of requests and of collective operations, and groups'
+//! actions.
 
 use super::envelope::Envelope;
 use super::{Action, Delivery, GroupId, Stack};
 use crate::Rank;
 use crate::message::Message;
 use crate::protocol::Time;
-use crate::protocol::collective;
-use crate::protocol::group::{Order, Output, Recipients};
+use crate::protocol::group::transfer::{self, Handed};
+use crate::protocol::group::{GroupEvent, Order, Output, Recipients};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Ended, Failure, RequestId};
+use crate::protocol::{collective, wire};
 
 impl<L: Links, O: Order> Stack<L, O> {
     pub(super) fn begin(&mut self, now: Time, to: Rank, deadline: Option<Time>) -> RequestId {
@@ -65,6 +67,47 @@ impl<L: Links, O: Order> Stack<L, O> {
         out.unwatch.iter().for_each(|rank| self.unwatch(*rank));
     }
 
+    /// Handles an event of a group, which goes to the program, or waits for a state. If a
+    /// membership begins, `elders` were members before.
+    fn group_event(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        event: GroupEvent,
+        elders: Option<Vec<Rank>>,
+    ) {
+        let own = self.myself.rank;
+        let Some((ticket, passes)) = self.groups.follow_event(id, &event, own) else {
+            return;
+        };
+        if passes {
+            let delivery = Delivery::Group(id, event, ticket);
+            self.actions.push(Action::Deliver(delivery));
+            return;
+        }
+        self.transfer(now, id, |transfer, out| match elders {
+            Some(elders) => transfer.enter(now, event, elders.into(), out),
+            None => transfer.take(now, event, ticket, out),
+        });
+    }
+
+    pub(super) fn transfer_outcome(&mut self, now: Time, id: GroupId, out: transfer::Outcome) {
+        for handed in out.handed {
+            let delivery = match handed {
+                Handed::Event(event, ticket) => Delivery::Group(id, event, ticket),
+                Handed::State(request) => Delivery::State(id, request),
+            };
+            self.actions.push(Action::Deliver(delivery));
+        }
+        for (to, note, body) in out.sends {
+            let envelope = Envelope::State { group: id };
+            self.post(now, to, &envelope, wire::pack(&note, body));
+        }
+        if out.leaves {
+            self.on_group(now, id, |group, now, out| group.leave(now, out));
+        }
+    }
+
     pub(super) fn group_output(&mut self, now: Time, id: GroupId, out: Output) {
         let envelope = Envelope::Group { group: id };
         for (recipients, mut message) in out.sends {
@@ -78,11 +121,11 @@ impl<L: Links, O: Order> Stack<L, O> {
             envelope.push_onto(&mut frame);
             self.actions.push(Action::Broadcast(frame));
         }
-        self.actions.extend(
-            out.events
-                .into_iter()
-                .map(|event| Action::Deliver(Delivery::Group(id, event))),
-        );
+        let mut entered = out.entered;
+        for (at, event) in out.events.into_iter().enumerate() {
+            let elders = entered.take_if(|(first, _)| *first == at);
+            self.group_event(now, id, event, elders.map(|(_, elders)| elders));
+        }
         if let Some(watch) = out.watch {
             watch.iter().for_each(|rank| self.watch(*rank, now));
             let before = self.groups.watches(id, watch);

@@ -1,4 +1,4 @@
-//! What the platform reports, and what follows from it.
+//! The platform's reports, and their consequences.
 
 use super::envelope::Envelope;
 use super::{Action, Delivery, Gone, Stack};
@@ -11,9 +11,10 @@ use crate::protocol::presence::{PeerEvent, Presence};
 use crate::{Rank, Transfer};
 
 impl<L: Links, O: Order> Stack<L, O> {
-    /// A frame came.
+    /// Takes a frame.
     ///
     /// # Errors
+    ///
     /// It is none of these protocols'; it has been dropped.
     pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         self.heard(now, from);
@@ -25,9 +26,11 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.arrived(now, from, frame)
     }
 
-    /// A frame of the platform's multicast that may be lost came. It is no sign of life: whoever overheard it can send it again to all.
+    /// Takes a frame of the platform's multicast that may be lost. It is no sign of life: a process
+    /// that overheard it can send it again to all.
     ///
     /// # Errors
+    ///
     /// It is none of these protocols'; it has been dropped.
     pub fn multicast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         match L::ToAll::own(self.myself.rank, frame)? {
@@ -62,9 +65,10 @@ impl<L: Links, O: Order> Stack<L, O> {
         fault
     }
 
-    /// A frame of the platform's ordered broadcast came.
+    /// Takes a frame of the platform's ordered broadcast.
     ///
     /// # Errors
+    ///
     /// It is none of these protocols'; it has been dropped.
     pub fn broadcast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         let taken = self.message(now, from, frame);
@@ -72,7 +76,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         taken
     }
 
-    /// A peer is lost.
+    /// Notes that a peer is lost.
     pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         if is_certain {
             self.goes(rank, is_certain, why);
@@ -84,20 +88,20 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.finish(now);
     }
 
-    /// A peer has ended its session, and has said so.
+    /// Notes that a peer has ended its session, and has said so.
     pub fn left(&mut self, now: Time, rank: Rank, why: &str) {
-        // What the platform says of it later, or the failure detector, is no news.
+        // Later reports of its loss are no news.
         self.change_presence(now, rank, |peers| peers.gone(rank, PeerEvent::Left, false));
         self.lost(now, rank, true, why);
     }
 
-    /// A peer that may live is not listened to any more.
+    /// Stops listening to a peer that may live.
     pub fn give_up(&mut self, now: Time, rank: Rank, why: &str) {
         self.lost(now, rank, false, why);
         self.change_presence(now, rank, |peers| peers.bar(rank));
     }
 
-    /// A peer is given up for good, though it may live: nothing more goes to it.
+    /// Gives a peer up for good, though it may live: nothing more goes to it.
     pub fn cut_off(&mut self, now: Time, rank: Rank, why: &str) {
         self.goes(rank, false, why);
         self.lost(now, rank, false, why);
@@ -109,7 +113,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.to_all.hears(rank, false);
     }
 
-    /// A process joined, perhaps in the place of one that was lost.
+    /// Notes that a process joined, perhaps in place of a lost one.
     pub fn joined(&mut self, now: Time, rank: Rank) {
         self.gone.remove(&rank);
         self.away.remove(&rank);
@@ -119,7 +123,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.termination.joined(rank);
     }
 
-    /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
+    /// Returns when [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let mut first = self.timers.first().map(|(at, _)| at);
@@ -136,12 +140,12 @@ impl<L: Links, O: Order> Stack<L, O> {
         first
     }
 
-    /// Does what is due, over a platform that knows nothing of bytes that are on their way.
+    /// Does what is due, over a platform that cannot count bytes on their way.
     pub fn tick(&mut self, now: Time) {
         self.tick_with(now, |_| Transfer::default());
     }
 
-    /// Does what is due. Who was not heard of may still have bytes go to and fro, of which the platform knows.
+    /// Does what is due. A silent peer may still exchange bytes, which `transfer` counts.
     pub fn tick_with(&mut self, now: Time, transfer: impl FnMut(Rank) -> Transfer) {
         while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.stir(rank, |link, frames| link.tick(now, frames));
@@ -169,11 +173,12 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         for id in self.groups.take_due(now) {
             self.on_group(now, id, |group, now, out| group.tick(now, out));
+            self.transfer(now, id, |transfer, out| transfer.tick(now, out));
         }
         self.finish(now);
     }
 
-    /// All that came at once has been taken: sends what groups held back, and what links let go now.
+    /// Sends what groups and links held back, after all simultaneous input was taken.
     pub fn flush(&mut self, now: Time) {
         while let Some(id) = self.groups.next_touched() {
             self.flush_group(now, id);
@@ -192,30 +197,31 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.stir(rank, |link, frames| link.flush(now, frames));
         }
         self.flush_multicast(now);
-        // Its room is used again.
+        // The list's memory is reused.
         self.touched = touched;
         self.touched.clear();
     }
 
-    /// Whether there are frames that no protocol has to know of.
+    /// States whether there are frames that no protocol must see.
     pub const HAS_PLAIN: bool = L::ADDS_NOTHING;
 
-    /// Whether a frame is for the program alone, and no protocol has to know of it. It is read as
-    /// [`Incoming`](super::Incoming) instead of by [`frame`](Self::frame), but for the sign of life
-    /// that it is.
+    /// Returns whether a frame is for the program alone. It is then read as
+    /// [`Incoming`](super::Incoming) instead of by [`frame`](Self::frame). Only its sign of life is
+    /// reported here.
     #[inline]
     #[must_use]
     pub fn is_plain(frame: &Message) -> bool {
         Self::HAS_PLAIN && Envelope::is_plain(frame)
     }
 
-    /// Whether it ends a request that no protocol knows of. [`frame`](Self::frame) would drop it.
+    /// Returns whether it ends a request that no protocol knows. [`frame`](Self::frame) would drop
+    /// it.
     #[inline]
     pub fn is_plain_answer(frame: &Message) -> bool {
         Self::HAS_PLAIN && Envelope::is_plain_answer(frame)
     }
 
-    /// A peer gave a sign of life besides.
+    /// Notes a peer's sign of life outside of [`frame`](Self::frame).
     #[inline]
     pub fn heard(&mut self, now: Time, from: Rank) {
         self.detector.heard(from, now);
@@ -226,7 +232,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Whether a peer is lost that may be heard of again: then [`heard`](Self::heard) is to be told of plain frames, too.
+    /// Returns whether a peer is lost that may be heard of again. Then [`heard`](Self::heard) must
+    /// also be called for plain frames.
     #[inline]
     pub fn awaits_return(&self) -> bool {
         !self.away.is_empty()
@@ -257,6 +264,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             })),
             Envelope::Reply { id, kind } => self.answered(from, id, kind.outcome(from, payload)),
             Envelope::Group { group } => return self.group_message(now, group, from, payload),
+            Envelope::State { group } => return self.state_message(now, group, from, payload),
             Envelope::Collective { key } => {
                 let step = Step::decode(payload)?;
                 let mut out = collective::Outcome::default();
@@ -302,11 +310,12 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.on_group(now, id, |group, now, out| {
                 group.lost(now, rank, is_certain, out)
             });
+            self.transfer(now, id, |transfer, out| transfer.lost(now, rank, out));
         }
     }
 
-    /// Notes something of a peer, tells the program if it follows the peer, and follows whether the
-    /// peer is to be watched for that.
+    /// Notes a change of a peer, tells the program if it follows the peer, and updates the watch on
+    /// it.
     fn change_presence(&mut self, now: Time, rank: Rank, note: impl FnOnce(&mut Presence)) {
         let was_watched = self.presence.is_watched(rank);
         note(&mut self.presence);
@@ -323,7 +332,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.actions.extend(news.map(Action::Deliver));
     }
 
-    /// Says again of peers that are gone that they are, to what has begun to watch them since; takes messages to this process itself.
+    /// Reports gone peers that are watched anew, and takes messages to this process itself.
     #[inline]
     pub(super) fn finish(&mut self, now: Time) {
         if !(self.regone.is_empty() && self.to_self.is_empty()) {

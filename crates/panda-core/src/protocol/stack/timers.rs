@@ -1,7 +1,7 @@
-//! When peers' links, and groups, have something to do by themselves.
+//! The deadlines of peers' links and of groups.
 //!
-//! Each message that is answered moves a deadline twice, mostly that of the one peer that there is much talk with. So the earliest stands apart from the others, where
-//! it is moved without a search.
+//! Each answered message moves a deadline twice, mostly of the one busy peer. So the earliest
+//! deadline is stored apart, where it moves without a search.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::protocol::Time;
 
-/// At most one deadline for each peer, or whatever else has one, in order.
+/// At most one deadline for each key, in order.
 #[derive(Debug, Default)]
 pub struct Timers<K> {
     first: Option<(Time, K)>,
@@ -20,13 +20,13 @@ pub struct Timers<K> {
 }
 
 impl<K: Copy + Ord + Hash> Timers<K> {
-    /// The earliest.
+    /// Returns the earliest.
     #[inline]
     pub fn first(&self) -> Option<(Time, K)> {
         self.first
     }
 
-    /// Its deadline is that now, or it has none.
+    /// Sets or clears a key's deadline.
     #[inline]
     pub fn set(&mut self, key: K, at: Option<Time>) {
         if self.first.is_some_and(|(_, first)| first == key) {
@@ -53,7 +53,7 @@ impl<K: Copy + Ord + Hash> Timers<K> {
         }
     }
 
-    /// Another one is the earliest now.
+    /// Makes another one the earliest.
     fn bring_forward(&mut self, next: (Time, K)) {
         self.rest.remove(&next);
         self.rest_of.remove(&next.1);

@@ -1,4 +1,4 @@
-//! What a program counts of its work: activities, and messages to and from each peer.
+//! A program's counts of its work: activities, and messages to and from each peer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::Rank;
 use crate::message::Message;
 
-/// One activation, in the upper half of the activity word. The lower half counts the activities
-/// that go on.
+/// One activation, in the upper half of the activity word. The lower half counts running
+/// activities.
 const ACTIVATION: u64 = 1 << 32;
-/// Edges of the first segment; each further segment has twice as many as the one before.
+/// Number of edges of the first segment; each further segment has twice as many.
 const FIRST: u64 = 32;
-/// Segments that hold an edge for each rank.
+/// Number of segments, which hold an edge for each rank.
 const SEGMENTS: usize = 28;
 
 /// The counters of one process.
@@ -47,27 +47,27 @@ struct Edge {
     received: AtomicU64,
 }
 
-/// What a passive process has counted.
+/// A passive process's counts.
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
-    /// How often the process had become active.
+    /// Number of times that the process had become active.
     pub activations: u32,
     /// Messages that it has sent.
     pub sent: u64,
     /// Messages that it has received.
     pub received: u64,
-    /// What it says of itself.
+    /// Its report.
     pub report: Message,
 }
 
-/// A peer that takes no part any more, and how its messages count.
+/// A peer that takes part no more, and the count of its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Excluded {
     /// The peer.
     pub rank: Rank,
-    /// How many messages it said that it had sent here when it left; nothing if they are written
+    /// Number of messages that it said it had sent here when it left; `None` if they are written
     /// off.
-    pub told: Option<u64>,
+    pub reported: Option<u64>,
 }
 
 impl Default for Counters {
@@ -77,7 +77,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Those of a process with one activity: that of the caller.
+    /// Makes the counters of a process with one activity, the caller's.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Counters {
     /// Counts a message to a peer.
     #[inline]
     pub fn sent(&self, to: Rank) {
-        // Release: a reader that sees the count sees the activity that it belongs to.
+        // Release: a reader that sees the count also sees its activity.
         self.edge(to).sent.fetch_add(1, Ordering::Release);
     }
 
@@ -107,8 +107,8 @@ impl Counters {
         self.activity.fetch_add(ACTIVATION + 1, Ordering::SeqCst);
     }
 
-    /// Ends an activity. Returns whether the detection wants to hear of it; nothing if no activity
-    /// goes on.
+    /// Ends an activity. Returns whether the detection wants to hear of it; `None` if no activity
+    /// runs.
     #[inline]
     pub fn passive(&self) -> Option<bool> {
         let before = self.activity.fetch_sub(1, Ordering::SeqCst);
@@ -127,7 +127,7 @@ impl Counters {
         self.is_wanted.swap(false, Ordering::SeqCst)
     }
 
-    /// Sets what the process says of itself.
+    /// Sets the process's report.
     pub fn set_report(&self, report: Message) {
         let before = std::mem::replace(&mut *self.report(), report);
         drop(before);
@@ -144,8 +144,7 @@ impl Counters {
             .map_or(0, |edge| edge.sent.load(Ordering::Acquire))
     }
 
-    /// Returns what the process has counted if it is passive, without the edges of those that are
-    /// excluded.
+    /// Returns the counts if the process is passive, without the edges of excluded peers.
     #[must_use]
     pub fn sample(&self, excluded: &[Excluded]) -> Option<Sample> {
         loop {
@@ -161,8 +160,8 @@ impl Counters {
         }
     }
 
-    /// Returns the same if the process is passive; else has [`passive`](Self::passive) say when it
-    /// is.
+    /// Does the same as [`sample`](Self::sample); if the process is active, makes
+    /// [`passive`](Self::passive) report its end.
     #[must_use]
     pub fn sample_or_want(&self, excluded: &[Excluded]) -> Option<Sample> {
         loop {
@@ -176,8 +175,8 @@ impl Counters {
         }
     }
 
-    /// Returns whether the process is passive and was active since a sample; else has
-    /// [`passive`](Self::passive) say when that is so.
+    /// Returns whether the process is passive and was active since a sample. Otherwise makes
+    /// [`passive`](Self::passive) report when that holds.
     #[must_use]
     pub fn has_changed_or_want(&self, since: u32) -> bool {
         self.is_wanted.store(true, Ordering::SeqCst);
@@ -185,7 +184,13 @@ impl Counters {
         going_on(activity) == 0 && activations(activity) != since
     }
 
-    /// Reads the counters whatever the process does, for a fault that is put in.
+    /// Returns whether the process has not become active since a sample.
+    #[must_use]
+    pub fn is_as_in(&self, since: u32) -> bool {
+        activations(self.activity.load(Ordering::SeqCst)) == since
+    }
+
+    /// Reads the counters of even an active process, for an injected fault.
     #[cfg(feature = "mutants")]
     pub(super) fn read_anyhow(&self, excluded: &[Excluded]) -> Sample {
         self.read(activations(self.activity.load(Ordering::Acquire)), excluded)
@@ -212,8 +217,8 @@ impl Counters {
                 )
             });
             sample.sent = sample.sent.wrapping_sub(sent);
-            match of.told {
-                Some(told) => sample.sent = sample.sent.wrapping_add(told),
+            match of.reported {
+                Some(reported) => sample.sent = sample.sent.wrapping_add(reported),
                 None => sample.received = sample.received.wrapping_sub(received),
             }
         }
@@ -244,7 +249,7 @@ fn activations(activity: u64) -> u32 {
     (activity >> 32) as u32
 }
 
-/// The segment of a rank's edge, and its place there.
+/// Returns the segment of a rank's edge, and its place there.
 #[inline]
 fn place(rank: Rank) -> (usize, usize) {
     let shifted = u64::from(rank) + FIRST;
@@ -287,7 +292,7 @@ mod tests {
         }
         counters.sent(3);
         counters.passive();
-        let of = |rank, told| Excluded { rank, told };
+        let of = |rank, reported| Excluded { rank, reported };
         let excluded = [of(1, Some(5)), of(2, None), of(40, None)];
         let sample = counters.sample(&excluded).expect("it is passive");
         assert_eq!((sample.sent, sample.received), (6, 3));
@@ -309,8 +314,7 @@ mod tests {
         assert!(counters.sample(&[]).is_some(), "and nothing does now");
     }
 
-    /// Each activity counts as many messages that were sent as it counts that were received, so no
-    /// sample may show a difference.
+    /// Each activity counts as many sent as received messages, so no sample may show a difference.
     #[test]
     fn a_sample_shows_no_part_of_an_activity() {
         let counters = Counters::new();

@@ -1,5 +1,5 @@
-//! Thousands of schedules: processes that work, spawn, leave and are lost at random, over links and
-//! with messages of work that take any time.
+//! Thousands of schedules: processes work, spawn, leave and are lost at random. Links and messages
+//! of work take any time.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::*;
 use crate::Chance;
 
-/// No schedule needs as many.
+/// Bound on steps, which no schedule reaches.
 const STEPS: u32 = 20_000;
 
-/// What goes over a link, in order.
+/// A message on a link, in order.
 enum Carried {
     Letter(Message),
     Lost,
@@ -25,7 +25,7 @@ struct Process {
     has_entered: bool,
     is_there: bool,
     is_excluded: bool,
-    /// How often it was active. It reports that.
+    /// Number of its activities, which it reports.
     ticks: u64,
     /// Verdicts that its program was told of, and what it had reported for the last one.
     verdicts: Vec<u64>,
@@ -48,7 +48,7 @@ struct World {
     links: BTreeMap<(Rank, Rank), VecDeque<Carried>>,
     /// Messages of work under way.
     work: Vec<(Rank, Rank)>,
-    /// What processes may still do.
+    /// Number of actions left to processes.
     budget: u32,
     announced: Vec<Verdict>,
     letters: u64,
@@ -59,7 +59,7 @@ struct World {
 enum Turmoil {
     /// Processes only work.
     None,
-    /// They are spawned, leave and are lost as well.
+    /// They are also spawned, leave and are lost.
     All,
 }
 
@@ -150,7 +150,7 @@ impl World {
         process.heard = own.value().expect("it was reported");
     }
 
-    /// A verdict is announced: nothing may go on among those that it is about.
+    /// Checks an announced verdict: nothing may go on among its processes.
     fn check(&mut self, verdict: &Verdict) {
         let members: BTreeSet<Rank> = verdict.reports.iter().map(|(rank, _)| *rank).collect();
         let lost: BTreeSet<Rank> = verdict.lost.iter().copied().collect();
@@ -221,8 +221,8 @@ impl World {
         }
     }
 
-    /// All others know a process before its spawner goes on. It knows itself of no other that
-    /// joined later.
+    /// Spawns a process. All others know it before its spawner goes on. It knows itself of no other
+    /// that joined later.
     fn spawn(&mut self, by: Rank) {
         let rank = self.processes.len() as Rank;
         self.add();
@@ -242,7 +242,7 @@ impl World {
         self.go(rank);
     }
 
-    /// A process crashes: what it sent may come or not.
+    /// Crashes a process: its messages may come or not.
     fn crash(&mut self, rank: Rank) {
         let mut work = std::mem::take(&mut self.work);
         work.retain(|(from, _)| *from != rank || self.chance.happens(500));
@@ -260,14 +260,14 @@ impl World {
         self.work.retain(|(_, to)| *to != rank);
         self.links.retain(|(_, to), _| *to != rank);
         for other in self.there() {
-            // Who does not watch it may never hear of it.
+            // A process that does not watch it may never hear of it.
             if self.of(other).machine.watched.contains(&rank) || self.chance.happens(500) {
                 self.carry(rank, other, Carried::Lost);
             }
         }
     }
 
-    /// A message of work is taken, unless its sender is known to be lost: then it is written off.
+    /// Takes a message of work, or writes it off if its sender is known to be lost.
     fn take_work(&mut self) {
         let at = self.draw(self.work.len());
         let (from, to) = self.work.swap_remove(at);
@@ -299,7 +299,7 @@ impl World {
         self.perform(to);
     }
 
-    /// One thing happens; false if nothing can.
+    /// Makes one thing happen; returns false if nothing can.
     fn step(&mut self, turmoil: Turmoil) -> bool {
         let there = self.there();
         let mut links: Vec<_> = self
@@ -350,7 +350,7 @@ impl World {
         true
     }
 
-    /// Runs until nothing happens any more: then all that take part have heard of it.
+    /// Runs until nothing happens any more. Then all that take part have heard of the verdict.
     fn run(&mut self, turmoil: Turmoil) -> Result<(), String> {
         for steps in 0.. {
             if !self.step(turmoil) {
@@ -390,7 +390,7 @@ impl World {
     }
 }
 
-/// Rounds of one schedule, one after the other. How many verdicts there were.
+/// Plays several rounds of one schedule, and returns the number of verdicts.
 fn play(seed: u64, turmoil: Turmoil, fault: Fault) -> Result<usize, String> {
     let size = 1 + (seed % 5) as u32;
     let mut world = World::new(seed, size, fault);
@@ -410,6 +410,49 @@ fn no_verdict_comes_too_soon_and_each_comes() {
         verdicts += play(seed, Turmoil::None, Fault::default()).expect("a verdict a round");
     }
     assert!(verdicts >= 3 * 4000, "{verdicts}");
+}
+
+/// Plays a second verdict while the initiator's program acts on the first. The act falls between
+/// the initiator's count and the last answer.
+fn act_while_the_next_verdict_is_counted(fault: Fault) -> Result<(), String> {
+    let mut world = World::new(0, 2, fault);
+    world.budget = 0;
+    world.run(Turmoil::None)?;
+    let number = world.of(0).machine.verdict.number;
+    world.begin(1);
+    world.rest(1);
+    while world.of(0).machine.lead.before.is_none() || !world.of(0).machine.lead.is_open {
+        let link = world.links.iter().find(|(_, link)| !link.is_empty());
+        let (&link, _) = link.ok_or("the second wave did not begin")?;
+        world.take_carried(link);
+    }
+    world.begin(0);
+    world.of(0).counters.sent(1);
+    world.work.push((0, 1));
+    world.rest(0);
+    world.take_carried((0, 1));
+    world.take_carried((1, 0));
+    if let Some(wrong) = world.wrong.take() {
+        return Err(wrong);
+    }
+    assert_eq!(world.of(0).machine.verdict.number, number);
+    world.run(Turmoil::None)
+}
+
+#[test]
+fn an_initiator_announces_nothing_older_than_its_own_act() {
+    act_while_the_next_verdict_is_counted(Fault::default()).expect("a verdict after the act");
+}
+
+#[cfg(feature = "mutants")]
+#[test]
+fn a_verdict_older_than_the_initiators_act_is_found() {
+    let fault = Fault::of(Mutant::AnnouncesStale);
+    let wrong = act_while_the_next_verdict_is_counted(fault).expect_err("it is older");
+    assert!(
+        wrong.starts_with("verdict 2: work goes") || wrong.contains("reported"),
+        "{wrong}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Three members of a group, two of which send it long messages: through the group's protocol, its links and their fragments. What the two send, bodies as well as acknowledgements, shares one narrow
-//! link; what the first member sends, which gives the places, has a way of its own.
+//! Three members of a group, two of which send it long messages: through the group's protocol, its
+//! links and their fragments. What the two send, bodies as well as acknowledgements, shares one
+//! narrow link; what the first member sends, which gives the places, has a way of its own.
 
 use std::time::Duration;
 
@@ -91,7 +92,7 @@ impl World {
                     .into_iter()
                     .for_each(|frame| self.carry(rank, to, frame));
             }
-            Action::Deliver(Delivery::Group(_, event)) => self.deliver(rank, event),
+            Action::Deliver(Delivery::Group(_, event, _)) => self.deliver(rank, event),
             Action::Lost(lost, why) => panic!("{rank} has lost {lost}: it {why}"),
             _ => {}
         }

@@ -1,4 +1,5 @@
-//! Flows over one narrow link, in virtual time: they share it, use it, and do not fill it with what is sent in vain. Those of links alone ([`links`]), and those of two who send long messages to a
+//! Flows over one narrow link, in virtual time: they share it, use it, and do not fill it with what
+//! is sent in vain. Those of links alone ([`links`]), and those of two who send long messages to a
 //! group, through all that lies between ([`groups`]).
 
 use std::cmp::Reverse;
@@ -78,7 +79,7 @@ impl Line {
     }
 }
 
-/// What is to come, in order of time.
+/// The events to come, in order of time.
 struct Agenda<W> {
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     what: Vec<Option<W>>,

@@ -1,4 +1,4 @@
-//! Who comes while others are there: those that are spawned, and those that crashed and come back.
+//! Processes that come while others are there: spawned ones, and crashed ones that come back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +8,12 @@ use crate::medium::Travel;
 use crate::programs::node::{Command, Node, Phase};
 use antiphon_panda_core::Rank;
 
-/// How often a process that joins over datagrams tells those that have not heard it, at first and at last.
+/// First and last pause of a joining process, over datagrams, between its knocks at those that have
+/// not heard it.
 const KNOCKS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
 impl Switch {
-    /// More processes come, under the next ranks.
+    /// Adds more processes, under the next ranks.
     pub fn spawn(&self, by: &Node, command: Command, count: u32) -> Vec<Arc<Node>> {
         let (command, mut state) = (Arc::new(command), self.state.lock());
         let mut come = || {
@@ -25,7 +26,7 @@ impl Switch {
         (0..count).map(|_| come()).collect()
     }
 
-    /// A process that was crashed begins anew, as the next incarnation of its rank.
+    /// Restarts a crashed process, as the next incarnation of its rank.
     pub(super) fn restart(&self, rank: Rank) {
         let mut state = self.state.lock();
         if let Some(at) = state.restarts.iter().position(|of| *of == rank) {
@@ -41,7 +42,7 @@ impl Switch {
         state.come(node);
     }
 
-    /// Tells of a process those that have not heard of it.
+    /// Knocks for a process at those that have not heard of it.
     pub(super) fn knock(&self, node: &Arc<Node>, pause: Duration) {
         let mut state = self.state.lock();
         let strangers = state.strangers_of(node.rank);
@@ -62,7 +63,7 @@ impl Switch {
         self.let_in(node);
     }
 
-    /// A process runs, if it has not before: it takes what has come for it.
+    /// Runs a process, if it has not run before: it takes the messages that have come for it.
     pub(super) fn let_in(&self, node: &Arc<Node>) {
         if !node.let_in() {
             return;
@@ -79,19 +80,21 @@ impl Switch {
 }
 
 impl State {
-    /// Whether a process that was crashed will come back.
+    /// Returns whether a crashed process will come back.
     pub(super) fn awaits_restart(&self) -> bool {
         let node = |rank: &Rank| self.nodes.get(*rank as usize);
         let mut nodes = self.restarts.iter().filter_map(node);
         nodes.any(|node| node.phase() == Phase::Crashed)
     }
 
-    /// How many processes there have been, each incarnation by itself.
+    /// Returns how many lives there have been, each incarnation counted.
     fn lives(&self) -> usize {
         self.nodes.len() + self.past.len()
     }
 
-    /// A process comes while others are there. Those that are told by the platform let it in at once; over datagrams it tells each until it is heard, and waits for them for a silence at most.
+    /// Brings a process while others are there. Where the platform tells them, they let it in at
+    /// once. Over datagrams it knocks at each until it is heard, and waits for them for a silence
+    /// at most.
     fn come(&mut self, node: Arc<Node>) {
         self.left += 1;
         let (rank, now) = (node.rank, self.medium.now);
@@ -106,21 +109,21 @@ impl State {
         self.medium.add(now + self.silence, What::LetIn(node));
     }
 
-    /// Those that live and have not heard of a process.
+    /// Returns the living processes that have not heard of a process.
     fn strangers_of(&self, rank: Rank) -> Vec<Rank> {
         let strangers = self.strangers.iter();
         let of = strangers.filter(|(by, of)| *of == rank && self.medium.lives(*by));
         of.map(|(by, _)| *by).collect()
     }
 
-    /// Whether what is under way comes from somebody that its receiver knows, or lets it know.
+    /// Returns whether a message comes from a process that its receiver knows, or makes it known.
     pub(super) fn admits(&mut self, travel: &Travel) -> bool {
         match travel {
             Travel::Back { rank, by, life, .. } if self.medium.network.kind.is_lossy() => {
                 let is_news =
                     self.medium.life_of(*rank) == *life && self.strangers.remove(&(*by, *rank));
                 if is_news && self.strangers_of(*rank).is_empty() {
-                    // When the last of them has answered.
+                    // The time when the last of them has answered.
                     let answered =
                         self.medium.now + Duration::from_micros(self.medium.network.delay_us);
                     let node = self.nodes[*rank as usize].clone();

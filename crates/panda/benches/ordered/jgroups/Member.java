@@ -28,7 +28,8 @@ import org.jgroups.stack.IpAddress;
 import org.jgroups.util.MessageBatch;
 
 /**
- * One member of a group ordered by SEQUENCER, told rounds on its standard input: {@code java Member RANK PORT...}, a port of loopback for each member.
+ * One member of a group ordered by SEQUENCER: {@code java Member RANK PORT...}, with a loopback port
+ * for each member. It reads rounds from its standard input.
  */
 final class Member implements Receiver {
     private static final int BYTES = 100;
@@ -86,7 +87,7 @@ final class Member implements Receiver {
         wake();
     }
 
-    /** SEQUENCER hands messages over by one thread at a time. */
+    /** SEQUENCER delivers messages by one thread at a time. */
     private synchronized void count(Message message) {
         byte[] body = message.getArray();
         delivered++;
@@ -155,7 +156,7 @@ final class Member implements Receiver {
 
     public static void main(String[] arguments) throws Exception {
         int[] ports = Arrays.stream(arguments).skip(1).mapToInt(Integer::parseInt).toArray();
-        // JGroups tells of each protocol that it starts.
+        // JGroups logs each protocol that it starts.
         LogManager.getLogManager().reset();
         Member member = new Member(Integer.parseInt(arguments[0]), ports);
         System.out.println("ready");

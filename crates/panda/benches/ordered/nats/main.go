@@ -1,4 +1,5 @@
-// One member of a group ordered by a JetStream stream, told rounds on its standard input: nats-member RANK MEMBERS URL
+// One member of a group ordered by a JetStream stream: nats-member RANK MEMBERS URL. It reads rounds
+// from its standard input.
 package main
 
 import (
@@ -19,7 +20,7 @@ import (
 const (
 	size    = 100
 	subject = "bench.all"
-	// As many of its messages may have no place yet as Panda's members may have.
+	// As many of its messages may be in flight without a place as of a Panda member.
 	pendingMax = 512
 )
 

@@ -5,7 +5,7 @@ use super::*;
 const SECRET: Secret = Secret([7; 16]);
 const FRAMES: Purpose = Purpose::Frames;
 
-/// What the accepting end reads, and what it has said.
+/// The bytes that the accepting end reads, and those it has sent.
 #[derive(Default)]
 struct Wire {
     comes: VecDeque<u8>,
@@ -45,7 +45,7 @@ impl Door {
         }
     }
 
-    /// Says something, and hears what that comes to.
+    /// Sends bytes, and returns the progress that they make.
     fn say(&mut self, bytes: &[u8]) -> io::Result<Progress> {
         self.wire.comes.extend(bytes);
         loop {
@@ -63,7 +63,7 @@ impl Door {
         *self.wire.said.first_chunk().expect("a challenge")
     }
 
-    /// It hangs up on who says this, and has said nothing since.
+    /// Checks that it hangs up on these bytes, and sends nothing more.
     fn refuses(&mut self, bytes: &[u8]) {
         let error = self.say(bytes).expect_err("a stranger");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
@@ -86,7 +86,7 @@ fn both_ends_know_each_other_and_the_secret_is_not_said() {
     for part in SECRET.0.windows(4) {
         assert!(!said.windows(4).any(|four| four == part), "part of it");
     }
-    // What comes behind is not touched.
+    // Later bytes are left in the stream.
     let known = other.say(&[&proof[..], b"frames"].concat()).unwrap();
     assert_eq!(known, Progress::Known(3, "node:3".into()));
     assert_eq!(other.wire.comes, b"frames");
@@ -101,7 +101,7 @@ fn a_recorded_conversation_opens_no_door() {
     again.say(one.opening()).unwrap();
     assert_ne!(again.challenge(), other.challenge());
     again.refuses(&proof);
-    // Nor does the accepting end's part convince who connects later.
+    // Nor does a recording convince an end that connects later.
     assert_eq!(connecting(3, 1).answer(&other.challenge()), None);
 }
 
@@ -111,7 +111,7 @@ fn a_proof_that_is_sent_back_proves_nothing() {
     other.say(one.opening()).unwrap();
     let challenge = other.challenge();
     other.refuses(&challenge[NONCE..]);
-    // A stranger in between has another process, or the one that connects itself, make the proof.
+    // A stranger in between lets another process, or the connecting one itself, make the proof.
     Door::new(SECRET, FRAMES, 2).refuses(one.opening());
     Door::new(SECRET, FRAMES, 3).refuses(one.opening());
 }
@@ -170,11 +170,20 @@ fn what_a_stranger_says_is_kept_no_longer_than_an_opening() {
 #[test]
 fn what_may_have_been_lost_is_tried_again_and_ends() {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, PermissionDenied};
-    let tries = |kind: io::ErrorKind| {
-        let again = (1..100).take_while(|tries| may_try_again(&kind.into(), *tries));
-        again.count()
+    let tries = |kind: io::ErrorKind, until: Instant| {
+        let pause = |tries: &u32| pause_before_again(&kind.into(), *tries, until).is_some();
+        (1..100).take_while(pause).count()
     };
-    assert_eq!([ConnectionRefused, PermissionDenied].map(tries), [0, 0]);
-    assert_eq!(tries(ConnectionReset), TRIES as usize - 1);
-    assert_eq!(tries(HostUnreachable), UNREACHED_TRIES as usize - 1);
+    let (now, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
+    assert_eq!(tries(ConnectionRefused, later), 0);
+    assert_eq!(tries(PermissionDenied, later), 0);
+    assert_eq!(
+        tries(ConnectionReset, later),
+        99,
+        "as long as there is time"
+    );
+    assert_eq!(tries(ConnectionReset, now), 0);
+    for until in [now, later] {
+        assert_eq!(tries(HostUnreachable, until), UNREACHED_TRIES as usize - 1);
+    }
 }

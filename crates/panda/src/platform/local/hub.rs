@@ -1,4 +1,5 @@
-//! What the threads of a session have in common: a queue for each of them, and the order of what goes to all.
+//! The state that the threads of a session share: a queue for each of them, and the order of
+//! broadcasts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,24 +13,26 @@ use crate::message::Message;
 use crate::platform::{Event, Flow, Loss, Rank};
 use crate::session::WeakSession;
 
-/// Frames that wait before senders are asked to.
+/// Number of waiting frames from which senders are asked to wait.
 pub const FULL: usize = 1024;
-/// Ranks that a session can have, those that come later included.
+/// Most ranks of a session, later ones included.
 const RANKS: usize = 65_536;
 
-/// The sessions of this process, by their bootstraps, for those that come later.
+/// The sessions of this process by their bootstraps, for threads that come later.
 static HUBS: Mutex<BTreeMap<String, Weak<Hub>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug)]
 pub struct Hub {
-    /// The name by which launch infos find it.
+    /// Name by which launch infos find the hub.
     pub bootstrap: String,
     founders: Vec<Arc<Queue>>,
-    /// Those of ranks that were allotted later, at their ranks less the number of founders. Apart, so that founders find each other without a lock.
+    /// Queues of ranks that were allotted later, from the rank after the last founder's. They are
+    /// apart so that founders find each other without a lock.
     later: RwLock<Vec<Arc<Queue>>>,
-    /// Those that are here. Held while something is put into all queues, and while somebody comes or goes.
+    /// Queues of the ranks that are here. Locked while something goes into all queues, and while a
+    /// thread comes or goes.
     here: Mutex<BTreeMap<Rank, Arc<Queue>>>,
-    /// What threads start by name, and the sessions of those that run.
+    /// Programs that threads start by name, and the sessions of those that run.
     pub programs: Programs,
     pub started: Mutex<BTreeMap<Rank, WeakSession>>,
 }
@@ -38,9 +41,9 @@ pub struct Hub {
 pub struct Queue {
     pub state: Mutex<State>,
     pub changed: Condvar,
-    /// There is an event, or it was woken: for those that look without the lock.
+    /// Whether there is an event, or the thread was woken, for looks without the lock.
     pub is_ready: AtomicBool,
-    /// How often something was taken.
+    /// Number of times that something was taken.
     pub taken: AtomicU32,
 }
 
@@ -49,25 +52,25 @@ pub struct State {
     pub events: VecDeque<Event>,
     pub is_woken: bool,
     pub stage: Stage,
-    /// Who is to be told that there is room.
-    pub told_full: BTreeSet<Rank>,
+    /// Ranks that are to learn when there is room.
+    pub reported_full: BTreeSet<Rank>,
 }
 
-/// How far somebody is.
+/// State of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Has been allotted a rank and has not come.
+    /// It has been allotted a rank and has not come.
     Awaited,
     Here,
     Gone,
 }
 
-/// Why somebody cannot come.
+/// Reason why a thread cannot come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPlace {
-    /// All have gone.
+    /// All threads have gone.
     Over,
-    /// They have been here, or the rank was allotted to nobody.
+    /// The thread has been here, or the rank was not allotted.
     Taken,
 }
 
@@ -78,7 +81,7 @@ impl Queue {
                 events: VecDeque::new(),
                 is_woken: false,
                 stage,
-                told_full: BTreeSet::new(),
+                reported_full: BTreeSet::new(),
             }),
             changed: Condvar::new(),
             is_ready: AtomicBool::new(false),
@@ -90,7 +93,8 @@ impl Queue {
         self.state.lock().stage
     }
 
-    /// Puts something in. Who did is to wait if it is full, and is told when there is room, unless nobody waits for that.
+    /// Puts an event in. If the queue is full the sender is to wait, and learns when there is room,
+    /// unless it `waits_not`.
     fn put(&self, event: Event, from: Rank, waits_not: bool) -> Flow {
         let mut state = self.state.lock();
         if state.stage != Stage::Here {
@@ -100,7 +104,7 @@ impl Queue {
         self.is_ready.store(true, Relaxed);
         let is_full = state.events.len() >= FULL && !waits_not;
         if is_full {
-            state.told_full.insert(from);
+            state.reported_full.insert(from);
         }
         drop(state);
         self.changed.notify_one();
@@ -112,7 +116,7 @@ impl Queue {
 }
 
 impl Hub {
-    /// The session of so many threads, which can start these programs.
+    /// Makes the hub of `size` threads, which can start these programs.
     pub fn new(size: u32, programs: Programs) -> Arc<Self> {
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
         let number = SESSIONS.fetch_add(1, Relaxed);
@@ -130,12 +134,12 @@ impl Hub {
         hub
     }
 
-    /// The session that a launch info names, if it is one of this process that goes on.
+    /// Returns the hub that a launch info names, if its session is one of this process and goes on.
     pub fn find(bootstrap: &str) -> Option<Arc<Self>> {
         HUBS.lock().get(bootstrap)?.upgrade()
     }
 
-    /// How often all of them have taken something, with wrap-around.
+    /// Returns how often all of them have taken something, with wrap-around.
     pub fn taken(&self) -> u32 {
         let later = self.later.read();
         let queues = self.founders.iter().chain(later.iter());
@@ -143,17 +147,17 @@ impl Hub {
         taken.fold(0, u32::wrapping_add)
     }
 
-    /// How many threads it began with.
+    /// Returns how many threads the session began with.
     pub fn size(&self) -> u32 {
         self.founders.len() as u32
     }
 
-    /// How many ranks have been given.
+    /// Returns how many ranks have been given.
     pub fn population(&self) -> u32 {
         self.size() + self.later.read().len() as u32
     }
 
-    /// A thread's queue.
+    /// Returns a thread's queue.
     pub fn queue(&self, rank: Rank) -> Option<Arc<Queue>> {
         let rank = rank as usize;
         match self.founders.get(rank) {
@@ -162,7 +166,8 @@ impl Hub {
         }
     }
 
-    /// Ranks for so many more, the first of them; or how many there are, if that would be too many.
+    /// Allots `count` ranks and returns the first; or returns how many there are, if that would be
+    /// too many.
     pub fn allot(&self, count: u32) -> Result<Rank, usize> {
         let mut later = self.later.write();
         let given = self.founders.len() + later.len();
@@ -173,7 +178,9 @@ impl Hub {
         Ok(given as Rank)
     }
 
-    /// Somebody comes who was allotted a rank; their queue. All are told at the same place of the order, and who comes learns there who else has come later, and who has gone.
+    /// Brings a thread with an allotted rank in, and returns its queue. All threads learn of it at
+    /// the same place of the order. The new one learns there which later ranks have come and which
+    /// threads have gone.
     pub fn come(&self, rank: Rank) -> Result<Arc<Queue>, NoPlace> {
         let mut here = self.here.lock();
         let awaited = self.queue(rank);
@@ -183,16 +190,16 @@ impl Hub {
             return Err(NoPlace::Over);
         }
         let others = self.others(rank);
-        let told = others
+        let reported = others
             .iter()
             .filter_map(|(other, queue)| match queue.stage() {
                 Stage::Awaited => None,
                 Stage::Here => (*other >= self.size()).then(|| joined(*other)),
                 Stage::Gone => Some(lost(*other)),
             });
-        let told: VecDeque<Event> = told.collect();
+        let reported: VecDeque<Event> = reported.collect();
         let mut state = own.state.lock();
-        (state.events, state.stage) = (told, Stage::Here);
+        (state.events, state.stage) = (reported, Stage::Here);
         own.is_ready.store(true, Relaxed);
         drop(state);
         for (other, queue) in &*here {
@@ -202,7 +209,7 @@ impl Hub {
         Ok(own)
     }
 
-    /// Somebody goes, and what waits for them with them.
+    /// Takes a thread out, with all that waits for it.
     pub fn go(&self, rank: Rank, own: &Queue) {
         let mut here = self.here.lock();
         if here.remove(&rank).is_none() {
@@ -218,14 +225,14 @@ impl Hub {
         }
     }
 
-    /// All but one, by rank.
+    /// Returns all queues but one, by rank.
     fn others(&self, rank: Rank) -> Vec<(Rank, Arc<Queue>)> {
         let later = self.later.read();
         let all = self.founders.iter().chain(later.iter()).cloned();
         (0..).zip(all).filter(|(other, _)| *other != rank).collect()
     }
 
-    /// Puts a frame into everybody's queue, in one order with all that is put so.
+    /// Puts a frame into all queues, in one order with all such frames.
     pub fn put_to_all(&self, from: Rank, frame: &Message) {
         for (to, queue) in &*self.here.lock() {
             let frame = frame.clone();
@@ -233,7 +240,7 @@ impl Hub {
         }
     }
 
-    /// Puts something into one's queue. Whether who puts it in is to wait.
+    /// Puts an event into one queue. Returns whether the sender is to wait.
     pub fn put(&self, to: Rank, event: Event, from: Rank) -> Flow {
         match self.founders.get(to as usize) {
             Some(queue) => queue.put(event, from, from == to),
@@ -248,7 +255,7 @@ impl Drop for Hub {
     }
 }
 
-/// What a thread is called.
+/// Returns a thread's name.
 pub fn name_of(rank: Rank) -> String {
     format!("thread {rank}")
 }

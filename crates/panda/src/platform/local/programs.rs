@@ -12,8 +12,9 @@ use crate::session::Session;
 
 type Program = Arc<dyn Fn(Session, Vec<OsString>) + Send + Sync>;
 
-/// Programs by their names, for [`Session::spawn`] over `local`. A thread that runs one has a session of its own, under a rank of its own. It may outlive the session that it was spawned from, and ends with the process at the
-/// latest.
+/// Programs by their names, for [`Session::spawn`] over `local`. A thread that runs one has a
+/// session of its own, under a rank of its own. It may outlive the session that it was spawned
+/// from, and ends with the process at the latest.
 ///
 /// ```
 /// use antiphon_panda::Message;
@@ -45,8 +46,8 @@ impl fmt::Debug for Programs {
 }
 
 impl Programs {
-    /// One more program, or another one of that name. It is given its session, and the arguments that whoever starts it says. To run on fibers it calls
-    /// [`thread::run`](crate::thread::run).
+    /// Adds a program, or replaces the one of that name. It gets its session, and the arguments of
+    /// the thread that starts it. To run on fibers it calls [`thread::run`](crate::thread::run).
     #[must_use]
     pub fn program(
         mut self,
@@ -57,15 +58,18 @@ impl Programs {
         self
     }
 
-    /// The sessions of `size` parts of this process, as by [`Local::sessions`], which can start these programs.
+    /// Returns the sessions of `size` parts of this process, as [`Local::sessions`] does. They can
+    /// start these programs.
     ///
     /// # Errors
-    /// As there.
+    ///
+    /// As for [`Local::sessions`].
     pub fn sessions(self, size: u32) -> Result<Vec<Session>, Error> {
         Local::begin(size, self)
     }
 
-    /// Starts one on a thread for each launch info that is allotted to it. `begun` is told of their sessions before they run.
+    /// Starts a program on a thread for each launch info that `allot` returns. `begun` gets their
+    /// sessions before they run.
     pub(super) fn start(
         &self,
         name: &OsStr,
@@ -83,7 +87,7 @@ impl Programs {
         let program = self.by_name.get(name);
         let program = program.ok_or_else(|| not_spawned(next, unknown().into()))?;
         let infos = allot()?;
-        // All have sessions before any program runs, so that none does if not all can.
+        // All threads have sessions before any program runs, so that none runs if not all can.
         let sessions = infos.iter().map(join_over::<Local>);
         let sessions: Vec<Session> = sessions.collect::<Result<_, _>>()?;
         begun(&sessions);

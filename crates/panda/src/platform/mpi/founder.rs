@@ -1,4 +1,4 @@
-//! A process that the session began with, which MPI knows.
+//! A founder: a process that the session began with, which MPI knows.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
@@ -12,17 +12,19 @@ use super::later::{Later, Place};
 use super::library::{self, Library};
 use super::traffic::{Note, Traffic};
 use crate::message::Message;
-use crate::platform::given::Yielded;
-use crate::platform::patience::Kinds;
+use crate::platform::spin_policy::{Kinds, Yielded};
 use crate::platform::{Event, Flow, JoinError, LaunchInfo, Rank, Transfer, futex, linger};
 
-/// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
+/// Time for which a wait polls before it sleeps between polls. It polls hard first, as its spin
+/// policy says, and then yields between polls.
 const SOFT: Duration = Duration::from_millis(2);
 const PAUSE: Duration = Duration::from_micros(100);
-/// Of so many hard polls one looks for processes that came later, too: each of those looks is a call of the system.
+/// Number of hard polls of which one also looks for later processes, since that look is a system
+/// call.
 const FEW: u32 = 8;
 
-/// How long who wants more processes waits for founders to listen for them: less than it waits for the processes.
+/// Time for which a request for more processes waits until founders listen for them. It is less
+/// than the wait for the processes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A founder's sending end.
@@ -33,17 +35,17 @@ pub struct Founder {
 /// A founder's receiving end.
 pub struct FounderInbox {
     shared: Arc<Shared>,
-    patience: Kinds,
+    spin_policy: Kinds,
     polls: u32,
 }
 
-/// The part that this process has.
+/// The part of this process, if it has one.
 static TAKEN: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
 struct Shared {
     traffic: Mutex<Traffic>,
     later: Later,
-    /// 1 when a wait is to end; slept on.
+    /// Holds 1 when a wait is to end; the futex of that wait.
     woken: AtomicU32,
     rank: Rank,
     size: u32,
@@ -59,7 +61,8 @@ impl Founder {
                 info.rank, info.size
             ))),
         };
-        // Before it is begun: who begins MPI must also end it, together with all the others.
+        // The check comes before MPI begins: a process that begins MPI must also end it, together
+        // with all others.
         let given = LaunchInfo::of_mpirun();
         check(
             given.as_ref().map_or(0, |given| given.rank),
@@ -79,7 +82,7 @@ impl Founder {
         library::at_exit(leave_at_exit);
         let inbox = FounderInbox {
             shared: Arc::clone(&shared),
-            patience: Kinds::default(),
+            spin_policy: Kinds::default(),
             polls: 0,
         };
         Ok((Self { shared }, inbox))
@@ -138,13 +141,14 @@ impl Founder {
                 0 => shared.heed(0, Note::Want),
                 _ => shared.traffic.lock().note(0, &Note::Want),
             }
-            // Who waits for messages polls, and who does not is woken in time.
+            // A thread that waits for messages polls; one that does not is woken in time.
             self.wake();
         })
     }
 }
 
-/// A process that ends with its session still held, by an upcall for instance, leaves it all the same; for Open MPI it would be one that failed.
+/// Leaves the session of a process that exits with its session still held, for instance by an
+/// upcall. To Open MPI it would otherwise have failed.
 extern "C" fn leave_at_exit() {
     let taken = TAKEN.lock().upgrade();
     if let Some(shared) = taken {
@@ -153,7 +157,7 @@ extern "C" fn leave_at_exit() {
 }
 
 impl Shared {
-    /// Has Open MPI go on, and takes what is there.
+    /// Lets Open MPI progress, and takes what is there.
     fn turn(self: &Arc<Self>, events: &mut Vec<Event>) {
         let mut traffic = self.traffic.lock();
         traffic.turn(events);
@@ -164,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Does what another founder, or this one, says of processes to come.
+    /// Handles a founder's note, this one's included, on processes to come.
     fn heed(self: &Arc<Self>, from: Rank, note: Note) {
         match note {
             Note::Want => match self.later.place() {
@@ -185,7 +189,8 @@ impl Shared {
         }
     }
 
-    /// Opens this process to those that come later, on a thread of its own: others must do so as well before that is over.
+    /// Opens this process to later processes, on a thread of its own: other founders must do the
+    /// same before that is over.
     fn open(self: &Arc<Self>, place: Place) {
         let shared = self.clone();
         let opens = move || shared.later.open(&place);
@@ -196,7 +201,8 @@ impl Shared {
         }
     }
 
-    /// Waits for the other founders to leave as well, as MPI does: only then may it be ended. Where one of them never will it ends all.
+    /// Waits for the other founders to leave as well, as MPI does: only then may it end. If a
+    /// founder never will, this ends them all.
     fn leave(self: &Arc<Self>, patience: Duration) {
         self.later.leave(patience);
         let said = self.traffic.lock().linger(self.rank, self.size, patience);
@@ -205,7 +211,7 @@ impl Shared {
         };
         let mut pause = Duration::from_micros(1);
         loop {
-            // What still comes is thrown away.
+            // Frames that still come are thrown away.
             self.turn(&mut Vec::new());
             let mut traffic = self.traffic.lock();
             if traffic.is_over(self.rank, self.size) {
@@ -226,7 +232,7 @@ impl Shared {
 
 impl FounderInbox {
     pub fn begin_wait(&mut self, has_sent: bool) {
-        self.patience.begin(has_sent);
+        self.spin_policy.begin(has_sent);
     }
 
     pub fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
@@ -235,16 +241,16 @@ impl FounderInbox {
             Ok(now) => return Some(now),
             Err(now) => now,
         };
-        let hard = self.patience.of_this_wait().spin();
+        let hard = self.spin_policy.of_this_wait().spin();
         let (mut now, mut has_spun) = (now, !hard.is_zero());
         loop {
             match now - began {
                 waited if waited < hard => std::hint::spin_loop(),
                 waited if waited < SOFT => {
-                    // Whoever shares the processor may be who is waited for.
+                    // A thread that shares the processor may be the awaited one.
                     if std::mem::take(&mut has_spun) {
                         let given = Yielded::way();
-                        self.patience
+                        self.spin_policy
                             .of_this_wait()
                             .gave_way(given.away, given.foreign());
                     } else {
@@ -264,7 +270,7 @@ impl FounderInbox {
             now = match self.poll(until, events) {
                 Ok(ended) => {
                     if has_spun {
-                        self.patience.of_this_wait().found();
+                        self.spin_policy.of_this_wait().found();
                     }
                     return Some(ended);
                 }
@@ -273,7 +279,8 @@ impl FounderInbox {
         }
     }
 
-    /// Has Open MPI go on, and takes what is there. The time, in `Ok` if the wait is over.
+    /// Lets Open MPI progress, and takes what is there. Returns the time, in `Ok` if the wait is
+    /// over.
     fn poll(
         &mut self,
         until: Option<Instant>,

@@ -1,7 +1,9 @@
-//! Processes that come later, over `tcp`, as a founder has to do with them.
+//! Later processes, which founders reach over `tcp`.
 //!
-//! Before the first is asked for there is nothing of this. Who wants some asks rank 0, which says at what [bootstrap](crate::platform::bootstrap) founders and those to come find each other, and with which
-//! secret: that of who started the session, if it holds one, as it does where there are several hosts; else one that rank 0 holds itself. All founders enter it, and listen from then on.
+//! Nothing of this exists before the first request for one. A founder that wants some asks rank 0.
+//! Rank 0 answers with a [bootstrap](crate::platform::bootstrap) and its secret, where founders and
+//! later processes find each other. If the launcher holds a bootstrap, as with several hosts, it is
+//! that one; otherwise rank 0 holds one itself. All founders enter it, and listen from then on.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -16,34 +18,34 @@ use crate::platform::{
     Bootstrap, Event, Flow, JoinError, LaunchInfo, Platform, Rank, Secret, Transfer, bootstrap,
 };
 
-/// Where founders and those that come later find each other.
+/// The place where founders and later processes find each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     bootstrap: String,
     secret: [u8; 16],
 }
 
-/// What a founder has to do with processes that come later.
+/// A founder's means to reach later processes.
 pub struct Later {
-    /// This process's, with the bootstrap if whoever started the session holds one.
+    /// Launch info of this process, with the bootstrap if the launcher holds one.
     info: LaunchInfo,
     state: Mutex<State>,
     changed: Condvar,
     tcp: OnceLock<Tcp>,
     inbox: Mutex<Option<TcpInbox>>,
-    /// Rank 0's own.
+    /// Rank 0's own bootstrap.
     bootstrap: Mutex<Option<Bootstrap>>,
-    /// How many processes of the session `mpirun` has placed on this host, if it says so.
+    /// Number of processes of the session that `mpirun` has placed on this host, if it says so.
     here: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// Nobody has asked, or the last time it could not be done.
+    /// No founder has asked, or the last attempt failed.
     Closed,
     Opening,
     Open,
-    /// Why it cannot be done.
+    /// Reason why it is impossible.
     Refused(String),
     /// This process has left.
     Left,
@@ -63,7 +65,7 @@ impl Later {
         }
     }
 
-    /// Where all meet; asked of rank 0 only. In words why nowhere.
+    /// Returns the meeting place, or why there is none. Called at rank 0 only.
     pub fn place(&self) -> Result<Place, String> {
         let size = self.info.size;
         if !self.info.bootstrap.is_empty() {
@@ -92,7 +94,7 @@ impl Later {
             State::Opening | State::Open => return,
             State::Left => {
                 drop(state);
-                // That nobody hears of it is found out by who waits for us.
+                // A process that waits for this one finds out by itself if this message is lost.
                 let _ = bootstrap::excuse(&info);
                 return;
             }
@@ -105,7 +107,7 @@ impl Later {
             Ok(both) if *state == State::Left => Some(both),
             Ok((tcp, inbox)) => {
                 *self.inbox.lock() = Some(inbox);
-                // Nobody else has opened meanwhile.
+                // No other thread has opened meanwhile.
                 let _ = self.tcp.set(tcp);
                 *state = State::Open;
                 None
@@ -122,7 +124,7 @@ impl Later {
         self.changed.notify_all();
     }
 
-    /// It cannot be done, unless it is being done already.
+    /// Records that it is impossible, unless it is under way or done.
     pub fn refuse(&self, why: String) {
         let mut state = self.state.lock();
         if matches!(*state, State::Closed | State::Refused(_)) {
@@ -132,7 +134,8 @@ impl Later {
         self.changed.notify_all();
     }
 
-    /// Allots ranks once this process is open; if it is not, `ask` has all founders open, which are waited for so long.
+    /// Allots ranks once this process is open. If it is not, `ask` has all founders open, and this
+    /// waits for them for `patience`.
     pub fn allot(
         &self,
         count: u32,
@@ -171,7 +174,7 @@ impl Later {
         tcp.map_or(Flow::Free, |tcp| tcp.send(to, frame))
     }
 
-    /// Takes what is there; also asked before this process sleeps, at a time.
+    /// Takes what is there. `sleeps` is the time at which this process is about to sleep, if it is.
     pub fn poll(&self, sleeps: Option<Instant>, events: &mut Vec<Event>) {
         if self.tcp.get().is_none() {
             return;
@@ -181,7 +184,7 @@ impl Later {
         }
     }
 
-    /// Takes leave of those that came later. Who comes from now on finds nobody here.
+    /// Takes leave of later processes. A process that comes from now on does not find this one.
     pub fn leave(&self, patience: Duration) {
         *self.state.lock() = State::Left;
         self.changed.notify_all();
@@ -207,7 +210,7 @@ impl Later {
     }
 }
 
-/// Where all founders are on one host.
+/// Address of a bootstrap if all founders are on one host.
 const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 
 impl Place {
@@ -218,7 +221,7 @@ impl Place {
         }
     }
 
-    /// A process's launch info there.
+    /// Returns a process's launch info for this place.
     fn launch_info(&self, info: &LaunchInfo) -> LaunchInfo {
         LaunchInfo {
             bootstrap: self.bootstrap.clone(),
@@ -283,10 +286,10 @@ mod tests {
             });
             refusal.unwrap_err().to_string()
         };
-        let told = allot(&|| later.refuse("no room".into()));
-        assert_eq!(told, "mpi: no room");
-        let told = allot(&|| ());
-        assert!(told.contains("stopped or cut off"), "{told}");
+        let reported = allot(&|| later.refuse("no room".into()));
+        assert_eq!(reported, "mpi: no room");
+        let reported = allot(&|| ());
+        assert!(reported.contains("stopped or cut off"), "{reported}");
         later.leave(SHORT);
         assert!(allot(&|| ()).contains("has left"));
         assert_eq!(asks.get(), 3);
@@ -317,7 +320,7 @@ mod tests {
             }
             events.remove(0)
         };
-        // They are polled in turns: it waits for both.
+        // The founders are polled in turns, since the new process waits for both.
         let mut joined = [false; 2];
         while joined != [true; 2] {
             for (founder, joined) in founders.iter().zip(&mut joined) {

@@ -1,4 +1,5 @@
-//! Leaving a session of MPI, which ends for all of its processes or for none: who leaves waits for the others to leave, however long they compute, and asks them meanwhile whether they still live.
+//! The end of an MPI session, which ends for all of its processes or for none. A leaving process
+//! waits for the others, however long they compute, and asks them meanwhile for signs of life.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,27 +8,29 @@ use crate::platform::{Rank, Transfer};
 use crate::protocol::Time;
 use crate::protocol::failure_detector::FailureDetector;
 
-/// How much longer a peer may be silent that nothing had waited for: it may be amid an upcall, and its work would end with it.
+/// Factor by which a peer may be silent for longer if no operation had waited for it. It may be in
+/// an upcall, and its work would end with it.
 const PATIENCE: u32 = 10;
 
 /// The peers that have not left.
 pub struct Leaving {
     began: Instant,
-    /// Those that were taken for lost before.
+    /// Peers that were taken for lost before.
     given_up: FailureDetector,
     all: FailureDetector,
 }
 
-/// What a look found.
+/// The result of a look.
 pub struct Looked {
-    /// To be asked.
+    /// Peers to ask for a sign of life.
     pub ask: BTreeSet<Rank>,
-    /// One that does not answer.
+    /// A peer that does not answer.
     pub lost: Option<Rank>,
 }
 
 impl Leaving {
-    /// Peers that may be silent for so long, and some that were silent for as long already.
+    /// Begins with peers that may be silent for so long, and some that were silent for as long
+    /// already.
     pub fn new(silence: Duration, peers: BTreeSet<Rank>, given_up: &BTreeSet<Rank>) -> Self {
         let mut leaving = Self {
             began: Instant::now(),
@@ -43,7 +46,7 @@ impl Leaving {
         leaving
     }
 
-    /// A peer gave a sign of life, perhaps as it left.
+    /// Notes a sign of life of a peer, perhaps as it left.
     pub fn heard(&mut self, rank: Rank, has_left: bool) {
         let now = self.began.elapsed();
         for detector in [&mut self.given_up, &mut self.all] {

@@ -1,10 +1,14 @@
-//! Open MPI's library, loaded when it is asked for: nothing of it is needed to build.
+//! Open MPI's library, loaded at run time: the build needs nothing of it.
 //!
-//! Its handles are not part of the MPI standard but of Open MPI's binary interface, which is the same for all that are called `libmpi.so.40`: pointers to objects that the
-//! library exports. What is loaded is asked who it is before anything else is called.
+//! Its handles are not part of the MPI standard, but of Open MPI's binary interface. All libraries
+//! named `libmpi.so.40` have the same one: pointers to objects that the library exports. The loaded
+//! library is asked for its version before any other call.
 //!
-//! All unsafe code of the platform is here. Its invariants: calls are made by one thread at a time (`&mut Library`, and the library is told so); a buffer that was given to
-//! the library stays where it is until the library says that it is done with it, or for ever.
+//! All unsafe code of the platform is here. Its invariants:
+//!
+//! - One thread at a time makes calls (`&mut Library`, and the library is told so).
+//! - A buffer that was given to the library keeps its address until the library is done with it, or
+//!   for ever.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -25,7 +29,7 @@ const VERSION_MAX: usize = 256;
 
 type Handle = *mut c_void;
 
-/// The fields that Open MPI's `MPI_Status` has.
+/// The fields of Open MPI's `MPI_Status`.
 #[repr(C)]
 #[derive(Default)]
 struct Status {
@@ -36,7 +40,7 @@ struct Status {
     bytes: usize,
 }
 
-/// The calls that are made.
+/// The library's functions that are called.
 struct Calls {
     send: unsafe extern "C" fn(
         *const c_void,
@@ -64,7 +68,8 @@ pub struct Library {
     pub size: u32,
 }
 
-// SAFETY: handles are addresses in the library, which any thread may use, one at a time.
+// SAFETY: the handles are addresses in the library. Any thread may use them, one at a time, which
+// `&mut self` ensures.
 unsafe impl Send for Library {}
 
 /// Bytes on their way out.
@@ -81,22 +86,25 @@ pub struct Receiving {
     bytes: Vec<u8>,
 }
 
-// SAFETY: as for `Library`; they are used with a `&mut Library` only.
+// SAFETY: the request is an address in the library, and is used with a `&mut Library` only. The
+// bytes may move between threads.
 unsafe impl Send for Sending {}
-// SAFETY: as above.
+// SAFETY: the request is an address in the library, and is used with a `&mut Library` only. The
+// bytes may move between threads.
 unsafe impl Send for Receiving {}
 
-/// Whether this process has begun before: MPI can be begun once.
+/// Whether this process has begun MPI before, which it can do once.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
 impl Library {
-    /// Loads and begins it. In words why that cannot be, and what to do.
+    /// Loads and begins the library. The error says why that is impossible, and what to do.
     pub fn begin() -> Result<Self, String> {
         // SAFETY: the library's initialisers are Open MPI's.
         let loaded = unsafe { Loaded::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| {
             format!("Open MPI's {NAME} cannot be loaded ({e}): install it (apt-get install openmpi-bin libopenmpi3)")
         })?;
-        // It stays: libraries that it brought have left destructors with each thread that called it.
+        // The library is never unloaded: libraries that it loaded have left destructors with each
+        // thread that called it.
         let loaded = ManuallyDrop::new(loaded);
         let version = version(&loaded)?;
         if !VERSIONS.iter().any(|known| version.starts_with(known)) {
@@ -131,14 +139,15 @@ impl Library {
         })
     }
 
-    /// Begins to send. Nothing if the library refuses.
+    /// Begins to send. Returns `None` if the library refuses.
     pub fn send(&mut self, to: u32, tag: i32, bytes: Bytes) -> Option<Sending> {
         let (to, length) = (
             c_int::try_from(to).ok()?,
             c_int::try_from(bytes.len()).ok()?,
         );
         let mut request = null_mut();
-        // SAFETY: the bytes are immutable and stay where they are until the request is done (`Sending`).
+        // SAFETY: the bytes are immutable, and `Sending` keeps them in place until the request is
+        // done.
         let done = unsafe {
             (self.calls.send)(
                 bytes.as_ptr().cast(),
@@ -156,7 +165,7 @@ impl Library {
         })
     }
 
-    /// Whether the bytes are out.
+    /// Returns whether the bytes are out.
     pub fn is_sent(&mut self, sending: &mut Sending) -> bool {
         if sending.bytes.is_some() && self.is_done(&mut sending.request) {
             sending.bytes = None;
@@ -164,10 +173,10 @@ impl Library {
         sending.bytes.is_none()
     }
 
-    /// Begins to receive what comes next, if anything does.
+    /// Begins to receive the next message, if there is one.
     pub fn receive(&mut self) -> Option<Receiving> {
         let (mut is_there, mut message, mut status) = (0, null_mut(), Status::default());
-        // SAFETY: all three are ours.
+        // SAFETY: the three pointers are to local variables, which live during the call.
         let done = unsafe {
             (self.calls.probe)(
                 ANY,
@@ -184,7 +193,8 @@ impl Library {
         let source = u32::try_from(status.source).ok()?;
         let mut bytes = vec![0; status.bytes];
         let mut request = null_mut();
-        // SAFETY: there are that many bytes, which nobody else touches and which stay where they are until the request is done (`Receiving`).
+        // SAFETY: the buffer has that many bytes. `Receiving` keeps it in place, and untouched,
+        // until the request is done.
         let done = unsafe {
             (self.calls.receive)(
                 bytes.as_mut_ptr() as *mut c_void,
@@ -205,7 +215,7 @@ impl Library {
         })
     }
 
-    /// The bytes, if they are in.
+    /// Takes the bytes, if they are in.
     pub fn take(&mut self, receiving: &mut Receiving) -> Option<Vec<u8>> {
         if !self.is_done(&mut receiving.request) {
             return None;
@@ -213,15 +223,15 @@ impl Library {
         Some(std::mem::take(&mut receiving.bytes))
     }
 
-    /// Ends MPI in this process; waits until the others end it too.
+    /// Ends MPI in this process, and waits until the others end it too.
     pub fn finalize(&mut self) {
-        // SAFETY: it was begun once, and is ended once: the owner drops the library after this.
+        // SAFETY: MPI was begun once, and is ended once: the owner drops the library after this.
         unsafe { (self.calls.finalize)() };
     }
 
     /// Ends all processes, whatever they do.
     pub fn abort(&mut self) {
-        // SAFETY: it was begun, and has not ended.
+        // SAFETY: MPI was begun, and has not ended.
         unsafe { (self.calls.abort)(self.world, 1) };
     }
 
@@ -230,7 +240,8 @@ impl Library {
             return true;
         }
         let mut is_done = 0;
-        // SAFETY: a request of this library that was not found done before; a null status is MPI_STATUS_IGNORE.
+        // SAFETY: the request is of this library and was not found done before. A null status is
+        // MPI_STATUS_IGNORE.
         let tested = unsafe { (self.calls.test)(request, &raw mut is_done, null_mut()) };
         let is_done = tested == SUCCESS && is_done != 0;
         if is_done {
@@ -241,14 +252,14 @@ impl Library {
 }
 
 impl Drop for Sending {
-    /// What the library may still read stays for ever.
+    /// Leaks the bytes that the library may still read.
     fn drop(&mut self) {
         std::mem::forget(self.bytes.take());
     }
 }
 
 impl Drop for Receiving {
-    /// What the library may still write to stays for ever.
+    /// Leaks the bytes to which the library may still write.
     fn drop(&mut self) {
         if !self.request.is_null() {
             std::mem::forget(std::mem::take(&mut self.bytes));
@@ -256,29 +267,32 @@ impl Drop for Receiving {
     }
 }
 
-/// Has something done when the process ends by itself, before what the library has done then if that is begun.
+/// Registers `act` for the end of the process by itself. It runs before the library's own exit
+/// handlers if MPI is begun by then.
 pub fn at_exit(act: extern "C" fn()) {
     unsafe extern "C" {
         fn atexit(act: extern "C" fn()) -> c_int;
     }
-    // SAFETY: the C library's own type of it. Where it has no room the process ends as if nothing had been asked.
+    // SAFETY: the declaration is the C library's. If it has no room, the process ends as if nothing
+    // had been registered.
     unsafe { atexit(act) };
 }
 
-/// A function of the library.
+/// Returns a function of the library.
 ///
 /// # Safety
+///
 /// `F` is its type.
 unsafe fn function<F>(
     loaded: &Loaded,
     name: &str,
 ) -> Result<libloading::os::unix::Symbol<F>, String> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that `F` is the symbol's type.
     unsafe { loaded.get(name.as_bytes()) }
         .map_err(|e| format!("{NAME} has no {name} ({e}): it is no Open MPI"))
 }
 
-/// The address of an object of the library, which is a handle.
+/// Returns the address of an object of the library, which is a handle.
 fn data(loaded: &Loaded, name: &str) -> Result<Handle, String> {
     // SAFETY: only the address is used.
     let symbol = unsafe { function::<Handle>(loaded, name) }?;
@@ -288,7 +302,8 @@ fn data(loaded: &Loaded, name: &str) -> Result<Handle, String> {
 fn version(loaded: &Loaded) -> Result<String, String> {
     type Ask = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     let (mut text, mut length) = ([0_u8; VERSION_MAX], 0);
-    // SAFETY: the standard's type. Open MPI writes at most 256 bytes, the last of them zero, and may be asked before it is begun.
+    // SAFETY: the standard's type. Open MPI writes at most 256 bytes, the last of them zero, and
+    // may be asked before it is begun.
     unsafe {
         function::<Ask>(loaded, "MPI_Get_library_version")?(
             text.as_mut_ptr().cast(),

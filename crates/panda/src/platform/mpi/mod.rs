@@ -1,10 +1,16 @@
-//! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time (`library`).
+//! `mpi`: clusters, through Open MPI, which knows their networks. The library is loaded at run time
+//! (`library`).
 //!
-//! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, where that is in nobody's way, then ever more gently. It ends all processes when one of them
-//! dies. A session ends when all that it began with have left it; where one is stopped or cut off, so that it never will, who waits for that says so and ends it (`leaving`).
+//! One thread at a time calls MPI, which makes progress only in calls. So a waiting thread polls:
+//! hard at first, where that is in no thread's way, and then ever more gently.
 //!
-//! Open MPI's own way to more processes is not robust (ARCHITECTURE.md), so those that are spawned are none of MPI's: they, and what they and the others say to each other, go over [`tcp`](super::tcp),
-//! of which nothing is there before the first is asked for (`later`).
+//! Open MPI ends all processes when one of them dies. A session ends when all founders have left
+//! it. If one is stopped or cut off, it never will; a process that waits for it then reports that
+//! and ends them all (`leaving`).
+//!
+//! Open MPI's own way to more processes is not robust (`docs/explanation/panda-transports.md`). So
+//! spawned processes are none of MPI's. All traffic with them goes over [`tcp`](super::tcp), which
+//! begins with the first request for one (`later`).
 
 use std::ffi::OsStr;
 use std::time::{Duration, Instant};
@@ -29,9 +35,9 @@ use founder::{Founder, FounderInbox};
 pub struct Mpi(Side);
 
 enum Side {
-    /// Of one that the session began with.
+    /// The part of a founder.
     Founder(Founder),
-    /// Of one that was spawned.
+    /// The part of a spawned process.
     Later(Tcp),
 }
 
@@ -54,7 +60,8 @@ impl Platform for Mpi {
     type Order = Sequencer;
     type Inbox = MpiInbox;
 
-    /// The launch info's rank and size are MPI's own if it says nothing else ([`LaunchInfo::from_environment`]).
+    /// The launch info's rank and size are MPI's own if it gives no others
+    /// ([`LaunchInfo::from_environment`]).
     fn join(info: &LaunchInfo) -> Result<(Self, MpiInbox), JoinError> {
         if info.rank < info.size {
             let (founder, inbox) = Founder::join(info)?;
@@ -153,7 +160,8 @@ impl Inbox for MpiInbox {
     }
 }
 
-/// Whether a variable is one by which `mpirun` tells a process which of its own it is: a process that such a one starts is none of them.
+/// Returns whether `mpirun` uses a variable to tell a process its place. A process that such a
+/// process starts is not `mpirun`'s, and must not inherit it.
 pub fn is_of_mpirun(variable: &OsStr) -> bool {
     const BEGINNINGS: [&str; 4] = [
         "OMPI_COMM_WORLD_",

@@ -1,4 +1,4 @@
-//! What is under way through Open MPI.
+//! The traffic through Open MPI, in both directions.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -12,7 +12,9 @@ use super::library::{Library, Receiving, Sending};
 use crate::message::Message;
 use crate::platform::{Event, Flow, Loss, Rank, Transfer};
 
-/// More of the frame follows; the frame ends here; its sender leaves; it asks for a sign of life; it gives one; it says something of processes to come.
+/// Tags of pieces. `MORE`: more of the frame follows. `LAST`: the frame ends here. `LEAVE`: the
+/// sender leaves. `ASK`: it asks for a sign of life. `ANSWER`: it gives one. `NOTE`: it says
+/// something about processes to come.
 const MORE: i32 = 1;
 const LAST: i32 = 2;
 const LEAVE: i32 = 3;
@@ -20,57 +22,62 @@ const ASK: i32 = 4;
 const ANSWER: i32 = 5;
 const NOTE: i32 = 6;
 
-/// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have, cut into such as are not too long.
+/// Length up to which a frame goes in one piece, copied together if need be. Longer frames go in
+/// the pieces that they have, cut at `PIECE`.
 const ONE_PIECE_MAX: usize = 16 << 10;
-/// The longest piece: MPI says only of whole ones that they are sent or have come, and meanwhile a peer may seem to be silent.
+/// Longest piece. MPI reports only whole pieces as sent or come, and a peer may seem silent
+/// meanwhile.
 const PIECE: usize = 4 << 20;
-/// Bytes that MPI is given for a peer at a time: of many pieces it sends some of each in turn, so that none of them would be over before all are.
+/// Bytes that MPI is given for a peer at a time. It sends some of each piece in turn, so with many
+/// none would end before all do.
 const GIVEN: usize = 2 * PIECE;
-/// Bytes under way to a peer before it is called congested, and to which they must fall before it no longer is.
+/// Bytes under way to a peer at which it is congested. They must fall to `LOW` before it no longer
+/// is.
 const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
-/// What a piece under way takes besides its bytes, Open MPI's own request not counted.
+/// Overhead of a piece under way, without Open MPI's own request.
 const BESIDES: usize = size_of::<(Rank, usize, Sending)>();
 /// Pieces that are taken at a time.
 const TURN: usize = 64;
 
-/// What founders say to each other of processes to come.
+/// A founder's note to another on processes to come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// To rank 0: some are wanted.
+    /// To rank 0: more processes are wanted.
     Want,
-    /// Rank 0's: all are to open there.
+    /// From rank 0: all founders are to open there.
     Open(Place),
-    /// Rank 0's: why there can be none.
+    /// From rank 0: why there can be no more processes.
     Refused(String),
 }
 
-/// What is under way, in both directions.
+/// The traffic in both directions.
 pub struct Traffic {
     library: Library,
     outgoing: VecDeque<(Rank, usize, Sending)>,
-    /// Pieces that MPI has yet to be given, behind those that it was.
+    /// Pieces that MPI is still to be given, behind those that it has.
     waiting: BTreeMap<Rank, VecDeque<(i32, Bytes)>>,
     /// Bytes that MPI was given and has not sent.
     given: BTreeMap<Rank, usize>,
-    /// The same with those that wait.
+    /// Those bytes and the waiting ones.
     bytes_to: BTreeMap<Rank, usize>,
-    /// Bytes that have come from each peer, and that were sent to it after they had waited.
+    /// Bytes that have come from each peer, and bytes that went to it after they had waited.
     came: BTreeMap<Rank, u64>,
     taken: BTreeMap<Rank, u64>,
     congested: BTreeSet<Rank>,
-    /// In the order in which their senders sent them.
+    /// Pieces in the order in which their senders sent them.
     incoming: VecDeque<Receiving>,
     joined: BTreeMap<Rank, Message>,
     notes: Vec<(Rank, Note)>,
     gone: BTreeSet<Rank>,
-    /// Given up by this process: what is under way to them cannot be taken back.
+    /// Peers that this process has given up: what is under way to them cannot be taken back.
     cut_off: BTreeSet<Rank>,
-    /// Silent for too long, as far as the session knew.
+    /// Peers that were silent for too long, as far as the session knew.
     given_up: BTreeSet<Rank>,
-    /// Whoever anything came from since this process leaves, until it is asked.
+    /// Peers from which anything came since this process leaves, until the next look.
     heard: BTreeSet<Rank>,
-    /// Whether this process leaves, and whether it has left, after which the library must not be called.
+    /// Whether this process leaves, and whether it has left, after which the library must not be
+    /// called.
     is_leaving: bool,
     is_ended: bool,
 }
@@ -98,7 +105,7 @@ impl Traffic {
         }
     }
 
-    /// Sends a frame; what cannot go at once goes in later turns.
+    /// Sends a frame; the rest goes in later turns.
     pub fn send(&mut self, to: Rank, mut frame: Message) -> Flow {
         if self.gone.contains(&to) || self.cut_off.contains(&to) || self.is_leaving {
             return Flow::Free;
@@ -122,7 +129,7 @@ impl Traffic {
         Flow::Free
     }
 
-    /// Takes what has come, and looks after what goes.
+    /// Takes what has come, and progresses what goes out.
     pub fn turn(&mut self, events: &mut Vec<Event>) {
         if self.is_ended {
             return;
@@ -134,7 +141,7 @@ impl Traffic {
                 None => break,
             }
         }
-        // A piece is handed on when all that its sender sent before it is there.
+        // A piece is handed on when all earlier pieces of its sender are there.
         let mut waiting = BTreeSet::new();
         let mut at = 0;
         while let Some(receiving) = self.incoming.get_mut(at) {
@@ -155,7 +162,7 @@ impl Traffic {
         }
     }
 
-    /// Says something of processes to come.
+    /// Sends a note on processes to come.
     pub fn note(&mut self, to: Rank, note: &Note) {
         if !self.is_ended
             && let Ok(bytes) = postcard::to_stdvec(note)
@@ -164,17 +171,17 @@ impl Traffic {
         }
     }
 
-    /// What was said here of processes to come.
+    /// Takes the notes on processes to come.
     pub fn take_notes(&mut self) -> Vec<(Rank, Note)> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Bytes under way to a peer, with what they take besides.
+    /// Returns the bytes under way to a peer, with their overhead.
     pub fn untaken(&self, to: Rank) -> usize {
         self.bytes_to.get(&to).copied().unwrap_or(0)
     }
 
-    /// How far bytes to and from a peer are, counted in pieces.
+    /// Returns how far bytes to and from a peer have come, counted in pieces.
     pub fn transfer(&self, peer: Rank) -> Transfer {
         let counted = |counts: &BTreeMap<Rank, u64>| counts.get(&peer).copied().unwrap_or(0);
         Transfer {
@@ -184,7 +191,8 @@ impl Traffic {
         }
     }
 
-    /// A peer is given up, though it may live: nothing more goes to it but what leaving takes, and nothing of it is told.
+    /// Gives a peer up, though it may live. Nothing more goes to it but the messages of leaving,
+    /// and nothing of it is reported.
     pub fn cut_off(&mut self, rank: Rank) {
         self.cut_off.insert(rank);
         self.joined.remove(&rank);
@@ -193,12 +201,13 @@ impl Traffic {
         }
     }
 
-    /// A peer was silent for too long.
+    /// Notes that a peer was silent for too long.
     pub fn give_up(&mut self, rank: Rank) {
         self.given_up.insert(rank);
     }
 
-    /// Tells the others that nothing more comes from here, and who they are; nothing if they have been told.
+    /// Tells the others that nothing more comes from here. Returns the state of the leave, or
+    /// `None` if they have been told.
     pub fn linger(&mut self, rank: Rank, size: u32, silence: Duration) -> Option<Leaving> {
         if self.is_leaving {
             return None;
@@ -212,7 +221,7 @@ impl Traffic {
         Some(Leaving::new(silence, left, &self.given_up))
     }
 
-    /// Asks those who have not left whether they live, and says who does not answer.
+    /// Asks the peers that have not left for signs of life. Returns one that does not answer.
     pub fn look_after(&mut self, leaving: &mut Leaving) -> Option<Rank> {
         for rank in std::mem::take(&mut self.heard) {
             leaving.heard(rank, self.gone.contains(&rank));
@@ -224,7 +233,7 @@ impl Traffic {
         lost
     }
 
-    /// Whether all that was sent is out and all the others have left.
+    /// Returns whether all that was sent is out and all the others have left.
     pub fn is_over(&self, rank: Rank, size: u32) -> bool {
         let mut others = (0..size).filter(|&other| other != rank);
         self.outgoing.is_empty()
@@ -254,13 +263,13 @@ impl Traffic {
         }
     }
 
-    /// Whether MPI may be given so many more bytes for a peer.
+    /// Returns whether MPI may be given so many more bytes for a peer.
     fn takes(&self, to: Rank, length: usize) -> bool {
         let given = self.given.get(&to).copied().unwrap_or(0);
         given == 0 || given + length <= GIVEN
     }
 
-    /// Gives MPI a piece; whether it has not sent it at once.
+    /// Gives MPI a piece. Returns whether it is still under way.
     fn give(&mut self, to: Rank, tag: i32, piece: Bytes) -> bool {
         let length = piece.len() + BESIDES;
         let Some(mut sending) = self.library.send(to, tag, piece) else {
@@ -274,14 +283,14 @@ impl Traffic {
         is_under_way
     }
 
-    /// Bytes do not wait for a peer any more.
+    /// Forgets bytes that wait for a peer.
     fn forget(&mut self, to: Rank, length: usize) {
         if let Some(bytes) = self.bytes_to.get_mut(&to) {
             *bytes -= length;
         }
     }
 
-    /// Bytes that waited for a peer have gone to it.
+    /// Notes that waiting bytes have gone to a peer.
     fn note_taken(&mut self, to: Rank, length: usize) {
         self.forget(to, length);
         *self.taken.entry(to).or_default() += length as u64;
@@ -313,7 +322,7 @@ impl Traffic {
         }
     }
 
-    /// Gives MPI what waited, as far as it may have it.
+    /// Gives MPI what waits, as far as it may have it.
     fn give_waiting(&mut self) {
         let all = std::mem::take(&mut self.waiting);
         for (to, mut pieces) in all {
@@ -341,7 +350,7 @@ impl Traffic {
             ASK => self.put(from, ANSWER, Bytes::new()),
             ANSWER => {}
             NOTE => {
-                // It is of a process of ours.
+                // The note is of a process of this session.
                 let note = postcard::from_bytes(&bytes).ok();
                 self.notes.extend(note.map(|note| (from, note)));
             }
@@ -372,7 +381,7 @@ impl Traffic {
     }
 }
 
-/// The lengths of the pieces into which a slice is cut.
+/// Returns the lengths of the pieces into which a slice is cut.
 fn parts(length: usize) -> impl Iterator<Item = usize> {
     let begins = (0..length).step_by(PIECE);
     begins.map(move |at| PIECE.min(length - at))

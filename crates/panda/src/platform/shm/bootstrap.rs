@@ -1,28 +1,32 @@
-//! Where the processes of a session meet: an anonymous file that its maker holds open.
+//! The bootstrap of `shm`: an anonymous file that its maker holds open.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
-use super::memory::{COMMON, FILE, Header, MAGIC, Map, RANKS};
-use crate::platform::{LaunchInfo, Rank, Secret};
+use super::memory::{COMMON, FILE, Header, MAGIC, Map, RANKS, SLOTS_AT, Slot, state};
+use crate::platform::{LaunchInfo, Rank, Secret, futex};
 
-/// The bootstrap of a session over shared memory. Whoever starts the processes makes it and holds it while they run; its memory is the system's again when the
-/// last of them, and it, are gone.
+/// The bootstrap of a session over shared memory. The launcher of the processes makes it and holds
+/// it while they run. The memory is freed when the last of them, and the bootstrap, are gone.
 #[derive(Debug)]
 pub struct Bootstrap {
     file: File,
+    common: Map,
     size: u32,
     secret: Secret,
 }
 
 impl Bootstrap {
-    /// A place for `size` processes to begin with.
+    /// Makes a bootstrap for `size` founders.
     ///
     /// # Errors
+    ///
     /// The system has no anonymous files, or there are more processes than places.
     pub fn new(size: u32, secret: Secret) -> io::Result<Self> {
         if size > RANKS {
@@ -32,11 +36,16 @@ impl Bootstrap {
         }
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(memfd_create("antiphon-session", flags)?);
+        // Beyond this limit, the system would end this process by a signal.
+        let longest = getrlimit(Resource::Fsize).current;
+        if longest.is_some_and(|longest| longest < FILE) {
+            return Err(Errno::FBIG.into());
+        }
         file.set_len(FILE)?;
-        // Nobody can shrink the file, which would take mapped memory away under its users.
+        // No process can shrink the file, which would take mapped memory away under its users.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let map = Map::new(file.as_fd(), 0, COMMON)?;
-        let header: &Header = map.view(0);
+        let common = Map::new(file.as_fd(), 0, COMMON)?;
+        let header: &Header = common.view(0);
         header.size.store(size, Relaxed);
         header.next_rank.store(size, Relaxed);
         for (word, half) in header.secret.iter().zip(secret.0.chunks_exact(8)) {
@@ -46,10 +55,33 @@ impl Bootstrap {
             );
         }
         header.magic.store(MAGIC, Release);
-        Ok(Self { file, size, secret })
+        Ok(Self {
+            file,
+            common,
+            size,
+            secret,
+        })
     }
 
-    /// The launch info of one of the processes.
+    /// Notes that a process has ended, in whatever way. If it had not joined, the processes that
+    /// wait for it are told. The others see the end of a joined process themselves.
+    pub fn ended(&self, rank: Rank) {
+        if rank >= RANKS {
+            return;
+        }
+        let slot: &Slot = (self.common).view(SLOTS_AT + rank as usize * size_of::<Slot>());
+        for before in [state::FREE, state::TAKEN] {
+            let ended = state::NEVER_CAME;
+            let changed = (slot.state).compare_exchange(before, ended, SeqCst, Relaxed);
+            if changed.is_ok() {
+                let changes = &self.common.view::<Header>(0).changes;
+                changes.fetch_add(1, SeqCst);
+                futex::wake(changes, i32::MAX as u32);
+            }
+        }
+    }
+
+    /// Returns the launch info of a process.
     #[must_use]
     pub fn launch_info(&self, rank: Rank) -> LaunchInfo {
         LaunchInfo {

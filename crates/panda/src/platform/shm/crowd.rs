@@ -1,4 +1,4 @@
-//! Whether there are more processes at work than processors for them: then nobody should spin.
+//! Crowds: more processes at work than processors for them. In a crowd no process should spin.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,7 +8,7 @@ use super::memory::Slot;
 
 type Processors = [u64; 4];
 
-/// The processors that the calling thread may use; all of them if the system does not say.
+/// Returns the processors that the calling thread may use; all of them if the system does not say.
 pub fn own_processors() -> Processors {
     let Ok(set) = sched_getaffinity(None) else {
         return [u64::MAX; 4];
@@ -21,9 +21,11 @@ pub fn own_processors() -> Processors {
     own
 }
 
-/// Whether more processes are awake than there are processors for them, among those that share processors with `own`.
+/// Returns whether more processes are awake than there are processors, among those that share
+/// processors with `own`.
 ///
-/// `slots` are those of the members that are there, the caller's included; `woken` is one that is about to be awake.
+/// `slots` are those of the members that are there, the caller's included. `woken` is about to be
+/// awake.
 pub fn is_crowded<'a>(
     own: Processors,
     slots: impl Iterator<Item = &'a Slot>,
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     fn slot(processors: u64, asleep: u32) -> Slot {
-        // SAFETY: atomics; every pattern of bytes is a value.
+        // SAFETY: a slot consists of atomics, for which all-zero bytes are a value.
         let slot: Slot = unsafe { std::mem::zeroed() };
         slot.processors[0].store(processors, Relaxed);
         slot.bell.asleep.store(asleep, Relaxed);

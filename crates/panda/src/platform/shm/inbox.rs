@@ -1,6 +1,5 @@
-//! The receiving end.
+//! The receiving end of `shm`.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::fence;
@@ -12,60 +11,74 @@ use super::ring::{Corrupt, Receiver, Taken};
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{Shm, join};
-use crate::platform::patience::{self, Kinds, Patience, Waits};
+use crate::platform::spin_policy::{self, Kinds, SpinPolicy, Waits};
 use crate::platform::{Event, Inbox, JoinError, Loss, NoTaker, Rank, Taker, futex};
 
-/// Frames that are taken from one peer before the next has its turn.
+/// Number of frames taken from one peer before the next has its turn.
 const TURN: usize = 32;
-/// Bytes that are taken from one peer before they are handed on: they lie in the caches still, and so will those that come into their space after them.
+/// Bytes taken from one peer before they are handed on. They are still in the caches then, and so
+/// are the bytes that later reuse their space.
 const WARM: usize = 256 << 10;
-/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame takes that much longer in any case.
+/// Longest time that a peer takes to read a KiB of this process's memory. An answer to a long frame
+/// takes that much longer in any case.
 const READING: Duration = Duration::from_nanos(250);
-/// Sleeps longer than this are left to an alarm to end.
+/// Sleep beyond which an alarm ends the sleep.
 const FAR: Duration = Duration::from_millis(20);
-/// Sleeps before this process says again where it may run.
+/// Number of processes whose end the system reports to each process.
+const WATCHED: usize = 32;
+/// Sleeps before this process records again on which processors it may run.
 const SLEEPS: u32 = 64;
 
 /// The receiving end of a process's part.
 pub struct ShmInbox {
     shared: Arc<Shared>,
     incoming: Vec<Incoming>,
-    /// Ranks that were met, there or gone.
+    /// Ranks that were met, whether they are there or gone.
     met: Vec<bool>,
-    /// Later processes that were there when this one joined, and that it has not told of.
+    /// Ranks whose end is known.
+    ended: Vec<bool>,
+    /// Ranks whose end the system reports.
+    watched: Vec<bool>,
+    /// Rings that have been opened to this process.
+    openings: u32,
+    /// Later processes that were there when this one joined, and are still to be reported.
     found: Vec<Rank>,
     changes: u32,
-    patience: Kinds,
+    spin_policy: Kinds,
     sleeps: u32,
     watch: Watch,
 }
 
-/// What a look at a ring found besides events.
+/// The result of a look at a ring, besides events.
 struct Look {
-    /// That was the last there will ever be.
+    /// Whether nothing more will ever come.
     is_last: bool,
-    /// The taker has a frame.
+    /// Whether the taker has a frame.
     is_taken: bool,
 }
 
 struct Incoming {
     rank: Rank,
-    receiver: Receiver,
-    /// How the peer was lost, once it is; told after the last of its frames.
+    /// The receiver, once the peer has sent something.
+    receiver: Option<Receiver>,
+    /// The loss of the peer, once it is lost; reported after the last of its frames.
     loss: Option<Loss>,
-    /// Nothing more was there at the last look.
+    /// Whether the last look found nothing more.
     is_empty: bool,
 }
 
 impl ShmInbox {
-    pub(super) fn new(shared: Arc<Shared>, watch: Watch) -> io::Result<Self> {
+    pub(super) fn new(shared: Arc<Shared>, watch: Watch) -> Self {
         let mut inbox = Self {
             changes: shared.header().changes.load(SeqCst),
             shared,
             incoming: Vec::new(),
             met: vec![false; RANKS as usize],
+            ended: vec![false; RANKS as usize],
+            watched: vec![false; RANKS as usize],
+            openings: 0,
             found: Vec::new(),
-            patience: Kinds::default(),
+            spin_policy: Kinds::default(),
             sleeps: 0,
             watch,
         };
@@ -73,40 +86,83 @@ impl ShmInbox {
         inbox.met[rank as usize] = true;
         for rank in 0..RANKS {
             match inbox.shared.slot(rank).state.load(SeqCst) {
-                // Who was spawned and is gone again was never there for us.
-                state::LEFT | state::DEAD if rank >= size => inbox.met[rank as usize] = true,
-                state::FREE | state::TAKEN => {}
+                // Who was spawned and is gone again was never there for us, unless it has sent us something.
+                state::LEFT | state::DEAD if rank >= size && !inbox.shared.has_opened(rank) => {
+                    inbox.met[rank as usize] = true;
+                }
+                state::FREE | state::TAKEN | state::NEVER_CAME => {}
                 _ => {
-                    inbox.meet(rank)?;
+                    inbox.meet(rank);
                     inbox.found.extend((rank >= size).then_some(rank));
                 }
             }
         }
-        // Those that are gone already are found in the first turn.
+        // The first turn finds the processes that are gone already.
         inbox.changes = inbox.changes.wrapping_sub(1);
-        Ok(inbox)
+        inbox.watch_neighbours();
+        inbox
     }
 
-    fn meet(&mut self, rank: Rank) -> io::Result<()> {
+    fn meet(&mut self, rank: Rank) {
         if std::mem::replace(&mut self.met[rank as usize], true) {
-            return Ok(());
+            return;
         }
-        let slot = self.shared.slot(rank);
-        let receiver = self.shared.connect(rank)?;
-        let (pid, started) = (slot.pid.load(Relaxed), slot.started.load(Relaxed));
-        if pid != std::process::id() && !self.watch.add(rank, pid, started) {
-            join::note_end(&self.shared, rank);
-        }
+        self.shared.connect(rank);
         self.incoming.push(Incoming {
             rank,
-            receiver,
+            receiver: None,
             loss: None,
             is_empty: false,
         });
-        Ok(())
     }
 
-    /// Slots have changed: who came, who went.
+    /// Has the system report the ends of the next processes by rank. A process that learns of an
+    /// end tells all, so one watcher is enough for each.
+    fn watch_neighbours(&mut self) {
+        let shared = &self.shared;
+        let (own, own_pid) = (shared.rank, std::process::id());
+        let known = shared.header().next_rank.load(Relaxed).min(RANKS);
+        let next = (own + 1..known).chain(0..own.min(known));
+        let is_there = |rank: &Rank| {
+            let slot = shared.slot(*rank);
+            // Members in this process are threads.
+            slot.state.load(SeqCst) == state::JOINED && slot.pid.load(Relaxed) != own_pid
+        };
+        for rank in next.filter(is_there).take(WATCHED) {
+            if std::mem::replace(&mut self.watched[rank as usize], true) {
+                continue;
+            }
+            let slot = shared.slot(rank);
+            let (pid, started) = (slot.pid.load(Relaxed), slot.started.load(Relaxed));
+            if !self.watch.add(rank, pid, started) {
+                join::note_end(shared, rank);
+            }
+        }
+    }
+
+    /// Opens the rings of peers that have sent something for the first time.
+    #[cold]
+    fn open_rings(&mut self) {
+        self.openings = self.shared.openings();
+        for peer in &mut self.incoming {
+            if peer.receiver.is_some() || !self.shared.has_opened(peer.rank) {
+                continue;
+            }
+            match self.shared.receiver(peer.rank) {
+                Ok(receiver) => peer.receiver = Some(receiver),
+                Err(error) => {
+                    let reason = JoinError::system::<Shm>("map a ring", error).to_string();
+                    peer.loss.get_or_insert(Loss {
+                        is_certain: false,
+                        has_left: false,
+                        reason,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Looks at the slots, which have changed: processes came or went.
     #[cold]
     fn look_around(&mut self, events: &mut Vec<Event>) {
         self.changes = self.shared.header().changes.load(SeqCst);
@@ -124,16 +180,17 @@ impl ShmInbox {
                     rank,
                     name: self.shared.name(rank),
                 });
-                if let Err(error) = self.meet(rank) {
-                    let reason = JoinError::system::<Shm>("map a ring", error).to_string();
-                    events.push(lost(rank, false, reason));
-                }
+                self.meet(rank);
+            }
+            if self.ended[rank as usize] {
+                continue;
             }
             let reason = match state {
                 state::LEFT => "left the session",
                 state::DEAD => "ended without leaving the session",
                 _ => continue,
             };
+            self.ended[rank as usize] = true;
             let known = self.incoming.iter_mut().find(|peer| peer.rank == rank);
             if let Some(peer) = known.filter(|peer| peer.loss.is_none()) {
                 peer.loss = Some(Loss {
@@ -143,9 +200,12 @@ impl ShmInbox {
                 });
             }
         }
+        self.watch_neighbours();
+        // Peers may have sent something before they were known here.
+        self.openings = self.openings.wrapping_sub(1);
     }
 
-    /// Takes what is there, of which the taker may have the first frame. True if that was something.
+    /// Takes what is there; the taker may have the first frame. Returns whether there was anything.
     #[inline]
     fn turn(&mut self, events: &mut Vec<Event>, taker: &mut dyn Taker) -> bool {
         let before = events.len();
@@ -158,6 +218,10 @@ impl ShmInbox {
         if self.shared.backlogs.load(Relaxed) > 0 {
             self.shared.go_on();
         }
+        // The rings come after the departures: a peer opens its ring before it leaves.
+        if self.shared.openings() != self.openings {
+            self.open_rings();
+        }
         let (mut is_over, mut is_taken) = (false, false);
         for peer in &mut self.incoming {
             let look = peer.take(&self.shared, events, taker);
@@ -168,7 +232,7 @@ impl ShmInbox {
             self.take_leave(events);
         }
         let is_any = is_taken || events.len() > before;
-        // Somebody may have come since we looked, of whom one of these frames tells.
+        // A process may have come since the last look, and one of these frames may refer to it.
         if is_any && self.shared.header().changes.load(Relaxed) != self.changes {
             self.look_around(events);
         }
@@ -190,7 +254,7 @@ impl ShmInbox {
         }
     }
 
-    /// Those that are lost and whose frames are all taken.
+    /// Reports lost peers whose frames are all taken.
     #[cold]
     fn take_leave(&mut self, events: &mut Vec<Event>) {
         let shared = &self.shared;
@@ -207,7 +271,8 @@ impl ShmInbox {
         });
     }
 
-    /// Waits until something is there, spinning first where that is in nobody's way; whether it was taken, and the time then, if it was read.
+    /// Waits until something is there, after a spin if that is in no process's way. Returns whether
+    /// the taker took it, and the time if it was read.
     fn wait(
         &mut self,
         now: Instant,
@@ -222,15 +287,15 @@ impl ShmInbox {
         };
         let shared = &waiting.inbox.shared;
         if shared.is_crowded() {
-            let seen = patience::sleep_in_a_crowd(&mut waiting, now, until, events);
+            let seen = spin_policy::sleep_in_a_crowd(&mut waiting, now, until, events);
             return (waiting.has_any, seen);
         }
-        // No answer comes before the peer has read what it answers.
+        // No answer comes before the peer has read the frame that it answers.
         let reading = match shared.backlogs.load(Relaxed) > 0 {
             true => READING * shared.lent_kib(),
             false => Duration::ZERO,
         };
-        let seen = patience::wait(&mut waiting, now, reading, until, events);
+        let seen = spin_policy::wait(&mut waiting, now, reading, until, events);
         (waiting.has_any, seen)
     }
 
@@ -244,14 +309,14 @@ impl ShmInbox {
             }
         }
         for peer in &mut self.incoming {
-            if peer.receiver.owes_bell() {
+            if peer.receiver.as_mut().is_some_and(Receiver::owes_bell) {
                 self.shared.ring(peer.rank);
             }
         }
         let shared = Arc::clone(&self.shared);
         let bell = &shared.slot(shared.rank).bell.asleep;
         bell.store(1, Relaxed);
-        // Pairs with the fence of who rings.
+        // Pairs with the fence in `Shared::ring`.
         fence(SeqCst);
         if !self.has_any(events) && !shared.woken.load(SeqCst) {
             let now = now.unwrap_or_else(Instant::now);
@@ -269,35 +334,43 @@ impl ShmInbox {
         bell.store(0, Relaxed);
     }
 
-    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
+    /// Returns the rings through which something comes.
+    fn rings(&self) -> impl Iterator<Item = &Receiver> {
+        self.incoming
+            .iter()
+            .filter_map(|peer| peer.receiver.as_ref())
+    }
+
+    /// Returns whether there is something to take, or something was taken. This is cheaper than a
+    /// turn if nothing waits to go out.
     fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
         if self.shared.backlogs.load(Relaxed) > 0 {
             return self.turn(events, &mut NoTaker);
         }
         self.shared.header().changes.load(Relaxed) != self.changes
             || self.shared.has_news.load(Relaxed)
-            || self.incoming.iter().any(|peer| peer.receiver.has_any())
+            || self.shared.openings() != self.openings
+            || self.rings().any(Receiver::has_any)
     }
 }
 
-/// An inbox that is waited on for a taker.
+/// An inbox that waits for a taker.
 struct Waiting<'a> {
     inbox: &'a mut ShmInbox,
     taker: &'a mut dyn Taker,
-    /// Something was taken.
+    /// Whether something was taken.
     has_any: bool,
 }
 
 impl Waits for Waiting<'_> {
     const LOOKS: u32 = 32;
 
-    fn patience(&mut self) -> &mut Patience {
-        self.inbox.patience.of_this_wait()
+    fn spin_policy(&mut self) -> &mut SpinPolicy {
+        self.inbox.spin_policy.of_this_wait()
     }
 
     fn progress(&self) -> u64 {
-        let rings = &self.inbox.incoming;
-        let positions = rings.iter().map(|peer| peer.receiver.position());
+        let positions = self.inbox.rings().map(Receiver::position);
         positions.fold(0, u64::wrapping_add)
     }
 
@@ -316,6 +389,13 @@ impl Incoming {
     /// Takes what is there, up to a number, or the first frame alone if the taker wants it.
     #[inline]
     fn take(&mut self, shared: &Shared, events: &mut Vec<Event>, taker: &mut dyn Taker) -> Look {
+        let Some(receiver) = &mut self.receiver else {
+            self.is_empty = true;
+            return Look {
+                is_last: self.loss.is_some(),
+                is_taken: false,
+            };
+        };
         self.is_empty = false;
         let before = events.len();
         let (from, mut is_taken, mut bytes) = (self.rank, false, 0);
@@ -324,10 +404,7 @@ impl Incoming {
                 break;
             }
             let is_first = events.is_empty();
-            match self
-                .receiver
-                .take_or(|frame| is_first && taker.take(from, frame))
-            {
+            match receiver.take_or(|frame| is_first && taker.take(from, frame)) {
                 Ok(Taken::Frame(frame)) => {
                     bytes += frame.len();
                     events.push(Event::Frame { from, frame });
@@ -351,8 +428,9 @@ impl Incoming {
             }
         }
         let is_any = is_taken || events.len() > before;
-        // Whoever waits for what has come goes on at once: the rest is told when nothing comes.
-        if (!is_any || self.receiver.owes_much()) && self.receiver.tell() {
+        // A thread that waits for the arrivals goes on at once. The sender learns of the rest when
+        // nothing comes.
+        if (!is_any || receiver.owes_much()) && receiver.tell() {
             shared.ring(self.rank);
         }
         Look {
@@ -372,20 +450,9 @@ impl From<Corrupt> for Loss {
     }
 }
 
-fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
-    Event::Lost {
-        rank,
-        loss: Loss {
-            is_certain,
-            has_left: false,
-            reason,
-        },
-    }
-}
-
 impl Inbox for ShmInbox {
     fn begin_wait(&mut self, has_sent: bool) {
-        self.patience.begin(has_sent);
+        self.spin_policy.begin(has_sent);
     }
 
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
@@ -410,7 +477,7 @@ impl Inbox for ShmInbox {
                 self.turn(events, taker);
             }
         }
-        // What else there is stays there.
+        // What else there is stays in the rings.
         if self.shared.woken.load(Relaxed) {
             self.shared.woken.store(false, SeqCst);
         }

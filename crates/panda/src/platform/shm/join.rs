@@ -13,15 +13,16 @@ use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
 use super::shared::Shared;
 use super::single_copy;
 use super::watch::{Watch, started_at};
+use crate::platform::bootstrap::FOUNDERS_WAIT;
 use crate::platform::{JoinError, LaunchInfo, Platform, Rank, Secret, futex, linger};
 
-/// How long peers are waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a joining process waits for its peers.
+const PATIENCE: Duration = FOUNDERS_WAIT;
 
 pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
     let shared = Arc::new(open(info)?);
     take(&shared, &info.name)?;
-    // A process that joins by hand may come before all founders have.
+    // A process that is started by hand may join before all founders have.
     wait_for_peers(&shared)?;
     let ended = {
         let shared = Arc::clone(&shared);
@@ -31,14 +32,15 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
         let shared = Arc::clone(&shared);
         move || shared.ring(shared.rank)
     };
-    let watch =
-        Watch::new(ended, wake).map_err(|e| JoinError::system::<Shm>("start a thread", e))?;
-    let inbox = ShmInbox::new(Arc::clone(&shared), watch)
-        .map_err(|e| JoinError::system::<Shm>("map a ring", e))?;
+    let watch = Watch::new(ended, wake).map_err(|source| JoinError::NoThread {
+        platform: Shm::NAME,
+        source,
+    })?;
+    let inbox = ShmInbox::new(Arc::clone(&shared), watch);
     Ok((shared, inbox))
 }
 
-/// Ranks for processes that will be started.
+/// Reserves ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
     let first = reserve(shared, count)?;
     let launch_info = |rank| LaunchInfo {
@@ -56,12 +58,12 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
     Ok((first..first + count).map(launch_info).collect())
 }
 
-/// A rank for this process, which is none of the session's yet.
+/// Reserves a rank for this process, which is not in the session yet.
 pub fn allot_one(info: &LaunchInfo) -> Result<Rank, JoinError> {
     reserve(&open(info)?, 1)
 }
 
-/// The first of so many ranks that nobody has.
+/// Reserves `count` free ranks that follow each other, and returns the first.
 fn reserve(shared: &Shared, count: u32) -> Result<Rank, JoinError> {
     let given = shared
         .header()
@@ -76,7 +78,7 @@ fn reserve(shared: &Shared, count: u32) -> Result<Rank, JoinError> {
     })
 }
 
-/// A peer's process has ended.
+/// Records that a peer's process has ended.
 pub fn note_end(shared: &Shared, rank: Rank) {
     let state = &shared.slot(rank).state;
     let _ = state.compare_exchange(state::JOINED, state::DEAD, SeqCst, Relaxed);
@@ -166,8 +168,17 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
         word.store(processors, Relaxed);
     }
     slot.state.store(state::JOINED, SeqCst);
-    shared.announce();
+    // Founders wait only for the last of them. Waking all of them for each would be a wake-up for
+    // each pair.
+    if shared.rank >= shared.size || missing(shared).next().is_none() {
+        shared.announce();
+    }
     Ok(())
+}
+
+/// Returns the founders that have not joined.
+fn missing(shared: &Shared) -> impl Iterator<Item = Rank> {
+    (0..shared.size).filter(|&rank| shared.slot(rank).state.load(SeqCst) < state::JOINED)
 }
 
 fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
@@ -175,14 +186,20 @@ fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
     let changes = &shared.header().changes;
     loop {
         let seen = changes.load(SeqCst);
-        let is_missing = |&rank: &Rank| shared.slot(rank).state.load(SeqCst) < state::JOINED;
-        let missing: Vec<Rank> = (0..shared.size).filter(is_missing).collect();
+        let missing: Vec<Rank> = missing(shared).collect();
+        let has_ended = |&rank: &Rank| shared.slot(rank).state.load(SeqCst) == state::NEVER_CAME;
+        let ended: Vec<Rank> = (0..shared.size).filter(has_ended).collect();
+        if !ended.is_empty() {
+            shared.leave(linger::PATIENCE);
+            let names = ended.iter().map(|rank| format!("rank {rank}"));
+            return Err(JoinError::never_came::<Shm>(names));
+        }
         if missing.is_empty() {
             return Ok(());
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            // Nobody waits for us in vain after this.
+            // After this no process waits for us in vain.
             shared.leave(linger::PATIENCE);
             let names = missing.iter().map(|rank| format!("rank {rank}"));
             return Err(JoinError::missing::<Shm>(PATIENCE, names));

@@ -4,9 +4,11 @@
 //!   header | a slot for each rank | a ring for each ordered pair of ranks
 //! ```
 //!
-//! It is an anonymous file, so its pages exist only once they are touched, and are gone when the last process is, in whatever way that ended. Each process maps the
-//! header, the slots, and the rings to and from the peers that it has. Everything in it may be written by any process of the session at any time, so what is read
-//! here is never trusted: only atomics are referred to, all else is copied by address.
+//! The memory is an anonymous file. So its pages exist only once they are touched, and are freed
+//! with the last process, in whatever way that ended. Each process maps the header, the slots, and
+//! the used rings to it and from it. Any process of the session may write anything at any time, so
+//! no value that is read here is trusted. Only atomics are referred to; all else is copied by
+//! address.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -15,16 +17,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Ranks that a session can have, spawned ones included.
-pub const RANKS: u32 = 256;
-/// `antiphon` and the layout's version.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x03");
+/// Most ranks of a session, spawned ones included.
+pub const RANKS: u32 = 1024;
+/// Magic number: `antiph` and the layout's version.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x05");
 
 const PAGE: usize = 4096;
-/// The longest name that a process can have here; longer ones are cut.
+/// Longest name of a process here, in bytes; longer ones are cut.
 pub const NAME: usize = 64;
 
-/// What belongs to nobody.
+/// The words that belong to no process.
 #[repr(C)]
 pub struct Header {
     pub magic: AtomicU64,
@@ -35,41 +37,55 @@ pub struct Header {
     pub changes: AtomicU32,
 }
 
-/// What belongs to one rank.
+/// The words of one rank.
 #[repr(C, align(128))]
 pub struct Slot {
-    /// A [`state`].
+    /// State of the slot; see [`state`].
     pub state: AtomicU32,
     pub pid: AtomicU32,
-    /// When the process was started, as the system says, so that another with its number is not taken for it.
+    /// Time when the process was started, by the system's count. So a later process with its number
+    /// is not taken for it.
     pub started: AtomicU64,
-    /// Where its mark lies in its own memory (see `single_copy`).
+    /// Address of its mark in its own memory (see `single_copy`).
     pub mark_at: AtomicU64,
     pub name_bytes: AtomicU32,
     pub name: [AtomicU64; NAME / 8],
-    /// The processors that it may use, one bit each.
+    /// Processors that it may use, one bit each.
     pub processors: [AtomicU64; 4],
     pub bell: Bell,
+    pub openings: Openings,
 }
 
-/// Where a process sleeps. On lines of its own.
+/// The word on which a process sleeps, on lines of its own.
 #[repr(C, align(128))]
 pub struct Bell {
     pub asleep: AtomicU32,
 }
 
+/// The senders that have ever sent something to a process. Only their rings are looked at and have
+/// memory.
+#[repr(C, align(128))]
+pub struct Openings {
+    /// Number of such senders.
+    pub count: AtomicU32,
+    /// One bit for each rank that has.
+    pub from: [AtomicU64; RANKS as usize / 64],
+}
+
 /// A slot's states.
 pub mod state {
-    /// Nobody has been here.
+    /// No process has been here.
     pub const FREE: u32 = 0;
-    /// Being filled in.
+    /// A process fills the slot in.
     pub const TAKEN: u32 = 1;
-    /// There.
-    pub const JOINED: u32 = 2;
-    /// Left by itself.
-    pub const LEFT: u32 = 3;
+    /// Its process had not joined when it ended.
+    pub const NEVER_CAME: u32 = 2;
+    /// The process is there. In a state below this one, it has not joined.
+    pub const JOINED: u32 = 3;
+    /// The process has left by itself.
+    pub const LEFT: u32 = 4;
     /// Its process is gone.
-    pub const DEAD: u32 = 4;
+    pub const DEAD: u32 = 5;
 }
 
 /// The counters of a ring, each side's on lines of its own.
@@ -86,17 +102,18 @@ pub struct Sent {
     pub stream: AtomicU64,
 }
 
-/// Written by the receiver: cells, bytes of the stream and frames of the sender's memory taken out.
+/// Written by the receiver: cells, bytes of the stream, and lent frames that it has taken out.
 #[repr(C, align(128))]
 pub struct Taken {
     pub cells: AtomicU64,
     pub stream: AtomicU64,
     pub lent: AtomicU64,
-    /// Not 0 if the receiver can read the sender's memory.
+    /// Nonzero if the receiver can read the sender's memory.
     pub reads: AtomicU32,
 }
 
-/// Written by the sender: it waits for room, or for frames to be read before it can let go of them.
+/// Written by the sender: whether it waits for room, and whether it waits for lent frames to be
+/// read.
 #[repr(C, align(128))]
 pub struct Starved {
     pub is: AtomicU32,
@@ -107,64 +124,71 @@ pub struct Starved {
 pub const CELLS: u64 = 64;
 /// Bytes of a cell.
 pub const CELL: usize = 256;
-/// Bytes of a ring's stream, a power of two. Two rings with all pages touched, shared by two processes, stay below 64 KiB for each of them.
+/// Bytes of a ring's stream, a power of two. Two rings with all pages touched, shared by two
+/// processes, stay below 64 KiB for each of them.
 pub const STREAM: u64 = 32 << 10;
 
 /// The start of a cell.
 #[repr(C)]
 pub struct CellHead {
-    /// Which time round the ring this cell was written last, from 1.
+    /// Lap round the ring in which this cell was written last, from 1.
     pub lap: AtomicU32,
     pub length: AtomicU32,
 }
 
-/// Where things lie in a ring.
+/// Offsets of the parts of a ring.
 pub const CELLS_AT: usize = PAGE;
 pub const STREAM_AT: usize = CELLS_AT + CELLS as usize * CELL;
 pub const RING: usize = STREAM_AT + STREAM as usize;
 
-/// Where slots lie in the shared part.
+/// Offset of the slots in the shared part.
 pub const SLOTS_AT: usize = PAGE;
 pub const COMMON: usize = (SLOTS_AT + RANKS as usize * size_of::<Slot>()).next_multiple_of(PAGE);
 
 /// Bytes of the whole file.
 pub const FILE: u64 = COMMON as u64 + RANKS as u64 * RANKS as u64 * RING as u64;
 
-/// Where the ring from one rank to another lies in the file.
+/// Returns the offset in the file of the ring from one rank to another.
 pub fn ring_at(from: u32, to: u32) -> u64 {
     assert!(from < RANKS && to < RANKS);
     COMMON as u64 + (u64::from(from) * u64::from(RANKS) + u64::from(to)) * RING as u64
 }
 
-/// A type of which every pattern of bytes is a value, and which other processes may change while it is referred to.
+/// A type for which every pattern of bytes is a value. Other processes may change it while it is
+/// referred to.
 ///
 /// # Safety
-/// It consists of atomics (and padding) only.
+///
+/// The type consists of atomics (and padding) only.
 pub unsafe trait Plain {}
-// SAFETY: see the definitions above.
+// SAFETY: `Header` consists of atomics only.
 unsafe impl Plain for Header {}
-// SAFETY: as above.
+// SAFETY: `Slot` consists of atomics only, also in its `Bell` and `Openings`.
 unsafe impl Plain for Slot {}
-// SAFETY: as above.
+// SAFETY: `Counters` consists of atomics only, also in its three parts.
 unsafe impl Plain for Counters {}
-// SAFETY: as above.
+// SAFETY: `CellHead` consists of atomics only.
 unsafe impl Plain for CellHead {}
 
 /// A part of the file, mapped.
+#[derive(Debug)]
 pub struct Map {
     base: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the memory is shared with other processes anyway; atomics and copies by address are all that is done to it.
+// SAFETY: the mapping belongs to no thread. Threads use it as other processes do: through atomics
+// and copies by address.
 unsafe impl Send for Map {}
-// SAFETY: as above.
+// SAFETY: shared access goes through atomics and copies by address alone, as of other processes.
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps `bytes` of the file from `offset` on. The file is sealed against shrinking, so the memory stays there.
+    /// Maps `bytes` of the file from `offset` on. The file is sealed against shrinking, so the
+    /// memory stays there.
     pub fn new(file: BorrowedFd<'_>, offset: u64, bytes: usize) -> io::Result<Self> {
-        // SAFETY: a new mapping where the kernel likes.
+        // SAFETY: the kernel chooses an unused address for the new mapping, so no memory in use
+        // changes.
         let base = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -179,14 +203,23 @@ impl Map {
         Ok(Self { base, bytes })
     }
 
-    /// What lies at `offset`.
+    /// Returns the value at `offset`.
+    ///
+    /// # Panics
+    ///
+    /// The value is out of bounds or unaligned.
     pub fn view<T: Plain>(&self, offset: usize) -> &T {
         assert!(offset + size_of::<T>() <= self.bytes && offset.is_multiple_of(align_of::<T>()));
-        // SAFETY: in bounds and aligned (a mapping begins at a page), mapped as long as `self` is, and `T: Plain`.
+        // SAFETY: the value is in bounds and aligned (a mapping begins at a page), is mapped as
+        // long as `self` lives, and `T: Plain`.
         unsafe { &*self.base.as_ptr().add(offset).cast::<T>() }
     }
 
-    /// Copies in.
+    /// Copies bytes in.
+    ///
+    /// # Panics
+    ///
+    /// They are out of bounds.
     pub fn write(&self, offset: usize, from: &[u8]) {
         assert!(offset <= self.bytes && from.len() <= self.bytes - offset);
         // SAFETY: in bounds; no reference to these bytes exists in this process.
@@ -198,7 +231,11 @@ impl Map {
         }
     }
 
-    /// Copies out.
+    /// Copies bytes out.
+    ///
+    /// # Panics
+    ///
+    /// They are out of bounds.
     pub fn read(&self, offset: usize, into: &mut [u8]) {
         assert!(offset <= self.bytes && into.len() <= self.bytes - offset);
         // SAFETY: in bounds; `into` is this process's own.
@@ -210,12 +247,17 @@ impl Map {
         }
     }
 
-    /// Copies out, behind what `into` holds, for which it has room.
+    /// Copies bytes out, behind the bytes of `into`.
+    ///
+    /// # Panics
+    ///
+    /// They are out of bounds, or `into` has no room for them.
     pub fn read_onto(&self, offset: usize, length: usize, into: &mut Vec<u8>) {
         assert!(offset <= self.bytes && length <= self.bytes - offset);
         let room = into.spare_capacity_mut();
         assert!(length <= room.len());
-        // SAFETY: in bounds on both sides; the bytes are initialised before they count as such.
+        // SAFETY: both sides are in bounds, and `set_len` counts the bytes only after they are
+        // written.
         unsafe {
             self.base
                 .as_ptr()
@@ -228,10 +270,11 @@ impl Map {
 
 #[cfg(test)]
 impl Map {
-    /// Zeroed memory of this process alone, seen twice. It is nobody's to unmap: neither may be dropped.
+    /// Returns two maps of the same zeroed memory of this process. Neither may be dropped, because
+    /// the memory is not mapped.
     pub fn within(bytes: usize) -> [std::mem::ManuallyDrop<Self>; 2] {
         let layout = std::alloc::Layout::from_size_align(bytes, PAGE).expect("a page's alignment");
-        // SAFETY: there are some bytes.
+        // SAFETY: the layout has a size above zero.
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
         let base = NonNull::new(base).expect("memory");
         [(); 2].map(|()| std::mem::ManuallyDrop::new(Self { base, bytes }))
@@ -240,7 +283,8 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` and referred to by nobody any more, since references borrow `self`.
+        // SAFETY: `new` mapped this memory, and no reference is left, since references borrow
+        // `self`.
         unsafe {
             let _ = munmap(self.base.as_ptr().cast(), self.bytes);
         }

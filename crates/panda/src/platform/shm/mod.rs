@@ -1,8 +1,14 @@
 //! `shm`: processes of one host, over shared memory.
 //!
-//! A ring for each ordered pair of processes (see `ring`) rather than one for each receiver: a sender that is killed amid a frame then holds up nobody, senders never
-//! contend, and whatever one writes, only its own ring is corrupt. Rings that are not used cost no memory. A receiver spins while there are processors for all who are
-//! awake, and otherwise sleeps on its bell, a futex that senders ring only if it is asleep. The end of a peer's process is heard of from the system at once.
+//! Each ordered pair of processes has a ring (see `ring`), rather than each receiver:
+//!
+//! - A sender that is killed amid a frame holds up no other process.
+//! - Senders never contend.
+//! - A faulty sender corrupts only its own ring.
+//!
+//! Unused rings cost no memory. A receiver spins while there are processors for all awake
+//! processes. Otherwise it sleeps on its bell, a futex that senders ring only if it is asleep. The
+//! system reports the end of a peer's process at once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -16,11 +22,11 @@ use crate::protocol::link::Through;
 use crate::session::Session;
 
 mod bootstrap;
+mod copy_mode;
 mod crowd;
 mod inbox;
 mod join;
 mod memory;
-mod pace;
 mod peer;
 mod ring;
 mod shared;

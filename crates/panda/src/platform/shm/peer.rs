@@ -1,107 +1,153 @@
-//! The way to one peer.
+//! The sending side of the connection to one peer.
 
+use std::io;
 use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::pace::{ONE_SIDED, Pace};
+use super::copy_mode::{CopyMode, ONE_SIDED};
 use super::ring::{Corrupt, LENT_MIN, LENT_WHOLE_MIN, LentFrames, Sender};
 use crate::message::{Header, Message};
 use crate::platform::Flow;
 
-/// Bytes that may wait for a peer before it is called congested, and to which they must fall before it no longer is.
+/// Bytes queued for a peer above which it counts as congested, and those at which it no longer
+/// does.
 const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
-/// Looks for room without finding any before a sender gives up waiting for it: longer than a receiver takes to wake.
+/// Looks without success after which a sender stops waiting for room. They take longer than a
+/// receiver takes to wake.
 const LOOKS: u32 = 2000;
-/// The same before it lends the rest of a frame: about what a receiver that looks takes for a step, so that who is busy with something else is not waited for.
+/// The same, before the sender lends the rest of a frame. A polling receiver takes about this long
+/// for a step, so a busy receiver is not waited for.
 const LOOKS_LENDING: u32 = 200;
-/// Times that a sender finds room before it gives up all the same, so that no call lasts long.
+/// The number of times that a sender finds room before it stops waiting in any case. It bounds the
+/// length of a call.
 const TURNS: u32 = 256;
 
-/// What a peer is sent.
+/// The frames for one peer.
+#[derive(Default)]
 pub struct Outgoing {
     way: Mutex<Way>,
 }
 
+#[derive(Default)]
 struct Way {
-    /// `None` once the peer is gone.
-    sender: Option<Sender>,
-    /// What a peer that is gone was lent: it may not know that it is, and still read.
+    sender: Open,
+    /// The memory lent to a peer that is gone. That peer may not know of its loss yet, and may
+    /// still read it.
     lent: Option<LentFrames>,
-    pace: Pace,
+    copy_mode: CopyMode,
     has_backlog: bool,
     is_congested: bool,
 }
 
-/// How a call left a way.
+/// The ring to a peer.
+#[derive(Default)]
+enum Open {
+    /// Nothing was ever sent.
+    #[default]
+    Not,
+    Yes(Box<Sender>),
+    /// The peer is gone.
+    Gone,
+}
+
+impl Open {
+    fn as_ref(&self) -> Option<&Sender> {
+        match self {
+            Self::Yes(sender) => Some(sender),
+            Self::Not | Self::Gone => None,
+        }
+    }
+
+    fn as_mut(&mut self) -> Option<&mut Sender> {
+        match self {
+            Self::Yes(sender) => Some(sender),
+            Self::Not | Self::Gone => None,
+        }
+    }
+
+    /// Opens the ring when the first frame is sent.
+    #[inline]
+    fn for_sending(
+        &mut self,
+        open: impl FnOnce() -> io::Result<Sender>,
+    ) -> Result<Option<&mut Sender>, Corrupt> {
+        if let Self::Not = self {
+            let failed = |error| Corrupt(format!("no memory can be shared with it: {error}"));
+            *self = Self::Yes(Box::new(open().map_err(failed)?));
+        }
+        Ok(self.as_mut())
+    }
+}
+
+/// The state of a connection after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     pub flow: Flow,
     /// It was congested and has room now.
     pub has_room: bool,
-    /// 1 if something waits now and did not before, −1 the other way round.
+    /// 1 if the peer's queue became non-empty during the call, −1 if it became empty, else 0.
     pub backlogs: isize,
 }
 
 impl Outgoing {
-    pub fn new(sender: Sender) -> Self {
-        Self {
-            way: Mutex::new(Way {
-                sender: Some(sender),
-                lent: None,
-                pace: Pace::default(),
-                has_backlog: false,
-                is_congested: false,
-            }),
-        }
-    }
-
-    /// Sends a frame. Waits for room shortly if `may_spin`; `ring` wakes the peer if it sleeps.
+    /// Sends a frame, and `open`s the ring if it is the first one. Spins shortly for room if
+    /// `may_spin` allows it. `ring` wakes the peer if it sleeps.
     pub fn send(
         &self,
         frame: Message,
+        open: impl FnOnce() -> io::Result<Sender>,
         may_spin: impl Fn() -> bool,
         ring: impl Fn(),
     ) -> Result<Left, Corrupt> {
         let mut way = self.way.lock();
-        let Way { sender, pace, .. } = &mut *way;
-        let Some(sender) = sender else {
+        let Way {
+            sender, copy_mode, ..
+        } = &mut *way;
+        let Some(sender) = sender.for_sending(open)? else {
             return Ok(way.left());
         };
         let length = frame.len();
-        // Asked once for a frame, since all peers are looked at for it, and of a short one only if it has to wait.
+        // The answer is asked for once a frame, because it takes a look at all peers. For a short
+        // frame it is asked for only if the frame has to wait.
         let may_spin_for_long = (length >= LENT_MIN).then(&may_spin);
         let is_measured =
-            may_spin_for_long.is_some_and(|has_two| sender.choose(pace, length, has_two));
+            may_spin_for_long.is_some_and(|has_two| sender.choose(copy_mode, length, has_two));
         let began = is_measured.then(Instant::now);
+        // The sender does not spin again for a peer that took nothing while the last frame was
+        // sent. Otherwise it would spin in vain for each of many short frames.
+        let is_behind = length < LENT_MIN && sender.has_queue();
         sender.send(frame)?;
         let waited = sender.has_queue();
-        if waited && may_spin_for_long.unwrap_or_else(may_spin) {
+        if waited && !is_behind && may_spin_for_long.unwrap_or_else(may_spin) {
             ring();
             sender.spin_through(&ring)?;
         }
         if let Some(began) = began {
             let waits = sender.has_queue();
-            pace.saw(length, waited, waits, began.elapsed());
+            copy_mode.saw(length, waited, waits, began.elapsed());
         }
         if waited {
             sender.settle(&ring)?;
         }
-        // A peer that shares our processor is woken when all of it is there, or it would run out of it at once.
+        // A peer that shares our processor is woken once the whole frame is there. Otherwise it
+        // would soon find no more bytes.
         ring();
         Ok(way.left())
     }
 
-    /// Sends a frame of two parts, if it fits into a cell that is free, and nothing waits before it. `None` if not.
+    /// Sends a frame of two parts, if a cell is free for it and nothing is queued before it.
+    /// Returns `None` otherwise.
     pub fn send_parts(
         &self,
         header: &Header,
         rest: &Message,
+        open: impl FnOnce() -> io::Result<Sender>,
         ring: impl Fn(),
     ) -> Result<Option<Flow>, Corrupt> {
         let mut way = self.way.lock();
-        let Some(sender) = &mut way.sender else {
+        let Some(sender) = way.sender.for_sending(open)? else {
             return Ok(None);
         };
         if !sender.send_parts(header, rest)? {
@@ -113,7 +159,7 @@ impl Outgoing {
         Ok(Some(flow))
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends queued frames, as far as there is room.
     pub fn go_on(&self, ring: impl Fn()) -> Result<Left, Corrupt> {
         let mut way = self.way.lock();
         if let Some(sender) = way.sender.as_mut().filter(|sender| !sender.is_idle()) {
@@ -122,30 +168,33 @@ impl Outgoing {
         Ok(way.left())
     }
 
-    /// Bytes that the peer has been lent.
+    /// Returns the number of bytes lent to the peer.
     pub fn lent_bytes(&self) -> usize {
         self.of_sender(Sender::lent_bytes)
     }
 
-    /// Bytes that wait for the peer, and those that it has been lent.
+    /// Returns the bytes that are queued for the peer or lent to it.
     pub fn waiting_bytes(&self) -> usize {
         self.of_sender(Sender::waiting_bytes)
     }
 
-    /// The memory that these take.
+    /// Returns the memory that queued and lent frames take.
     pub fn untaken(&self) -> usize {
         self.of_sender(Sender::untaken)
     }
 
-    /// Nothing of a peer that is gone.
+    /// Returns 0 for a peer that is gone.
     fn of_sender(&self, bytes: fn(&Sender) -> usize) -> usize {
         self.way.lock().sender.as_ref().map_or(0, bytes)
     }
 
-    /// The peer is gone: what waits for it is let go of, and what was lent is when the session ends.
+    /// Closes the ring, because the peer is gone. Queued frames are freed now, lent ones when the
+    /// session ends.
     pub fn close(&self) -> Left {
         let mut way = self.way.lock();
-        way.lent = way.sender.take().map(Sender::into_lent);
+        if let Open::Yes(sender) = std::mem::replace(&mut way.sender, Open::Gone) {
+            way.lent = Some(sender.into_lent());
+        }
         way.left()
     }
 }
@@ -174,19 +223,21 @@ impl Way {
 }
 
 impl Sender {
-    /// Chooses how a long frame goes, which two processors may work at or not; whether what that takes tells of the stream's pace.
-    fn choose(&mut self, pace: &mut Pace, length: usize, has_two: bool) -> bool {
-        let streams = has_two && pace.streams();
+    /// Chooses how a long frame is copied; `has_two` says whether two processors may work at it.
+    /// Returns whether the time that this takes tells the stream's speed.
+    fn choose(&mut self, copy_mode: &mut CopyMode, length: usize, has_two: bool) -> bool {
+        let streams = has_two && copy_mode.streams();
         self.lend_whole_from(match has_two {
             _ if streams => usize::MAX,
             true => LENT_MIN,
-            // One copy, if there is no second processor to do two at the same time.
+            // Without a second processor that copies at the same time, a single copy is faster.
             false => LENT_WHOLE_MIN,
         });
         streams && length > ONE_SIDED && !self.has_queue()
     }
 
-    /// Goes on while the receiver makes room: two copies at the same time, by two processors, are faster than the one of what is lent.
+    /// Continues while the receiver makes room. Two copies by two processors at the same time are
+    /// faster than the single copy of lent memory.
     fn spin_through(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         let (mut looks, mut turns) = (0, 0);
         let enough = |way: &Self| match way.may_lend_rest() {
@@ -206,13 +257,15 @@ impl Sender {
         Ok(())
     }
 
-    /// Goes on until there is no room, lends the rest if it may, and asks for the bell if something is left then.
+    /// Sends until there is no room, then lends the rest if it may. If frames still remain, asks
+    /// the peer to ring when there is room.
     fn settle(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         loop {
             while self.advance()? || self.lend_rest()? {
                 ring();
             }
-            // The receiver need not ring for a little that is lent: it is let go of at the next occasion.
+            // For a little lent memory the receiver need not ring: it is freed at the next
+            // occasion.
             let is_little = !self.has_queue() && self.waiting_bytes() <= LOW;
             if is_little || !self.wait_for_room()? {
                 return Ok(());

@@ -1,12 +1,27 @@
-//! A ring: the way from one process to another. One sender, one receiver, so neither can be held up by a third that dies.
+//! A ring: the way from one process to another. It has one sender and one receiver, so a third
+//! process that dies holds up neither.
 //!
-//! Frames are announced in cells. Each cell is 256 bytes and starts with the number of the lap in which it was written: the receiver watches the very line that the
-//! next frame comes in, so a short frame costs one transfer between processors. Longer frames lie in a stream of bytes beside the cells, and are taken out while they
-//! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, what a receiver does not take
-//! at once of a frame from 16 KiB on is only described, and the receiver reads it out of the sender's memory (see [`single_copy`]): one copy, for which neither needs the other
-//! to be awake, but one in which the system looks up each page, which costs more than two copies by processors of their own that are near each other (see `pace`).
+//! Frames are announced in cells of 256 bytes. Each cell starts with the number of the lap in which
+//! it was written. The receiver watches the very line in which the next frame comes. So a short
+//! frame costs one transfer between processors.
 //!
-//! Both ends keep their own counters in their own memory and check what they read of the other's: whatever the other writes, it is at worst a [`Corrupt`] ring.
+//! ```text
+//!   cells     | lap, length, frame | lap, length, frame | …      a short frame lies in its cell
+//!   stream    | … bytes of a longer frame, longer than the stream if need be … |
+//! ```
+//!
+//! A longer frame lies in a stream of bytes beside the cells. The receiver takes it out while the
+//! sender still puts it in, and it may be longer than the stream. That makes two copies: into the
+//! ring and out of it.
+//!
+//! From 16 KiB on, the sender may only describe the part of a frame that the receiver does not take
+//! at once. The receiver then reads it out of the sender's memory (see [`single_copy`]). That makes
+//! one copy, for which neither needs the other to be awake. But the system looks up each page for
+//! it, which costs more than two copies by near processors (see `copy_mode`). It needs the system's
+//! permission.
+//!
+//! Each end keeps its own counters in its own memory and checks the other's. So whatever the other
+//! end writes, the worst outcome is a [`Corrupt`] ring.
 
 use super::memory::{CELL, CELLS, CELLS_AT, Counters, RING, STREAM, STREAM_AT};
 
@@ -18,45 +33,51 @@ pub use receiver::{Receiver, Taken};
 pub use sender::Sender;
 pub use single_copy::LentFrames;
 
-/// The other side of a ring wrote what it cannot have meant.
+/// An impossible value that the other side of a ring wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corrupt(pub String);
 
 /// Bytes of a cell before its content.
 const CELL_HEAD: usize = 8;
-/// What goes from one processor to another at once.
+/// Bytes that go from one processor to another at once.
 const LINE: usize = 64;
-/// The longest frame that lies in a cell.
+/// Longest frame that lies in a cell, in bytes.
 pub const INLINE: usize = CELL - CELL_HEAD;
 /// A cell's length if the frame lies in the stream; the cell then holds the frame's length.
 const IN_STREAM: u32 = u32::MAX;
-/// A cell's length if the frame lies in the sender's memory; the cell then says where.
+/// A cell's length if the frame lies in the sender's memory; the cell then holds its addresses.
 const LENT: u32 = u32::MAX - 1;
-/// A cell's length if it says where in the sender's memory the rest of the frame lies whose beginning is in the stream.
+/// A cell's length if a frame's beginning is in the stream and its rest in the sender's memory; the
+/// cell then holds the rest's addresses.
 const REST_LENT: u32 = u32::MAX - 2;
-/// Frames from this length on may be lent: below it a system call costs more than to wait for room in the stream.
+/// Length from which frames may be lent. Below it a system call costs more than a wait for room in
+/// the stream.
 pub const LENT_MIN: usize = 16 << 10;
-/// Frames from this length on, which the stream does not hold, are better lent as a whole if nobody takes the beginning out while it is put in: two copies of that are dearer than to look up its pages.
+/// Length from which a frame, which the stream does not hold, is better lent as a whole. That holds
+/// if its receiver does not take the beginning while it is put in. Two copies of the beginning cost
+/// more than the lookup of its pages.
 pub const LENT_WHOLE_MIN: usize = STREAM as usize;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 8 << 10;
-/// Frames in the stream begin at multiples of this, so that the two sides copy whole lines.
+/// Alignment of frames in the stream, so that the two sides copy whole lines.
 const ALIGN: u64 = LINE as u64;
 
 const _: () = assert!(CELLS.is_power_of_two() && STREAM.is_power_of_two());
 const _: () = assert!(size_of::<Counters>() <= CELLS_AT && STREAM_AT + STREAM as usize == RING);
 
-/// Where the cell with this number lies.
+/// Returns the offset of the cell with this number.
 fn cell_at(number: u64) -> usize {
     CELLS_AT + (number % CELLS) as usize * CELL
 }
 
-/// In which lap the cell with this number is written. Never 0, which is how cells begin.
+/// Returns the lap in which the cell with this number is written. It is never 0, which new cells
+/// hold.
 fn lap(number: u64) -> u32 {
     (number / CELLS % 0xffff_fffe) as u32 + 1
 }
 
-/// The part of the stream from `position` on, at most `length` long, that lies in one piece: where and how long.
+/// Returns the offset and length of the contiguous part of the stream from `position` on, at most
+/// `length` long.
 fn run(position: u64, length: u64) -> (usize, usize) {
     let offset = position % STREAM;
     (

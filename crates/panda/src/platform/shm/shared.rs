@@ -1,4 +1,4 @@
-//! What the threads of one process share.
+//! The state that the threads of one process share.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,7 @@ use crate::platform::linger::Linger;
 use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
-/// The longest space that is used again, in bytes: two MiB and headers. For 16 MiB it was no faster on one processor, and slower across.
+/// Longest space that is reused, in bytes: two MiB and headers. Longer space gains nothing.
 const LONGEST_KEPT: usize = (2 << 20) + 256;
 
 pub struct Shared {
@@ -30,21 +30,21 @@ pub struct Shared {
     pub size: u32,
     pub secret: Secret,
     pub bootstrap: String,
-    /// What peers that read this process's memory know it by; stays where it is.
+    /// Mark by which peers that read this process's memory know it; its address is fixed.
     pub mark: Box<AtomicU64>,
-    /// Space of long frames, whoever sends them.
+    /// Space of long frames of all senders.
     pub pool: Pool,
-    outgoing: Box<[OnceLock<Outgoing>]>,
+    outgoing: Box<[OnceLock<Box<Outgoing>>]>,
     pub woken: AtomicBool,
-    /// Peers for whom something waits.
+    /// Number of peers for which something waits.
     pub backlogs: AtomicIsize,
-    /// Peers whose counters are wrong, and what is wrong; for the inbox to tell.
+    /// Peers whose counters are wrong, with the reason, for the inbox to report.
     pub faults: Mutex<Vec<(Rank, Corrupt)>>,
-    /// Peers that have room again; for the inbox to tell.
+    /// Peers that have room again, for the inbox to report.
     pub rooms: Mutex<Vec<Rank>>,
-    /// Peers that this process has given up; for the inbox to hear no more.
+    /// Peers that this process has given up, which the inbox no longer hears.
     pub cut_off: Mutex<Vec<Rank>>,
-    /// Any of the three holds something.
+    /// Whether any of the three holds something.
     pub has_news: AtomicBool,
 }
 
@@ -79,7 +79,7 @@ impl Shared {
             .view(SLOTS_AT + rank as usize * size_of::<Slot>())
     }
 
-    /// The name that a process gave itself.
+    /// Returns the name that a process gave itself.
     pub fn name(&self, rank: Rank) -> String {
         let slot = self.slot(rank);
         let words = slot
@@ -91,24 +91,48 @@ impl Shared {
         String::from_utf8_lossy(&bytes[..length]).into_owned()
     }
 
-    /// Maps the rings to and from a peer.
-    pub fn connect(&self, rank: Rank) -> io::Result<Receiver> {
-        let map = |from, to| Map::new(self.file.as_fd(), ring_at(from, to), RING);
-        let slot = self.slot(rank);
+    /// Allows frames to a peer. Its ring is opened for the first frame.
+    pub fn connect(&self, rank: Rank) {
+        // A rank is connected once, since it is not given twice.
+        let _ = self.outgoing[rank as usize].set(Box::default());
+    }
+
+    /// Opens the ring to a peer, for the first frame. The peer finds the ring open before it finds
+    /// the frame.
+    pub fn open(&self, to: Rank) -> io::Result<Sender> {
+        let map = Map::new(self.file.as_fd(), ring_at(self.rank, to), RING)?;
+        let openings = &self.slot(to).openings;
+        openings.from[self.rank as usize / 64].fetch_or(1 << (self.rank % 64), SeqCst);
+        openings.count.fetch_add(1, SeqCst);
+        Ok(Sender::new(map))
+    }
+
+    /// Returns how many rings to this process have been opened.
+    #[inline]
+    pub fn openings(&self) -> u32 {
+        self.slot(self.rank).openings.count.load(Relaxed)
+    }
+
+    /// Returns whether a peer has opened its ring to this process.
+    pub fn has_opened(&self, from: Rank) -> bool {
+        let word = &self.slot(self.rank).openings.from[from as usize / 64];
+        word.load(SeqCst) >> (from % 64) & 1 != 0
+    }
+
+    /// Maps the ring from a peer that has opened it.
+    pub fn receiver(&self, from: Rank) -> io::Result<Receiver> {
+        let slot = self.slot(from);
         let (pid, mark_at) = (slot.pid.load(Relaxed), slot.mark_at.load(Relaxed));
-        let peer_memory = PeerMemory::probe(pid, mark_at, mark(self.secret, rank));
-        let receiver = Receiver::new(map(rank, self.rank)?, peer_memory, self.pool.clone());
-        let sender = Sender::new(map(self.rank, rank)?);
-        // A rank is connected once: it is not given twice.
-        let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));
-        Ok(receiver)
+        let peer_memory = PeerMemory::probe(pid, mark_at, mark(self.secret, from));
+        let map = Map::new(self.file.as_fd(), ring_at(from, self.rank), RING)?;
+        Ok(Receiver::new(map, peer_memory, self.pool.clone()))
     }
 
     pub fn outgoing(&self, rank: Rank) -> Option<&Outgoing> {
-        self.outgoing.get(rank as usize)?.get()
+        self.outgoing.get(rank as usize)?.get().map(|way| &**way)
     }
 
-    /// Those that this process is connected with.
+    /// Returns the peers with which this process is connected.
     pub fn connected(&self) -> impl Iterator<Item = (Rank, &Outgoing)> {
         let known = self.header().next_rank.load(Relaxed).min(RANKS);
         (0..known).filter_map(|rank| Some((rank, self.outgoing(rank)?)))
@@ -118,14 +142,15 @@ impl Shared {
     #[inline]
     pub fn ring(&self, rank: Rank) {
         let bell = &self.slot(rank).bell.asleep;
-        // Pairs with the fence of who goes to sleep: either it sees what was sent, or we see that it sleeps.
+        // Pairs with the fence of a process that goes to sleep. Either it sees what was sent, or
+        // this thread sees that it sleeps.
         fence(SeqCst);
         if bell.load(Relaxed) != 0 && bell.swap(0, SeqCst) != 0 {
             super::super::futex::wake(bell, 1);
         }
     }
 
-    /// Tells everybody that slots have changed.
+    /// Tells all processes that slots have changed.
     pub fn announce(&self) {
         let header = self.header();
         header.changes.fetch_add(1, SeqCst);
@@ -141,19 +166,20 @@ impl Shared {
             return Flow::Free;
         };
         let may_spin = || !self.is_crowded_with(Some(to));
-        let left = outgoing.send(frame, may_spin, || self.ring(to));
+        let left = outgoing.send(frame, || self.open(to), may_spin, || self.ring(to));
         self.settle(to, outgoing, left)
     }
 
     /// Sends a frame of two parts, if it fits into a cell that is free.
     pub fn send_parts(&self, to: Rank, header: &message::Header, rest: &Message) -> Option<Flow> {
         let outgoing = self.outgoing(to)?;
-        let sent = outgoing.send_parts(header, rest, || self.ring(to));
-        // What is wrong with its counters is found again, and told, when the frame is sent as others are.
+        let sent = outgoing.send_parts(header, rest, || self.open(to), || self.ring(to));
+        // A fault of the counters is found again, and reported, when the frame is sent as others
+        // are.
         sent.ok().flatten()
     }
 
-    /// Sends more of what waits.
+    /// Sends more of what waits for peers.
     pub fn go_on(&self) {
         for (rank, outgoing) in self.connected() {
             self.go_on_to(rank, outgoing);
@@ -165,37 +191,37 @@ impl Shared {
         self.settle(rank, outgoing, left)
     }
 
-    /// KiB that peers have yet to read in this process's memory.
+    /// Returns how many KiB of this process's memory peers have yet to read.
     pub fn lent_kib(&self) -> u32 {
         let lent: usize = self.connected().map(|(_, way)| way.lent_bytes()).sum();
         (lent >> 10) as u32
     }
 
-    /// Bytes that wait for peers or are lent to them.
+    /// Returns the bytes that wait for peers or are lent to them.
     fn waiting_bytes(&self) -> usize {
         self.connected().map(|(_, way)| way.waiting_bytes()).sum()
     }
 
-    /// A peer is gone: nothing more is sent to it.
+    /// Closes the way to a peer that is gone: nothing more is sent to it.
     pub fn close(&self, rank: Rank) {
         if let Some(outgoing) = self.outgoing(rank) {
             self.settle(rank, outgoing, Ok(outgoing.close()));
         }
     }
 
-    /// This process gives a peer up: it sends nothing more to it, and hears nothing more of it.
+    /// Gives a peer up: this process sends nothing more to it, and hears nothing more of it.
     pub fn cut_off(&self, rank: Rank) {
         self.close(rank);
         self.cut_off.lock().push(rank);
         self.tell();
     }
 
-    /// Whether spinning would keep somebody from running.
+    /// Returns whether a spin would keep another process from running.
     pub fn is_crowded(&self) -> bool {
         self.is_crowded_with(None)
     }
 
-    /// The same, with a peer that is about to be woken.
+    /// Does the same as [`is_crowded`](Self::is_crowded), with a peer that is about to be woken.
     fn is_crowded_with(&self, woken: Option<Rank>) -> bool {
         let own = self.slot(self.rank);
         let processors = std::array::from_fn(|i| own.processors[i].load(Relaxed));
@@ -222,7 +248,7 @@ impl Shared {
         self.announce();
     }
 
-    /// Does what the way to a peer leaves to be done after a call.
+    /// Applies the result of a call on the way to a peer.
     pub fn settle(&self, rank: Rank, outgoing: &Outgoing, left: Result<Left, Corrupt>) -> Flow {
         let left = left.unwrap_or_else(|fault| {
             self.faults.lock().push((rank, fault));
@@ -237,7 +263,8 @@ impl Shared {
             self.tell();
         }
         if left.backlogs > 0 {
-            // The peer may have made room, and rung, before who drives could know that something waits: that is looked for once more.
+            // The peer may have made room, and rung, before the driver knew that something waits.
+            // So room is looked for once more.
             return self.go_on_to(rank, outgoing);
         }
         left.flow
@@ -251,7 +278,8 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Before what was lent is let go of: a peer that reads it later finds no mark behind it.
+        // The mark goes before the lent frames do: a peer that reads them later finds no mark
+        // behind them.
         self.mark.store(0, SeqCst);
     }
 }

@@ -1,25 +1,26 @@
-//! Reading a peer's memory: the one copy of a long frame (`process_vm_readv(2)`).
+//! Single copy: reads of a peer's memory, which copy a long frame once (`process_vm_readv(2)`).
 //!
-//! Whether the system lets us is tried once, when the peer is met: Yama, containers and namespaces forbid it in many ways. What is read is the peer's, and of the same
-//! life of it: each read takes the peer's *mark* along, a word that it keeps at an address of its own and that only processes of the session can know. The kernel
-//! holds on to one address space for a whole call, so with the mark all of it was read from the process that we met, and not from another that got its number.
+//! Yama, containers and namespaces may forbid it in many ways. So one read is tried when the peer
+//! is met.
+//!
+//! Each read also proves that the memory is the peer's. It takes along the peer's *mark*, a word at
+//! an address of its own that only processes of the session can know. The kernel holds on to one
+//! address space for a whole call. With the right mark, all bytes came from the process that was
+//! met, and not from a later one with its number.
 
-use std::hash::Hasher;
 use std::io;
-
-use siphasher::sip::SipHasher24;
 
 use crate::platform::{Rank, Secret};
 
-/// Pieces that a frame may lie in to be read.
+/// Most pieces of a frame that is read so.
 pub const PIECES: usize = 10;
-/// Bytes that are read in one call. Space is made for no more than that before they are known to be there.
+/// Bytes read in one call. Space is made only for these before they are known to be there.
 const STEP: usize = 64 << 20;
 
 /// A part of a peer's memory: its address there, and its length.
 pub type Piece = (u64, usize);
 
-/// A peer whose memory can be read.
+/// A peer whose memory this process can read.
 #[derive(Debug)]
 pub struct PeerMemory {
     pid: i32,
@@ -27,32 +28,34 @@ pub struct PeerMemory {
     mark: u64,
 }
 
-/// Why a frame was not read.
+/// Reason why a frame was not read.
 #[derive(Debug)]
 pub enum Unread {
     /// The process is gone, or is another program now.
     Gone,
-    /// The system refused, or there is no memory for it, here or there.
+    /// The system refused, or there is no memory for it on either side.
     Failed(io::Error),
 }
 
-/// What a process keeps in its memory to be known by.
+/// Returns the mark that a process keeps in its memory to be known by.
 pub fn mark(secret: Secret, rank: Rank) -> u64 {
-    let mut hasher = SipHasher24::new_with_key(&secret.0);
-    hasher.write(b"mark");
-    hasher.write_u32(rank);
-    hasher.finish()
+    let key = secret.derive("antiphon panda: the mark in a process's memory");
+    let mark = blake3::keyed_hash(&key, &rank.to_le_bytes());
+    let first = mark.as_bytes().first_chunk();
+    u64::from_le_bytes(*first.expect("a hash is longer"))
 }
 
-/// Lets peers read this process's memory where Yama would let its ancestors only (`prctl(2)`, `PR_SET_PTRACER`), as Open MPI does. It can name one process or all of
+/// Permits peers to read this process's memory where Yama would permit only its ancestors
+/// (`prctl(2)`, `PR_SET_PTRACER`). Open MPI does the same. The call can name one process or all of
 /// the same user, and there are several peers.
 pub fn permit() {
-    // SAFETY: numbers only. Without Yama the call is refused, and not needed.
+    // SAFETY: the call takes numbers only and touches no memory. Without Yama it is refused, and
+    // not needed.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
 }
 
 impl PeerMemory {
-    /// Tries to read a peer's mark; nothing if that cannot be done.
+    /// Reads a peer's mark; returns `None` if that fails.
     pub fn probe(pid: u32, mark_at: u64, mark: u64) -> Option<Self> {
         let peer_memory = Self {
             pid: i32::try_from(pid).ok().filter(|&pid| pid > 0)?,
@@ -120,7 +123,8 @@ impl PeerMemory {
             },
         ];
         debug_assert!(into.capacity() - into.len() >= step);
-        // SAFETY: the kernel writes to `ours` only: spare capacity of at least `step` bytes, and a word. It checks the addresses of the other process itself.
+        // SAFETY: the kernel writes only to `ours`: spare capacity of at least `step` bytes, and a
+        // word. It checks the addresses of the other process itself.
         let read = unsafe {
             libc::process_vm_readv(
                 self.pid,

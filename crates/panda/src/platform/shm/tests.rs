@@ -19,7 +19,7 @@ fn session(size: u32) -> (Bootstrap, Vec<(Shm, ShmInbox)>) {
     (bootstrap, members)
 }
 
-/// Receives until something passes `wanted`; what comes with it and behind it is for the next call.
+/// Receives until an event passes `wanted`; later events are left for the next call.
 fn until<T>(
     inbox: &mut ShmInbox,
     events: &mut Vec<Event>,
@@ -81,8 +81,16 @@ fn room_that_is_made_before_the_driver_knows_that_something_waits_is_used() {
         <[_; 2]>::try_from(members).unwrap_or_else(|_| unreachable!("two"));
     let shared = &shm.shared;
     let way = shared.outgoing(1).expect("it is connected");
-    let send = |_| way.send(Message::copy_of(b"short"), || false, || shared.ring(1));
-    // What a thread does that sends, up to where another takes its processor.
+    let open = || shared.open(1);
+    let send = |_| {
+        way.send(
+            Message::copy_of(b"short"),
+            open,
+            || false,
+            || shared.ring(1),
+        )
+    };
+    // A thread that sends does this, up to the point where another takes its processor.
     let left: Vec<_> = (0..FRAMES).map(send).collect();
     let (mut events, mut came) = (Vec::new(), 0);
     let mut receive = |frames: usize| {
@@ -152,6 +160,31 @@ fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
     assert_eq!(until(&mut thirds_inbox, &mut Vec::new(), frame_of).0, 0);
 }
 
+/// A process can be sent to as soon as others see it, which is before it has looked at them.
+#[test]
+fn who_has_sent_and_left_before_a_process_looks_is_heard_all_the_same() {
+    let (_bootstrap, members) = session(1);
+    let first = &members[0].0;
+    let mut infos = first.allot(2).expect("room").into_iter();
+    let mut join = || Shm::join(&infos.next().expect("two")).expect("joined");
+    let (sender, silent) = (join(), join());
+    sender.0.send(0, Message::from(b"early".as_slice()));
+    drop((sender, silent));
+    // As of a process that has come, and looks only now.
+    let watch = watch::Watch::new(|_| {}, || {}).expect("a thread");
+    let mut inbox = ShmInbox::new(first.shared.clone(), watch);
+    let mut told = Vec::new();
+    let end = until(&mut inbox, &mut Vec::new(), |event| match event {
+        Event::Lost { rank, .. } => Some(rank),
+        event => {
+            told.extend(frame_of(event));
+            None
+        }
+    });
+    assert_eq!(told, [(1, Message::from(b"early".as_slice()))]);
+    assert_eq!(end, 1);
+}
+
 #[test]
 fn strangers_and_seconds_are_refused() {
     let (bootstrap, _members) = session(1);
@@ -167,7 +200,7 @@ fn strangers_and_seconds_are_refused() {
         ..bootstrap.launch_info(0)
     };
     assert!(refusal(nowhere).contains("/proc/self/status"));
-    assert!(Bootstrap::new(257, Secret([0; 16])).is_err());
+    assert!(Bootstrap::new(memory::RANKS + 1, Secret([0; 16])).is_err());
 }
 
 #[test]
@@ -184,6 +217,7 @@ fn nonsense_in_a_ring_loses_its_sender_only() {
         memory::RING,
     )
     .expect("mapped");
+    drop(members[1].0.shared.open(0).expect("mapped"));
     let head: &memory::CellHead = ring.view(memory::CELLS_AT);
     head.length.store(u32::MAX - 2, SeqCst);
     head.lap.store(1, SeqCst);
@@ -194,4 +228,36 @@ fn nonsense_in_a_ring_loses_its_sender_only() {
     assert!(loss.reason.contains("4294967293 bytes"), "{loss:?}");
     members[2].0.send(0, Message::from(vec![1]));
     assert_eq!(until(&mut members[0].1, &mut Vec::new(), frame_of).0, 2);
+}
+
+#[test]
+fn a_founder_that_ends_before_it_joins_is_waited_for_no_longer() {
+    let bootstrap = Bootstrap::new(3, Secret([7; 16])).expect("memory");
+    let info = bootstrap.launch_info(0);
+    let joining = std::thread::spawn(move || Shm::join(&info).map(drop));
+    bootstrap.ended(2);
+    let why = joining.join().unwrap().unwrap_err().to_string();
+    assert!(why.contains("rank 2 ended before joining"), "{why}");
+}
+
+/// Checks a session of many processes, most of which never send anything to each other.
+#[test]
+fn rings_that_nothing_was_sent_through_take_no_memory() {
+    use std::os::unix::fs::MetadataExt;
+
+    let (bootstrap, mut members) = session(40);
+    let path = bootstrap.launch_info(0).bootstrap;
+    let memory = || std::fs::metadata(&path).expect("it is held").blocks() as usize * 512;
+    let now = Some(Instant::now());
+    for (_, inbox) in &mut members {
+        inbox.receive(now, &mut Vec::new());
+    }
+    assert!(memory() <= memory::COMMON, "{} bytes", memory());
+    let (sender, _) = &members[3];
+    let _ = sender.send(30, Message::from(vec![7; 100]));
+    let (_, inbox) = &mut members[30];
+    let came = until(inbox, &mut Vec::new(), frame_of);
+    assert_eq!(came, (3, Message::from(vec![7; 100])));
+    let most = memory::COMMON + memory::RING;
+    assert!(memory() <= most, "{} bytes", memory());
 }

@@ -1,5 +1,8 @@
-//! Hears of the end of peers' processes: a thread that waits for the system to say so (`pidfd_open(2)`), and ends long sleeps meanwhile. Where the system does not say it
-//! (before Linux 5.3, under valgrind, or with no descriptor left) the thread looks for them ten times a second.
+//! Watches the ends of peers' processes.
+//!
+//! A thread waits for the system to report them (`pidfd_open(2)`), and ends long sleeps meanwhile.
+//! Where the system does not (before Linux 5.3, under valgrind, or with no descriptor left), the
+//! thread looks for the processes ten times a second.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,10 +18,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::platform::Rank;
 use crate::platform::alarm::Alarm;
 
-/// Between two looks for a process of whose end the system does not tell.
+/// Time between two looks for a process whose end the system does not report.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// Watches processes until it is dropped.
+/// A watch on processes, until it is dropped.
 pub struct Watch {
     orders: Option<mpsc::Sender<(Rank, Process)>>,
     bell: Arc<OwnedFd>,
@@ -27,7 +30,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread. `ended` is called on it, once for each process that ends, and `wake` when the time of [`wake_at`](Self::wake_at) has come.
+    /// Starts the thread. `ended` is called on it, once for each process that ends, and `wake` when
+    /// the time of [`wake_at`](Self::wake_at) has come.
     pub fn new(
         ended: impl Fn(Rank) + Send + 'static,
         wake: impl Fn() + Send + 'static,
@@ -56,19 +60,21 @@ impl Watch {
         }
     }
 
-    /// Nobody is to be woken.
+    /// Cancels the wake.
     pub fn is_awake(&self) {
         self.alarm.clear();
     }
 
-    /// Watches a peer's process. False if it is gone already: there is none with this number, or it was started at another time.
+    /// Watches a peer's process. Returns false if it is gone: there is none with this number, or it
+    /// was started at another time.
     pub fn add(&self, rank: Rank, pid: u32, started: u64) -> bool {
         let process = match open(pid) {
             Ok(descriptor) => Process::Descriptor(descriptor),
             Err(Errno::SRCH) => return false,
             Err(_) => Process::Sought { pid, started },
         };
-        // In this order: the number cannot be given to another process while we hold it open.
+        // The order matters: the number cannot pass to another process while this one holds it
+        // open.
         if started_at(pid) != Some(started) {
             return false;
         }
@@ -94,11 +100,11 @@ impl Drop for Watch {
     }
 }
 
-/// A process that is watched.
+/// A watched process.
 enum Process {
-    /// The system tells of its end.
+    /// The system reports its end.
     Descriptor(OwnedFd),
-    /// It does not.
+    /// The system does not report its end.
     Sought { pid: u32, started: u64 },
 }
 
@@ -111,7 +117,7 @@ impl Process {
     }
 }
 
-/// When a process was started, as the system counts.
+/// Returns the time when a process was started, by the system's count.
 pub fn started_at(pid: u32) -> Option<u64> {
     ProcessStat::of(pid).ok()?.began_ticks()
 }
@@ -146,7 +152,8 @@ fn run(
     }
 }
 
-/// Sleeps until the bell rings, a process ends or the time has passed. Which of them have ended.
+/// Sleeps until the bell rings, a process ends or the time has passed. Returns which processes have
+/// ended.
 fn wait(
     bell: &OwnedFd,
     watched: &[(Rank, Process)],
@@ -164,17 +171,18 @@ fn wait(
     let left = [left, look].into_iter().flatten().min();
     let left = left.and_then(|left| Timespec::try_from(left).ok());
     poll(&mut polled, left.as_ref())?;
-    let mut told = polled[1..]
+    let mut reported = polled[1..]
         .iter()
         .map(|polled| !polled.revents().is_empty());
     let is_over = |(_, process): &(Rank, Process)| match process {
-        Process::Descriptor(_) => told.next() == Some(true),
+        Process::Descriptor(_) => reported.next() == Some(true),
         Process::Sought { pid, started } => is_gone(*pid, *started),
     };
     Ok(watched.iter().map(is_over).collect())
 }
 
-/// Whether a process has ended. Until its parent has waited for it, it is there as a zombie.
+/// Returns whether a process has ended. Until its parent has waited for it, it is there as a
+/// zombie.
 fn is_gone(pid: u32, started: u64) -> bool {
     let is_it = |stat: ProcessStat| stat.began_ticks() == Some(started) && !stat.has_ended();
     !ProcessStat::of(pid).is_ok_and(is_it)
@@ -204,19 +212,19 @@ mod tests {
         }
     }
 
-    /// That the end of a process is told of, and not before it, if it is watched so.
+    /// Checks that the end of a process is reported, and not earlier, if it is watched so.
     fn is_heard(by: impl Fn(u32, u64) -> Process) {
-        let (tells, told) = mpsc::channel();
+        let (tells, reported) = mpsc::channel();
         let tell = move |rank| tells.send(rank).expect("the test waits");
         let watch = Watch::new(tell, || {}).expect("a thread");
         let sleeps = Command::new("sleep").arg("1000").spawn();
         let mut sleeps = Reaped(sleeps.expect("a process"));
         let pid = sleeps.0.id();
         watch.order(7, by(pid, started_at(pid).expect("it runs")));
-        assert!(told.recv_timeout(4 * BETWEEN_LOOKS).is_err(), "it runs");
-        // Nobody has waited for it yet.
+        assert!(reported.recv_timeout(4 * BETWEEN_LOOKS).is_err(), "it runs");
+        // Its parent has not waited for it yet.
         sleeps.0.kill().expect("it is ours");
-        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(7));
+        assert_eq!(reported.recv_timeout(Duration::from_secs(60)), Ok(7));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Connections that a process makes when it joins: all at once, each as far as its other end lets it come, so that none waits for another.
+//! The connections that a joining process makes. It makes all at once, each as far as its other end
+//! allows, so that none waits for another.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,20 +10,27 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::platform::LaunchInfo;
+use crate::platform::acceptor;
 use crate::platform::bootstrap::{Contact, Found};
-use crate::platform::handshake::{CHALLENGE, Connecting, Purpose, hung_up, pause_before_again};
+use crate::platform::handshake::{
+    AGAIN, CHALLENGE, Connecting, Purpose, hung_up, pause_before_again,
+};
 
-/// How long founders are waited for.
+/// Time for which founders are waited for.
 pub const FOUNDER_WAIT: Duration = Duration::from_secs(30);
-/// How long a process that comes later waits for those that are there: one that was stopped, or whose host is cut off, does not keep it out.
+/// Time for which a later process waits for each one that is there. So a process that was stopped,
+/// or whose host is cut off, does not keep it out.
 const ANSWER: Duration = Duration::from_secs(5);
-/// The same for one that did not answer another who came later.
+/// Time for which a later process tries again after the other end hung up.
+const AGAIN_LATE: Duration = Duration::from_millis(500);
+/// Time for which it waits for a process that did not answer an earlier newcomer.
 const DOUBTED_ANSWER: Duration = Duration::from_secs(1);
 
-/// What who was called says when it has entered the caller: from then on it can send to it. Frames follow.
+/// Byte that the called process sends when it has entered the caller: from then on it can send to
+/// the caller. Frames follow.
 pub const WELCOME: u8 = 1;
 
-/// Calls all; each with what became of it.
+/// Calls all contacts, and returns each one's result.
 pub fn call_all<'a>(
     contacts: impl Iterator<Item = &'a Contact>,
     info: &LaunchInfo,
@@ -31,6 +39,7 @@ pub fn call_all<'a>(
     let begin = |contact| Call {
         contact,
         until: began + patience_with(contact, info),
+        again_until: began + again_with(info),
         tries: 1,
         stage: Stage::Pauses(began, silent()),
     };
@@ -55,7 +64,16 @@ fn patience_with(contact: &Contact, info: &LaunchInfo) -> Duration {
     }
 }
 
-/// Waits until calls can go on, or their time is over.
+/// Returns how long to try a call again after the other end hung up. A founder is there, behind a
+/// flood of strangers. A process that came before this one may have ended.
+fn again_with(info: &LaunchInfo) -> Duration {
+    match info.rank < info.size {
+        true => AGAIN,
+        false => AGAIN_LATE,
+    }
+}
+
+/// Waits until calls can go on, or their time is over. Returns their places.
 fn ready(calls: &[Call<'_>]) -> Vec<usize> {
     let under_way = || (0..).zip(calls).filter(|(_, call)| call.is_under_way());
     let sockets = under_way().filter_map(|(at, call)| Some((at, call.stage.waits_for()?)));
@@ -65,7 +83,7 @@ fn ready(calls: &[Call<'_>]) -> Vec<usize> {
         at.saturating_duration_since(Instant::now())
     });
     let left = Timespec::try_from(left).unwrap_or_default();
-    // What a signal interrupts is looked at again.
+    // After an interruption by a signal, all calls are looked at again.
     let _ = poll(&mut sockets, Some(&left));
     let now = Instant::now();
     let are_ready = places.into_iter().zip(&sockets);
@@ -80,18 +98,20 @@ fn ready(calls: &[Call<'_>]) -> Vec<usize> {
 struct Call<'a> {
     contact: &'a Contact,
     until: Instant,
+    /// Time until which a call is tried again after the other end hung up.
+    again_until: Instant,
     tries: u32,
     stage: Stage,
 }
 
-/// How far it is.
+/// The stage of a call.
 enum Stage {
     Connects(TcpStream, Connecting),
-    /// The challenge is awaited, of which some has come.
+    /// Waits for the challenge, of which some may have come.
     Proves(TcpStream, Connecting, Vec<u8>),
-    /// Until the other end can send here.
+    /// Waits until the other end can send here.
     Enters(TcpStream),
-    /// It is tried then; what it came to before.
+    /// Waits for the next try at this time, after an error.
     Pauses(Instant, io::Error),
     Ended(io::Result<TcpStream>),
 }
@@ -101,7 +121,7 @@ impl Call<'_> {
         !matches!(self.stage, Stage::Ended(_))
     }
 
-    /// When it goes on by itself.
+    /// Returns when the call goes on by itself.
     fn due(&self) -> Instant {
         match self.stage {
             Stage::Pauses(again, _) => again.min(self.until),
@@ -109,7 +129,7 @@ impl Call<'_> {
         }
     }
 
-    /// Goes as far as it can without waiting. What has come already is taken even when its time is over.
+    /// Goes as far as it can without waiting. Bytes that have come are taken even after its time.
     fn go_on(&mut self, info: &LaunchInfo) {
         while self.is_under_way() {
             let stage = std::mem::replace(&mut self.stage, Stage::Ended(Err(silent())));
@@ -136,9 +156,9 @@ impl Call<'_> {
         }
     }
 
-    /// What follows a try that failed.
+    /// Returns the stage after a failed try.
     fn after(&mut self, error: io::Error) -> Stage {
-        match pause_before_again(&error, self.tries) {
+        match pause_before_again(&error, self.tries, self.again_until) {
             None => Stage::Ended(Err(error)),
             Some(pause) => {
                 self.tries += 1;
@@ -148,7 +168,7 @@ impl Call<'_> {
     }
 }
 
-/// What a call came to.
+/// The result of a step.
 enum Step {
     On(Stage),
     Waits(Stage),
@@ -156,7 +176,7 @@ enum Step {
 }
 
 impl Stage {
-    /// What its socket is waited for to be ready for.
+    /// Returns the readiness for which its socket waits.
     fn waits_for(&self) -> Option<PollFd<'_>> {
         match self {
             Self::Connects(stream, _) => Some(PollFd::new(stream, PollFlags::OUT)),
@@ -203,7 +223,7 @@ impl Stage {
     }
 }
 
-/// Begins to connect, and does not wait for it.
+/// Begins to connect, without waiting for it.
 fn connect(contact: &Contact, info: &LaunchInfo) -> io::Result<(TcpStream, Connecting)> {
     let ranks = (info.rank, contact.rank);
     let connecting = Connecting::new(info.secret, Purpose::Frames, ranks, &info.name)?;
@@ -223,7 +243,7 @@ fn connect(contact: &Contact, info: &LaunchInfo) -> io::Result<(TcpStream, Conne
     }
 }
 
-/// Whether a connection that was begun is there.
+/// Returns whether a connection that was begun is there.
 fn is_connected(stream: &TcpStream) -> io::Result<bool> {
     if let Some(error) = stream.take_error()? {
         return Err(error);
@@ -235,7 +255,8 @@ fn is_connected(stream: &TcpStream) -> io::Result<bool> {
     }
 }
 
-/// What the other end has to say, of which some may have been `heard`, once all of it is there; nothing of what follows it.
+/// Reads the other end's message, of which some bytes may be in `heard`, once it is complete. Reads
+/// nothing behind it.
 fn hear<const N: usize>(
     mut stream: &TcpStream,
     heard: &mut Vec<u8>,
@@ -258,7 +279,12 @@ fn hear<const N: usize>(
 }
 
 fn silent() -> io::Error {
-    let why = "it did not answer: it is stopped, or cut off";
+    let backlog = acceptor::backlog().map_or_else(String::new, |most| {
+        format!(" (the system keeps {most} for it, raise that with `sysctl net.core.somaxconn`)")
+    });
+    let why = format!(
+        "it did not answer: it is stopped, cut off, may open no more files, or has more connections to accept than it gets to{backlog}"
+    );
     io::Error::new(io::ErrorKind::TimedOut, why)
 }
 
@@ -274,7 +300,7 @@ mod tests {
     use crate::platform::handshake::{Accepting, Progress};
     use crate::platform::{Rank, Secret};
 
-    /// Who comes later to a session that began with one process.
+    /// Returns the launch info of a later process, in a session that began with one process.
     fn late() -> LaunchInfo {
         LaunchInfo {
             platform: "tcp".into(),
@@ -314,7 +340,7 @@ mod tests {
         stream.write_all(&[WELCOME]).unwrap();
     }
 
-    /// Where nothing is accepted any more, so that the system answers no call.
+    /// Returns a listener that accepts nothing any more, so that the system answers no call.
     fn full() -> (Vec<Socket>, SocketAddr) {
         let socket = || Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         let listener = socket();
@@ -326,7 +352,7 @@ mod tests {
         for _ in 0..4 {
             let caller = socket();
             caller.set_nonblocking(true).unwrap();
-            // It is there at once, or never.
+            // The connection is there at once, or never.
             let _ = caller.connect(&at);
             sockets.push(caller);
         }
@@ -362,6 +388,10 @@ mod tests {
             ];
             assert_eq!(kinds.collect::<Vec<_>>(), expected);
         });
+        let said = silent().to_string();
+        let is_told =
+            acceptor::backlog().is_none_or(|most| said.contains(&format!("keeps {most}")));
+        assert!(is_told && said.contains("no more files"), "{said}");
         drop(mute);
     }
 
@@ -371,7 +401,7 @@ mod tests {
         let contact = contact(1, address);
         let can_send = AtomicBool::new(false);
         let welcome = || {
-            // So that who does not wait for it is done before.
+            // A process that did not wait for it would be done before.
             thread::sleep(Duration::from_millis(200));
             can_send.store(true, SeqCst);
         };

@@ -1,23 +1,29 @@
-//! What stands before a frame in a connection: its length, and a gap before long ones.
+//! The head before each frame in a connection: its length, and a gap before long ones.
 //!
-//! The kernel copies by one instruction, `rep movsb`, which on AMD's Zen 3 and Zen 4 takes 290 ns a KiB in place of 20 where the destination lies one to fifteen bytes behind the source, both
-//! counted from the start of their page (as glibc's bug 30994 tells of it). Its own memory mostly begins with the frame at the start of a page, and so does memory of long payloads,
-//! but for 16 bytes: with some bytes of headers before it, a payload would be copied in and out in just that way. So a gap has it lie in the connection as in memory, as far as
-//! multiples of [`LINE`] go, and the receiver has head and gap lie before it, too. Whoever's bytes begin elsewhere loses nothing by it.
+//! The kernel copies by one instruction, `rep movsb`. On AMD's Zen 3 and Zen 4 it can take 290 ns a
+//! KiB in place of 20 (glibc's bug 30994). That happens if the destination lies one to fifteen
+//! bytes behind the source, both counted from the start of their page.
+//!
+//! The kernel's memory mostly begins with the frame at the start of a page. Memory of long payloads
+//! begins there too, but for 16 bytes. With some bytes of headers before it, a payload would be
+//! copied in and out in just that way.
+//!
+//! So a gap aligns the payload in the connection as in memory, modulo [`LINE`]. The receiver keeps
+//! head and gap before it, too. Payloads at other addresses lose nothing by it.
 
 use crate::message::Message;
 
 /// Bytes of the head.
 pub const HEAD: usize = size_of::<u64>();
-/// What a process that leaves sends in place of a head. No frame begins so, and nothing follows.
+/// Word that a leaving process sends in place of a head. No frame begins so, and nothing follows.
 pub const FAREWELL: [u8; HEAD] = *b"farewell";
-/// Where payloads lie is counted in these.
+/// Unit in bytes in which payloads are aligned.
 const LINE: usize = 16;
-/// Frames from this length on have a gap: others are copied in no time.
+/// Length from which frames have a gap: shorter ones are copied in no time.
 pub const LONG: usize = 16 << 10;
-/// The longest frame that is believed: as long as an address space. A longer one comes from nobody of ours.
+/// Longest frame that is believed: an address space. No process of ours sends a longer one.
 const FRAME_MAX: u64 = 1 << 47;
-/// Where the gap stands in the head, above the length.
+/// Position of the gap in the head, above the length.
 const GAP_AT: u32 = 56;
 
 /// A frame's head.
@@ -30,14 +36,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// That of a frame to be sent.
+    /// Returns the head of a frame to send.
     pub fn before(frame: &Message) -> Self {
         let length = frame.len();
         let gap = if length < LONG { 0 } else { gap_of(frame) };
         Self { length, gap }
     }
 
-    /// Puts it and the gap before the frame.
+    /// Puts the head and the gap before the frame.
     pub fn push_onto(self, frame: &mut Message) {
         if self.gap > 0 {
             frame.push(&[0; LINE][..self.gap]);
@@ -45,7 +51,7 @@ impl Head {
         frame.push(&((self.gap as u64) << GAP_AT | self.length as u64).to_le_bytes());
     }
 
-    /// One that came; nothing if it is none of ours.
+    /// Parses a head that came; returns `None` if it is none of ours.
     pub fn of(bytes: [u8; HEAD]) -> Option<Self> {
         let word = u64::from_le_bytes(bytes);
         let (gap, length) = (word >> GAP_AT, word & ((1 << GAP_AT) - 1));
@@ -58,13 +64,14 @@ impl Head {
         })
     }
 
-    /// Bytes before the frame.
+    /// Returns how many bytes precede the frame.
     pub fn before_frame(self) -> usize {
         HEAD + self.gap
     }
 }
 
-/// The gap by which a frame's first long piece lies in the connection as in memory, if the frame begins at a multiple of [`LINE`].
+/// Returns the gap that aligns a frame's first long piece in the connection as in memory, if the
+/// frame begins at a multiple of [`LINE`].
 fn gap_of(frame: &Message) -> usize {
     let mut before = HEAD;
     for slice in frame.slices() {

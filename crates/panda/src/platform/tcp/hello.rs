@@ -8,7 +8,8 @@ use super::calls::FOUNDER_WAIT;
 use crate::platform::handshake::{Accepting, Progress, Purpose};
 use crate::platform::{LaunchInfo, Rank};
 
-/// A stranger may keep a connection for so long, if no newer one takes its place: founders are waited for as long.
+/// Time for which a stranger may keep a connection, if no newer one takes its place. Founders are
+/// waited for as long.
 const PATIENCE: Duration = FOUNDER_WAIT.saturating_add(Duration::from_secs(5));
 
 /// A connection to this process that has only begun.
@@ -19,16 +20,16 @@ pub struct Hello {
     since: Instant,
 }
 
-/// Who is at its other end.
+/// The process at the other end.
 pub enum Caller {
     Unknown,
-    /// A stranger, or somebody who ended or took too long.
+    /// A stranger, or a process that ended or took too long.
     Refused,
     Known(Rank, String),
 }
 
 impl Hello {
-    /// Of a connection that does not block.
+    /// Makes it of a non-blocking connection.
     pub fn of(stream: TcpStream, info: &LaunchInfo) -> Self {
         Self {
             stream,
@@ -37,7 +38,7 @@ impl Hello {
         }
     }
 
-    /// Reads no more than the beginning: frames may follow at once.
+    /// Reads no more than the handshake: frames may follow at once.
     pub fn read(&mut self) -> Caller {
         loop {
             match self.accepting.read(&self.stream) {

@@ -1,4 +1,4 @@
-//! The receiving end: one wait for all connections, the listener and the bell.
+//! The receiving end of `tcp`: one wait for all connections, the listener and the bell.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
+use antiphon_panda_core::Chance;
 use smallvec::SmallVec;
 use socket2::SockRef;
 
@@ -16,20 +17,26 @@ use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use super::retry::retry_often;
+use crate::platform::acceptor::{self, lot};
 use crate::platform::bootstrap::RANKS;
-use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
 use crate::platform::pool::Pool;
+use crate::platform::spin_policy::{self, Kinds, Looked, SpinPolicy, Waits};
 use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, LaunchInfo, Loss, Rank};
 
-/// Connections that have not said who they are, besides those of founders: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
+/// Number of unproven connections besides those of founders. One of them, by lot, makes room for
+/// the newest. So strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
 /// Connections that are accepted at a time.
 const ACCEPTED_MAX: usize = 16;
-/// The token of the listener and of connections that have not said who they are; those of peers are their ranks.
+/// Token of the listener and of unproven connections; the tokens of peers are their ranks.
 const STRANGERS: u64 = 1 << 32;
-/// Bytes that the system is asked to hold for a peer on this host (it counts its own with them, and doubles this). What is sent there lies in memory until it is received, so more
-/// only falls out of the caches; and less than a long frame has its receiver copy the beginning while the rest is put in. Over a real distance the system knows better.
+/// Bytes that the system is asked to hold for a peer on this host. It counts its overhead with
+/// them, and doubles this.
+///
+/// Sent bytes lie in memory until they are received, so more of them only fall out of the caches.
+/// With fewer than a long frame, its receiver copies the beginning while the rest goes in. For a
+/// remote host the system knows better.
 const NEAR: usize = 512 << 10;
 
 /// The receiving end of `tcp`.
@@ -40,15 +47,19 @@ pub struct TcpInbox {
     shared: Arc<Shared>,
     peers: BTreeMap<Rank, Peer>,
     greetings: Vec<Hello>,
-    /// Peers of whom there may be more to read, which the set does not tell again.
+    lot: Chance,
+    /// Error of the last accept, if the system had nothing left for it. Then the set does not watch
+    /// the listener, which would be ready all the time.
+    shortage: Option<io::Error>,
+    /// Peers that may have more to read, which the set does not report again.
     unread: Vec<Ready>,
     kept: VecDeque<Event>,
-    patience: Kinds,
+    spin_policy: Kinds,
     waiting: Waiting,
     looked: Looked,
-    /// Where bytes are read.
+    /// Shared buffer for reads.
     space: Box<[u8]>,
-    /// Space of long frames, whoever sends them.
+    /// Space of long frames of all senders.
     pool: Pool,
 }
 
@@ -56,7 +67,7 @@ pub struct TcpInbox {
 struct Peer {
     outbox: Arc<Outbox>,
     reader: Reader,
-    /// The set was told so.
+    /// Whether the set was told so.
     wants_to_write: bool,
 }
 
@@ -74,9 +85,11 @@ impl TcpInbox {
             shared,
             peers: BTreeMap::new(),
             greetings: Vec::new(),
+            lot: lot(info.secret),
+            shortage: None,
             unread: Vec::new(),
             kept: VecDeque::new(),
-            patience: Kinds::default(),
+            spin_policy: Kinds::default(),
             waiting,
             looked: Looked::default(),
             space: vec![0; READ].into(),
@@ -84,8 +97,14 @@ impl TcpInbox {
         })
     }
 
-    pub(super) fn has(&self, rank: Rank) -> bool {
+    fn has(&self, rank: Rank) -> bool {
         self.peers.contains_key(&rank)
+    }
+
+    /// Returns whether a peer is there, or has been and its events are kept.
+    pub(super) fn has_met(&self, rank: Rank) -> bool {
+        let is_its = |event: &Event| matches!(event, Event::Joined { rank: r, .. } if *r == rank);
+        self.has(rank) || self.kept.iter().any(is_its)
     }
 
     /// Keeps events for the next [`receive`](Inbox::receive).
@@ -93,7 +112,8 @@ impl TcpInbox {
         self.kept.extend(events);
     }
 
-    /// Takes a connection whose other end is known. `first` is said before any frame, and when frames can be sent.
+    /// Adds a connection whose other end is known. `first` is sent before any frame, and when
+    /// frames can be sent.
     pub(super) fn add(
         &mut self,
         rank: Rank,
@@ -104,7 +124,7 @@ impl TcpInbox {
         stream.set_nodelay(true)?;
         retry_often(&stream);
         if is_near(&stream) {
-            // What the system does without that works, too.
+            // It also works if the system refuses.
             let _ = SockRef::from(&stream).set_send_buffer_size(NEAR);
         }
         stream.set_nonblocking(true)?;
@@ -126,17 +146,44 @@ impl TcpInbox {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTED_MAX {
-            let Ok((stream, _)) = self.listener.accept() else {
-                return;
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) => return self.cannot_accept(error),
             };
-            if self.greetings.len() >= GREETINGS_MAX + self.info.size as usize {
-                self.greetings.remove(0);
+            self.can_accept();
+            let count = self.greetings.len();
+            if count >= GREETINGS_MAX + self.info.size as usize {
+                let at = self.lot.below(count as u64) as usize;
+                self.greetings.swap_remove(at);
             }
             if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
             {
                 self.greetings.push(Hello::of(stream, &self.info));
             }
         }
+    }
+
+    /// Notes that a connection was not accepted. Only a lack of something says more than that
+    /// nobody calls, or that a caller has gone.
+    fn cannot_accept(&mut self, error: io::Error) {
+        if acceptor::is_shortage(&error) && self.shortage.replace(error).is_none() {
+            self.waiting.remove(&self.listener);
+        }
+    }
+
+    fn can_accept(&mut self) {
+        if self.shortage.is_some() && self.waiting.add(&self.listener, STRANGERS).is_ok() {
+            self.shortage = None;
+        }
+    }
+
+    /// Returns why callers cannot be accepted, if that lasts.
+    pub(super) fn accept_again(&mut self) -> Option<io::Error> {
+        self.shortage.as_ref()?;
+        self.accept();
+        self.greet();
+        let number = self.shortage.as_ref()?.raw_os_error()?;
+        Some(io::Error::from_raw_os_error(number))
     }
 
     fn greet(&mut self) {
@@ -147,7 +194,7 @@ impl TcpInbox {
                 Caller::Known(rank, name) => {
                     if rank < RANKS && rank != self.info.rank && !self.has(rank) {
                         self.waiting.remove(&hello.stream);
-                        // A connection that cannot be set up is as one that never came.
+                        // A connection that cannot be set up counts as one that never came.
                         let _ = self.add(rank, &name, hello.stream, &[WELCOME]);
                     }
                 }
@@ -168,7 +215,7 @@ impl TcpInbox {
         events.push(Event::Lost { rank, loss });
     }
 
-    /// Takes what is ready, and goes on where more was than was taken.
+    /// Takes what is ready, and goes on with peers that had more.
     fn take(&mut self, ready: &[Ready], events: &mut Vec<Event>) {
         if !self.unread.is_empty() {
             for unread in std::mem::take(&mut self.unread) {
@@ -179,7 +226,7 @@ impl TcpInbox {
             self.serve(*ready, events);
         }
         let is_news = ready.iter().any(|ready| ready.token == STRANGERS);
-        if is_news || !self.greetings.is_empty() {
+        if is_news || !self.greetings.is_empty() || self.shortage.is_some() {
             self.accept();
             self.greet();
         }
@@ -208,7 +255,7 @@ impl TcpInbox {
         };
         let mut left = read();
         if left == Left::Dry && ready.ends {
-            // The end is behind what there was.
+            // The end comes behind the remaining data.
             left = read();
         }
         match left {
@@ -222,7 +269,7 @@ impl TcpInbox {
                 };
                 self.lose(rank, loss, events);
             }
-            // It may live: that it is gone is only our word.
+            // The loss is not certain: the peer may live.
             Left::Refused => {
                 let loss = Loss {
                     is_certain: false,
@@ -234,9 +281,9 @@ impl TcpInbox {
         }
     }
 
-    /// Somebody has kept something to be written.
+    /// Watches connections for which another thread has kept something to write.
     fn watch_outboxes(&mut self) {
-        // Who has kept something rings the bell after it has said so.
+        // The thread sets `has_kept` before it rings the bell.
         if self.shared.has_kept.load(SeqCst) && self.shared.has_kept.swap(false, SeqCst) {
             for (rank, peer) in &mut self.peers {
                 self.waiting.note(*rank, peer);
@@ -244,7 +291,8 @@ impl TcpInbox {
         }
     }
 
-    /// Takes what is there without waiting, for who waits for something else besides and gives the time when it is about to sleep.
+    /// Takes what is there without waiting. For callers that also wait for something else; `sleeps`
+    /// is the time if they are about to sleep.
     pub(in crate::platform) fn poll(&mut self, sleeps: Option<Instant>, events: &mut Vec<Event>) {
         if self.kept.is_empty() {
             self.look(events);
@@ -256,7 +304,7 @@ impl TcpInbox {
         }
     }
 
-    /// What comes in besides what was kept; the time then, if it was read.
+    /// Receives new events, without the kept ones. Returns the time if it was read.
     pub(super) fn receive_fresh(
         &mut self,
         until: Option<Instant>,
@@ -266,13 +314,13 @@ impl TcpInbox {
         if self.shared.bell.is_rung() {
             self.look(events);
         } else if self.sleeps_at_once(until) {
-            // No look before a sleep: it ends at once if something is there.
-            seen = patience::sleep(self, None, until, events);
+            // No look comes before the sleep, which ends at once if something is there.
+            seen = spin_policy::sleep(self, None, until, events);
         } else {
             let now = Instant::now();
             seen = Some(now);
             if until.is_none_or(|until| now < until) {
-                seen = patience::wait(self, now, Duration::ZERO, until, events);
+                seen = spin_policy::wait(self, now, Duration::ZERO, until, events);
             } else {
                 self.look(events);
             }
@@ -282,20 +330,20 @@ impl TcpInbox {
         seen
     }
 
-    /// Whether a wait may go to sleep without a look at the clock.
+    /// Returns whether a wait may sleep without a look at the clock.
     fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
-        self.looked.is_before(until) && self.patience.of_this_wait().sleeps_at_once()
+        self.looked.is_before(until) && self.spin_policy.of_this_wait().sleeps_at_once()
     }
 }
 
-/// Whether both ends are on this host.
+/// Returns whether both ends are on this host.
 fn is_near(stream: &TcpStream) -> bool {
     let ends = stream.local_addr().ok().zip(stream.peer_addr().ok());
     ends.is_some_and(|(own, other)| own.ip() == other.ip() || other.ip().is_loopback())
 }
 
 impl Waiting {
-    /// Waits for room to write to a peer while there is something to.
+    /// Waits for room to write to a peer while there is something to write.
     fn note(&self, rank: Rank, peer: &mut Peer) {
         let wants = peer.outbox.wants_to_write();
         if std::mem::replace(&mut peer.wants_to_write, wants) != wants {
@@ -307,8 +355,8 @@ impl Waiting {
 impl Waits for TcpInbox {
     const LOOKS: u32 = 1;
 
-    fn patience(&mut self) -> &mut Patience {
-        self.patience.of_this_wait()
+    fn spin_policy(&mut self) -> &mut SpinPolicy {
+        self.spin_policy.of_this_wait()
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
@@ -323,9 +371,10 @@ impl Waits for TcpInbox {
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
         self.watch_outboxes();
         let mut until = self.pool.tidy(now, until);
-        if !self.greetings.is_empty() || !self.unread.is_empty() {
+        let is_short = self.shortage.is_some();
+        if is_short || !self.greetings.is_empty() || !self.unread.is_empty() {
             let now = now.unwrap_or_else(Instant::now);
-            // Strangers that say nothing are looked at now and then.
+            // Silent strangers are looked at now and then, and so are callers not accepted yet.
             let soon = match self.unread.is_empty() {
                 true => now + Duration::from_secs(1),
                 false => now,
@@ -341,7 +390,7 @@ impl Waits for TcpInbox {
 
 impl Inbox for TcpInbox {
     fn begin_wait(&mut self, has_sent: bool) {
-        self.patience.begin(has_sent);
+        self.spin_policy.begin(has_sent);
     }
 
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {

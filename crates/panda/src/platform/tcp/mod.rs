@@ -1,11 +1,14 @@
-//! `tcp`: processes of one host or several, a connection for each two of them.
+//! `tcp`: processes of one host or several, with a connection for each pair.
 //!
-//! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [`bootstrap`] is
-//! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Who was called says
-//! when it has entered the caller, which waits for that: a process that has joined can be sent to by all. Frames are neither sealed nor encrypted.
+//! TCP brings every byte once and in order, so only lengths are added. Sockets are bound to the
+//! address by which the [`bootstrap`] is reached, which is loopback unless hosts were given.
+//!
+//! The ends of a connection prove to each other that they know the session's secret; strangers are
+//! dropped. A called process confirms when it has entered the caller, which waits for that. So all
+//! can send to a process that has joined. Frames are neither sealed nor encrypted.
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Once};
@@ -13,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
+use super::acceptor;
 use super::bootstrap::{self, Contact, Found};
 use super::handshake::is_hung_up;
 use super::linger::{self, Linger};
@@ -48,12 +52,12 @@ pub struct Tcp {
 struct Shared {
     outboxes: RwLock<Vec<Option<Arc<Outbox>>>>,
     bell: Bell,
-    /// Something is kept that the inbox does not know of.
+    /// Whether something is kept that the inbox does not know of.
     has_kept: AtomicBool,
 }
 
 impl Shared {
-    /// Lets frames be sent to a peer, after something that is said first: nobody sends between the two.
+    /// Allows frames to a peer, after the bytes `first`: no thread sends in between.
     fn enter(&self, rank: Rank, outbox: &Arc<Outbox>, first: &[u8]) -> io::Result<()> {
         let mut outboxes = self.outboxes.write();
         // A new connection has room for these few bytes.
@@ -114,7 +118,7 @@ impl Platform for Tcp {
             news.extend(Found::There.of(contact));
         }
         if is_late {
-            bootstrap::tell(info, news);
+            bootstrap::tell(info, &news);
         }
         await_founders(&mut inbox, info, &contacts)?;
         Ok((tcp, inbox))
@@ -138,7 +142,7 @@ impl Platform for Tcp {
     }
 
     fn cut_off(&self, rank: Rank) {
-        // The inbox finds the connection closed, and says nothing.
+        // The inbox finds the connection closed, and reports nothing.
         self.of_outbox(rank, Outbox::cut);
     }
 
@@ -149,7 +153,7 @@ impl Platform for Tcp {
         };
         let (is_kept, flow) = outbox.send(frame);
         if is_kept {
-            // Whoever holds the inbox must learn that there is something to write.
+            // The holder of the inbox must learn that there is something to write.
             self.shared.has_kept.store(true, SeqCst);
             self.shared.bell.ring();
         }
@@ -178,21 +182,23 @@ impl Platform for Tcp {
 }
 
 impl Tcp {
-    /// Takes a founder's place for those only that come later: founders have another way to each other. Waits until all of them have entered the bootstrap.
+    /// Takes a founder's place for later processes only: founders have another way to each other.
+    /// Waits until all of them have entered the bootstrap.
     ///
     /// # Errors
+    ///
     /// The bootstrap cannot be reached, or founders are missing.
     pub(super) fn beside(info: &LaunchInfo) -> Result<(Self, TcpInbox), JoinError> {
         let (tcp, inbox, _founders) = Self::enter(info)?;
         Ok((tcp, inbox))
     }
 
-    /// Listens, and enters the bootstrap; who else is there.
+    /// Listens, and enters the bootstrap. Returns the others' contacts, too.
     fn enter(info: &LaunchInfo) -> Result<(Self, TcpInbox, Vec<Contact>), JoinError> {
         let system = |what: String| move |source| JoinError::system::<Self>(what, source);
         let mut listener = None;
         let contacts = bootstrap::enter(info, Self::NAME, |ip: IpAddr| {
-            let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
+            let own = acceptor::listen(SocketAddr::new(ip, 0))?;
             own.set_nonblocking(true)?;
             let address = own.local_addr()?.to_string();
             listener = Some(own);
@@ -215,14 +221,14 @@ impl Tcp {
         Ok((tcp, inbox, contacts))
     }
 
-    /// Nothing of a peer that is gone.
+    /// Runs `act` on a peer's outbox; returns `None` if the peer is gone.
     fn of_outbox<R>(&self, rank: Rank, act: impl FnOnce(&Outbox) -> R) -> Option<R> {
         let outboxes = self.shared.outboxes.read();
         let outbox = outboxes.get(rank as usize)?.as_ref()?;
         Some(act(outbox))
     }
 
-    /// What waits goes out first, to all in turns.
+    /// Hangs up on all peers. What waits goes out first, to all in turns.
     fn hang_up(&self, patience: Duration) {
         let outboxes = self.shared.outboxes.read();
         let mut waiting: Vec<_> = outboxes.iter().flatten().collect();
@@ -251,18 +257,18 @@ impl Drop for Tcp {
     }
 }
 
-/// How a process is not there that had entered the bootstrap.
+/// The state of a process that had entered the bootstrap and is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absence {
-    /// It had ended, whoever has its port now.
+    /// It had ended, whatever process has its port now.
     Gone,
     /// It was stopped, or is cut off.
     Silent,
-    /// There is no way to its host.
+    /// Its host cannot be reached.
     Unreachable,
 }
 
-/// What a later process makes of a call that failed; nothing if that is no matter of who was called.
+/// Returns what a failed call says about the called process; `None` if it says nothing about it.
 fn absence(error: &io::Error) -> Option<Absence> {
     use io::ErrorKind::{
         ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable, PermissionDenied,
@@ -271,7 +277,8 @@ fn absence(error: &io::Error) -> Option<Absence> {
     match error.kind() {
         _ if is_hung_up(error) => Some(Absence::Gone),
         ConnectionRefused => Some(Absence::Gone),
-        // The system's own word is of this host, which lets nothing through to there.
+        // A `PermissionDenied` of the system itself means that this host lets nothing through to
+        // there.
         PermissionDenied if error.raw_os_error().is_none() => Some(Absence::Gone),
         TimedOut | WouldBlock => Some(Absence::Silent),
         HostUnreachable | NetworkUnreachable | NetworkDown | PermissionDenied => {
@@ -282,7 +289,7 @@ fn absence(error: &io::Error) -> Option<Absence> {
 }
 
 impl Absence {
-    /// What those are told of it that come later.
+    /// Returns the state that later processes are told.
     fn found(self) -> Found {
         match self {
             Self::Gone => Found::Gone,
@@ -290,7 +297,7 @@ impl Absence {
         }
     }
 
-    /// Tells this process of one that it has not met.
+    /// Reports a process that was not met to this process.
     fn tell(self, contact: &Contact, inbox: &mut TcpInbox) {
         let reason = match self {
             Self::Gone => "had ended before",
@@ -310,7 +317,11 @@ impl Absence {
     }
 }
 
-/// Founders of higher rank connect to this process; those that were spawned are connected already.
+/// Time after which a waiting founder asks again which founders have ended.
+const ASK_OF_ENDS: Duration = Duration::from_secs(1);
+
+/// Waits for founders of higher rank to connect to this process. Spawned processes are connected
+/// already.
 fn await_founders(
     inbox: &mut TcpInbox,
     info: &LaunchInfo,
@@ -321,17 +332,35 @@ fn await_founders(
         contacts
             .iter()
             .filter(|c| c.rank < info.size && c.rank > info.rank && c.found != Found::Gone)
-            .filter(|c| !inbox.has(c.rank))
+            .filter(|c| !inbox.has_met(c.rank))
             .cloned()
             .collect::<Vec<_>>()
     };
+    let mut asks_at = Instant::now() + ASK_OF_ENDS;
     while info.rank < info.size && !wanted(inbox).is_empty() {
-        if Instant::now() >= until {
+        let now = Instant::now();
+        if now >= until {
             let names = wanted(inbox).into_iter().map(|contact| contact.name);
             return Err(JoinError::missing::<Tcp>(FOUNDER_WAIT, names));
         }
+        if now >= asks_at {
+            let ended = bootstrap::ended(info).unwrap_or_default();
+            let mut lost = wanted(inbox);
+            lost.retain(|contact| ended.contains(&contact.rank));
+            if !lost.is_empty() {
+                let names = lost.into_iter().map(|contact| contact.name);
+                return Err(JoinError::never_came::<Tcp>(names));
+            }
+            if let Some(error) = inbox.accept_again() {
+                return Err(JoinError::system::<Tcp>(
+                    "accept connections of the others",
+                    error,
+                ));
+            }
+            asks_at = Instant::now() + ASK_OF_ENDS;
+        }
         let mut events: Vec<Event> = Vec::new();
-        inbox.receive_fresh(Some(until), &mut events);
+        inbox.receive_fresh(Some(until.min(asks_at)), &mut events);
         inbox.keep(events);
     }
     Ok(())
@@ -367,5 +396,55 @@ mod tests {
         for own in [AddrInUse, InvalidData] {
             assert_eq!(kind(own), None, "{own}");
         }
+    }
+
+    fn hold(size: u32) -> super::super::Bootstrap {
+        let any = "127.0.0.1:0".parse().unwrap();
+        super::super::Bootstrap::hold(any, size, super::super::Secret([7; 16])).expect("a port")
+    }
+
+    #[test]
+    fn a_founder_that_ends_before_it_connects_is_waited_for_no_longer() {
+        let bootstrap = hold(2);
+        let info = bootstrap.launch_info("tcp", 0);
+        let joining = std::thread::spawn(move || Tcp::join(&info).map(drop));
+        let other = bootstrap.launch_info("tcp", 1);
+        bootstrap::enter(&other, "tcp", |_| Ok("127.0.0.1:9".into())).expect("both have come");
+        bootstrap.ended(1);
+        let why = joining.join().unwrap().unwrap_err().to_string();
+        assert!(why.contains("rank 1 ended before joining"), "{why}");
+    }
+
+    /// The second founder has connected, and its end was seen, while the third one was still waited
+    /// for.
+    #[test]
+    fn a_founder_that_was_met_and_has_left_is_not_waited_for() {
+        let bootstrap = hold(3);
+        let info = bootstrap.launch_info("tcp", 0);
+        let joining = std::thread::spawn(move || Tcp::join(&info).map(|(_, inbox)| inbox));
+        let infos = [1, 2].map(|rank| bootstrap.launch_info("tcp", rank));
+        let entering = infos.clone().map(|info| {
+            let enter = move || bootstrap::enter(&info, "tcp", |_| Ok("127.0.0.1:9".into()));
+            std::thread::spawn(enter)
+        });
+        let contacts = entering.map(|one| one.join().unwrap().expect("all have come"));
+        for (info, contacts) in infos.iter().zip(&contacts) {
+            let called = calls::call_all(contacts[..1].iter(), info);
+            assert!(called[0].1.is_ok(), "{called:?}");
+            drop(called);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let mut inbox = joining.join().unwrap().expect("nobody is waited for");
+        let mut lost = Vec::new();
+        while lost.len() < 2 {
+            let mut events = Vec::new();
+            super::super::Inbox::receive(&mut inbox, None, &mut events);
+            lost.extend(events.iter().filter_map(|event| match event {
+                Event::Lost { rank, .. } => Some(*rank),
+                _ => None,
+            }));
+        }
+        lost.sort_unstable();
+        assert_eq!(lost, [1, 2]);
     }
 }

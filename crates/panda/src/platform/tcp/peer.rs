@@ -1,4 +1,4 @@
-//! One peer's connection: what waits to be written.
+//! One peer's connection: the bytes that wait to be written.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -14,16 +14,17 @@ use super::progress;
 use crate::message::Message;
 use crate::platform::{Flow, Transfer};
 
-/// Bytes that wait before senders are asked to.
+/// Number of waiting bytes from which senders are asked to wait.
 const FULL: usize = 1 << 20;
 
-/// What a piece takes while it waits, besides its bytes: its place in the list, and what says who else holds them.
+/// Overhead of a waiting piece: its place in the list, and its reference count.
 const BESIDES: usize = 2 * size_of::<Bytes>();
 
-/// Frames up to this length go out in one piece: a copy costs less than a list of pieces does in the system.
+/// Length up to which a frame goes out in one piece. A copy costs less than a list of pieces does
+/// in the system.
 const SHORT: usize = 256;
 
-/// The writing end, shared by all threads that send.
+/// The writing end, which all sending threads share.
 #[derive(Debug)]
 pub struct Outbox {
     pub stream: Arc<TcpStream>,
@@ -34,11 +35,11 @@ pub struct Outbox {
 struct Waiting {
     pieces: VecDeque<Bytes>,
     bytes: usize,
-    told_full: bool,
+    reported_full: bool,
     is_closed: bool,
-    /// This end has taken leave: nothing is sent after that.
+    /// Whether this end has taken leave: nothing is sent after that.
     has_left: bool,
-    /// Closed by this end, which has given the peer up.
+    /// Whether this end has closed it, and given the peer up.
     is_cut: bool,
 }
 
@@ -50,7 +51,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a frame, or keeps what does not go out; whether anything was kept that nobody watches over yet, and whether the peer is slow.
+    /// Sends a frame, or keeps what does not go out. Returns whether it kept anything that the
+    /// inbox does not watch yet, and whether the peer is slow.
     pub fn send(&self, mut frame: Message) -> (bool, Flow) {
         Head::before(&frame).push_onto(&mut frame);
         let mut waiting = self.waiting.lock();
@@ -62,22 +64,23 @@ impl Outbox {
         if gone == frame.len() {
             return (false, Flow::Free);
         }
-        // A frame that is gone in part is kept in part; its pieces are copied only if they are headers.
+        // A frame that is partly out is kept in part; only its header pieces are copied.
         waiting.bytes += frame.len() - gone;
         waiting.pieces.extend(frame.rest(gone));
         let is_full = waiting.bytes > FULL;
-        waiting.told_full |= is_full;
+        waiting.reported_full |= is_full;
         (
             was_empty,
             if is_full { Flow::Congested } else { Flow::Free },
         )
     }
 
-    /// Bytes of a frame that go out at once. An error is left to the reading end, which finds it too.
+    /// Writes what goes out at once of a frame, and returns its length. An error is left to the
+    /// reading end, which finds it too.
     fn write_now(&self, frame: &Message) -> usize {
         let mut short = [0; SHORT];
         if let Some(bytes) = frame.copy_into(&mut short) {
-            // The C library's call would be one that a thread may be cancelled in, which costs locked instructions.
+            // The C library's call would be a cancellation point, which costs locked instructions.
             return rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL).unwrap_or(0);
         }
         let mut slices = [IoSlice::new(&[]); 16];
@@ -89,25 +92,26 @@ impl Outbox {
         self.write_slices(&slices[..count]).unwrap_or(0)
     }
 
-    /// Writes what the system takes of them. A peer that is gone is an error and no signal, which would end a program that is not written in Rust.
+    /// Writes what the system takes of the slices. A peer that is gone is an error and no signal,
+    /// which would end a program that is not written in Rust.
     fn write_slices(&self, slices: &[IoSlice<'_>]) -> rustix::io::Result<usize> {
         let mut nothing = SendAncillaryBuffer::default();
         rustix::net::sendmsg(&self.stream, slices, &mut nothing, SendFlags::NOSIGNAL)
     }
 
-    /// Bytes that wait to be written, with what they take besides.
+    /// Returns the bytes that wait to be written, with their overhead.
     pub fn untaken(&self) -> usize {
         let waiting = self.waiting.lock();
         waiting.bytes + waiting.pieces.len() * BESIDES
     }
 
-    /// How far bytes to and from the peer are.
+    /// Returns how far bytes to and from the peer have come.
     pub fn transfer(&self) -> Transfer {
         let kept = self.waiting.lock().bytes as u64;
-        let told = progress::of(&self.stream);
-        told.map_or_else(Transfer::default, |told| Transfer {
-            waiting: told.waiting + kept,
-            ..told
+        let reported = progress::of(&self.stream);
+        reported.map_or_else(Transfer::default, |reported| Transfer {
+            waiting: reported.waiting + kept,
+            ..reported
         })
     }
 
@@ -115,7 +119,7 @@ impl Outbox {
         !self.waiting.lock().pieces.is_empty()
     }
 
-    /// Writes what waits; whether the peer, which was slow, has room again.
+    /// Writes what waits. Returns whether the peer, which was slow, has room again.
     pub fn write(&self) -> bool {
         let mut waiting = self.waiting.lock();
         while !waiting.pieces.is_empty() {
@@ -140,12 +144,13 @@ impl Outbox {
                 }
             }
         }
-        let has_room = waiting.told_full && waiting.bytes < FULL / 2;
-        waiting.told_full &= !has_room;
+        let has_room = waiting.reported_full && waiting.bytes < FULL / 2;
+        waiting.reported_full &= !has_room;
         has_room
     }
 
-    /// Writes what waits and takes leave, and hangs up if nothing waits then; how many bytes are left.
+    /// Writes what waits, takes leave, and hangs up if nothing waits then. Returns how many bytes
+    /// are left.
     pub fn write_last(&self) -> usize {
         self.take_leave();
         self.write();
@@ -165,17 +170,18 @@ impl Outbox {
         }
     }
 
-    /// The peer is lost: nothing more goes out.
+    /// Closes the connection of a lost peer: nothing more goes out.
     pub fn close(&self) {
         self.close_by(false);
     }
 
-    /// This end gives the peer up, which is then [cut off](Self::is_cut).
+    /// Gives the peer up, which is then [cut off](Self::is_cut).
     pub fn cut(&self) {
         self.close_by(true);
     }
 
-    /// Whether this end has given the peer up: then the end of its connection says nothing of it.
+    /// Returns whether this end has given the peer up: then the end of its connection says nothing
+    /// about it.
     pub fn is_cut(&self) -> bool {
         self.waiting.lock().is_cut
     }
@@ -199,9 +205,11 @@ mod tests {
 
     use super::*;
 
-    /// Blocks SIGPIPE in this thread, so that it waits to be seen even where it is ignored, as in Rust's programs.
+    /// Blocks SIGPIPE in this thread. So it stays pending and visible even where it is ignored, as
+    /// in Rust's programs.
     fn block_sigpipe() {
-        // SAFETY: the set is made before it is used, and lives through the call.
+        // SAFETY: `sigemptyset` initialises the set before it is used, and the set lives through
+        // the calls.
         unsafe {
             let mut set = MaybeUninit::uninit();
             libc::sigemptyset(set.as_mut_ptr());
@@ -211,7 +219,8 @@ mod tests {
     }
 
     fn has_sigpipe() -> bool {
-        // SAFETY: as above; `sigpending` fills the set.
+        // SAFETY: `sigpending` initialises the set before it is read, and the set lives through the
+        // calls.
         unsafe {
             let mut set = MaybeUninit::uninit();
             libc::sigpending(set.as_mut_ptr());
@@ -230,7 +239,7 @@ mod tests {
             outbox.send(Message::from(vec![7; length]));
             outbox.write();
         }
-        // What a plain write does here is such a signal.
+        // A plain write here raises that signal.
         assert!(!has_sigpipe());
         let slices = [IoSlice::new(&[7])];
         assert!(std::io::Write::write_vectored(&mut &*outbox.stream, &slices).is_err());

@@ -1,15 +1,18 @@
-//! How far bytes to and from a peer are, as the system counts them: nothing has to be counted where frames are sent and read.
+//! The progress of bytes to and from a peer, as the system counts it. So sends and reads need no
+//! counters.
 
 use std::net::TcpStream;
 
 use crate::platform::{Transfer, option};
 
-/// Where `linux/tcp.h` has `tcpi_bytes_acked` and `tcpi_bytes_received` in what it tells of a connection, since Linux 4.1.
+/// Offsets of `tcpi_bytes_acked` and `tcpi_bytes_received` in `struct tcp_info` of `linux/tcp.h`,
+/// since Linux 4.1.
 const ACKED: usize = 120;
 const RECEIVED: usize = 128;
 const END: usize = RECEIVED + size_of::<u64>();
 
-/// How far a connection is, besides what waits before it; nothing where the system is too old to tell.
+/// Returns how far a connection's bytes have come, without those that wait before it; `None` if the
+/// system is too old.
 pub fn of(stream: &TcpStream) -> Option<Transfer> {
     let (info, length) = option::get::<END>(stream, libc::IPPROTO_TCP, libc::TCP_INFO).ok()?;
     let number = |at: usize| {

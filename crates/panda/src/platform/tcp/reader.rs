@@ -1,6 +1,7 @@
 //! Frames out of a connection's bytes.
 //!
-//! Bytes are read into a space that all connections share, so that an idle peer costs none, and parted there. What a long frame lacks is read into its own place.
+//! All connections share a space for reads, so that an idle peer costs none. Bytes are split into
+//! frames there. The rest of a long frame is read into its own place.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
@@ -13,23 +14,24 @@ use super::head::{FAREWELL, HEAD, Head, LONG};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// Bytes of the shared space. A frame that it has room for lies nowhere else before it is handed on.
+/// Bytes of the shared space. A frame that fits there lies nowhere else before it is handed on.
 pub const READ: usize = LONG;
-/// Reserved before the bytes of a long frame have come; after that as much again as has.
+/// Bytes reserved before those of a long frame have come; after that as many again as have come.
 const BELIEVED: usize = 1 << 20;
 /// Reads from one peer before the next has its turn.
 const READS: usize = 16;
-/// Bytes of frames that are taken from one peer before they are handed on: they lie in the caches still, and so will those that come into their space after them.
+/// Bytes taken from one peer before they are handed on. They are still in the caches then, and so
+/// are the bytes that later reuse their space.
 const WARM: usize = 256 << 10;
 
 /// The reading end of a connection.
 #[derive(Debug)]
 pub struct Reader {
-    /// What has come of the next frame's head.
+    /// Bytes of the next frame's head that have come.
     head: SmallVec<[u8; HEAD]>,
-    /// A frame of which something is to come.
+    /// A frame of which bytes are still to come.
     current: Option<Begun>,
-    /// The peer has taken leave: nothing but the end of the connection comes after that.
+    /// Whether the peer has taken leave: only the end of the connection comes after that.
     has_left: bool,
     pool: Pool,
 }
@@ -38,18 +40,18 @@ pub struct Reader {
 #[derive(Debug)]
 struct Begun {
     head: Head,
-    /// What has come, as it lies in the connection: room for the head, the gap and the frame.
+    /// Its bytes as in the connection: room for the head, the gap and the frame.
     bytes: Vec<u8>,
 }
 
 impl Begun {
-    /// Bytes that are to come.
+    /// Returns how many bytes are still to come.
     fn missing(&self) -> usize {
         self.head.before_frame() + self.head.length - self.bytes.len()
     }
 }
 
-/// How a connection is after a read.
+/// State of a connection after a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
     /// There may be more.
@@ -58,7 +60,7 @@ pub enum Left {
     Dry,
     /// Nothing will come any more.
     Over,
-    /// What came is no frame, or there is no memory for it.
+    /// The bytes are no frame, or there is no memory for it.
     Refused,
 }
 
@@ -77,7 +79,8 @@ impl Reader {
         self.has_left
     }
 
-    /// Reads what is there, a bounded number of frames at a time. Nothing in `space`, of [`READ`] bytes, outlasts the call.
+    /// Reads what is there, a bounded number of frames at a time. `space` has [`READ`] bytes, and
+    /// holds nothing beyond the call.
     pub fn read(
         &mut self,
         stream: &TcpStream,
@@ -108,7 +111,7 @@ impl Reader {
         space: &mut [u8],
         frame: &mut impl FnMut(Message),
     ) -> Left {
-        // Not by the C library, as where frames are sent.
+        // The C library's call would be a cancellation point, as in `peer.rs`.
         match rustix::net::recv(stream, &mut *space, RecvFlags::empty()) {
             Ok((0, _)) => Left::Over,
             Ok((count, _)) if !self.part(&space[..count], frame) => Left::Refused,
@@ -118,7 +121,7 @@ impl Reader {
         }
     }
 
-    /// Takes frames apart; false if this is none.
+    /// Splits bytes into frames; returns false if they are none.
     fn part(&mut self, mut bytes: &[u8], frame: &mut impl FnMut(Message)) -> bool {
         while !bytes.is_empty() {
             if let Some(begun) = &mut self.current {
@@ -154,7 +157,7 @@ impl Reader {
         true
     }
 
-    /// Makes place for a frame of which more is to come; false if there is no memory.
+    /// Makes a place for a frame of which more is to come; returns false if there is no memory.
     fn begin(&mut self, head: Head) -> bool {
         let whole = head.before_frame() + head.length;
         let mut bytes = self.pool.space(whole);
@@ -166,7 +169,7 @@ impl Reader {
         true
     }
 
-    /// The next frame's head, if it has come.
+    /// Takes the next frame's head, if it has come.
     fn take_head(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
         match bytes.split_first_chunk() {
             Some((head, rest)) if self.head.is_empty() => {
@@ -184,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Hands the frame on if it is whole.
+    /// Hands the frame on if it is complete.
     fn finish(&mut self, frame: &mut impl FnMut(Message)) {
         let is_whole = |begun: &mut Begun| begun.missing() == 0;
         if let Some(begun) = self.current.take_if(is_whole) {
@@ -212,12 +215,12 @@ fn read_on(stream: &TcpStream, begun: &mut Begun) -> Left {
     }
 }
 
-/// Reads up to so many bytes behind what there is, where there is room for them.
+/// Reads up to `wanted` bytes behind those that are there, for which there is room.
 fn receive_behind(stream: &TcpStream, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
     let room = &mut bytes.spare_capacity_mut()[..wanted];
     let ((came, _), _) = rustix::net::recv(stream, room, RecvFlags::empty())?;
     let end = came.len();
-    // SAFETY: these bytes of the spare capacity were filled.
+    // SAFETY: `recv` has filled these bytes of the spare capacity.
     unsafe { bytes.set_len(bytes.len() + end) };
     Ok(end)
 }
@@ -239,7 +242,8 @@ mod tests {
 
     use super::*;
 
-    /// What the sender makes of a frame: of a long one, whose memory begins at a page or a few bytes behind, with a gap.
+    /// Returns the bytes that the sender makes of a frame. A long one has a gap, if its memory
+    /// begins at a page or a few bytes behind.
     fn sent(frame: &[u8]) -> Vec<u8> {
         let mut frame = Message::from(frame.to_vec());
         Head::before(&frame).push_onto(&mut frame);

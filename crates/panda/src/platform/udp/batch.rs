@@ -1,4 +1,5 @@
-//! Taking datagrams: one, by the cheapest call there is, or several in one call (`recvmmsg(2)`), which says both what is there and that there is no more.
+//! Receipt of datagrams: one, by the cheapest call there is, or several in one call
+//! (`recvmmsg(2)`). The latter also tells that there are no more.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -8,36 +9,36 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recvfrom};
 use socket2::{SockAddr, SockAddrStorage};
 
-/// How many are taken at a time: datagrams, or what the system joined of them.
+/// Number of receipts at a time, of datagrams or of runs that the system joined.
 pub const TURN: usize = 16;
-/// Room for one, which may be as long as UDP lets it. What nothing was ever written to takes no memory.
+/// Room for one receipt, the longest UDP datagram. Untouched pages take no memory.
 const SLOT: usize = 1 << 16;
 
 /// Whether to wait for a datagram if none is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patient {
-    /// As long as the socket is set to.
+    /// Waits as long as the socket is set to.
     Yes,
     No,
 }
 
-/// Where datagrams are received.
+/// Buffers for received datagrams.
 pub struct Batch {
     space: Vec<u8>,
     names: Vec<libc::sockaddr_storage>,
     _pieces: Vec<libc::iovec>,
-    /// They refer to the other three, which are never moved or resized.
+    /// Headers, which point into the other three; those are never moved or resized.
     headers: Vec<libc::mmsghdr>,
     count: usize,
 }
 
-// SAFETY: the pointers are to memory that the batch itself owns.
+// SAFETY: the pointers are to memory that the batch itself owns, and moves with it.
 unsafe impl Send for Batch {}
 
 impl Default for Batch {
     fn default() -> Self {
         let mut space = vec![0; TURN * SLOT];
-        // SAFETY: addresses and headers without content; zeros are values of both.
+        // SAFETY: both are plain C structures without content yet, for which zeros are a value.
         let (mut names, mut headers): (Vec<libc::sockaddr_storage>, Vec<libc::mmsghdr>) = unsafe {
             (
                 vec![std::mem::zeroed(); TURN],
@@ -67,7 +68,7 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// Takes the next one. An interruption is as if there were none.
+    /// Takes the next datagram. An interruption counts as none.
     pub fn receive_one(
         &mut self,
         socket: &UdpSocket,
@@ -85,16 +86,17 @@ impl Batch {
                     return Some((&self.space[..length], sender));
                 }
                 Err(Errno::AGAIN | Errno::INTR) => return None,
-                // What an earlier datagram of ours met with, such as a closed port, hides what is there.
+                // An error of an earlier datagram of ours, such as a closed port, hides what is
+                // there.
                 Err(_) => {}
             }
         }
         None
     }
 
-    /// Takes what is there, as far as that are so many; how many it took.
+    /// Takes up to `most` datagrams, and returns how many it took.
     pub fn receive(&mut self, socket: &UdpSocket, patient: Patient, most: usize) -> usize {
-        // As above.
+        // An error of an earlier datagram hides what is there, as above.
         let is_hidden = |error: io::Error| {
             !matches!(
                 error.kind(),
@@ -117,7 +119,7 @@ impl Batch {
         for header in &mut self.headers[..self.count] {
             header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         }
-        // SAFETY: the headers describe memory of this batch, to which no reference is held now.
+        // SAFETY: the headers describe memory of this batch, to which no reference exists now.
         let received = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -134,7 +136,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What was taken.
+    /// Returns the datagrams that were taken.
     pub fn received(&self) -> impl Iterator<Item = (&[u8], SocketAddr)> {
         (0..self.count).filter_map(|at| {
             let length = (self.headers[at].msg_len as usize).min(SLOT);
@@ -146,7 +148,8 @@ impl Batch {
     fn sender(&self, at: usize) -> Option<SocketAddr> {
         let length = self.headers[at].msg_hdr.msg_namelen;
         let mut storage = SockAddrStorage::zeroed();
-        // SAFETY: the types are each other's view, and the kernel wrote an address of that length there.
+        // SAFETY: `SockAddrStorage` may be viewed as a `sockaddr_storage`, and the kernel wrote an
+        // address of that length there.
         unsafe {
             *storage.view_as::<libc::sockaddr_storage>() = self.names[at];
             SockAddr::new(storage, length)

@@ -1,6 +1,6 @@
-//! Where the processes of a session learn of each other: a thread that answers datagrams.
+//! The bootstrap of `udp`, where processes learn of each other: a thread that answers datagrams.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -11,19 +11,17 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 use super::faults::Faults;
-use super::wire::{self, BOOTSTRAP, Content, Found, NAME, NOTE_MAX, Note, Place};
-use crate::platform::bootstrap::check_scope;
+use super::wire::{self, BOOTSTRAP, Content, Found, Keys, NAME, NOTE_MAX, Note, Place};
+use crate::platform::bootstrap::{RANKS, check_scope, check_size};
 use crate::platform::{LaunchInfo, Rank, Secret};
 
-/// Places that a datagram holds, whatever their names.
+/// Number of places that fit into a datagram, whatever their names.
 pub const PLACES: u32 = 12;
 /// Words in a launch info's bootstrap: multicast wherever it works, or not at all.
 pub const MULTICAST: &str = "multicast";
 pub const UNICAST: &str = "unicast";
-/// Ranks that a session can have.
-const RANKS: u32 = 1 << 16;
 
-/// The bootstrap of a session over UDP. Whoever starts the processes makes it and holds it while they run.
+/// The bootstrap of a session over UDP. The launcher makes it and holds it while the processes run.
 #[derive(Debug)]
 pub struct Bootstrap {
     address: SocketAddr,
@@ -37,42 +35,47 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// A bootstrap of `size` processes to begin with, all on this host.
+    /// Makes a bootstrap for `size` founders, all on this host.
     ///
     /// # Errors
+    ///
     /// No port or thread is left.
     pub fn new(size: u32, secret: Secret) -> io::Result<Self> {
         Self::at((Ipv4Addr::LOCALHOST, 0).into(), size, secret)
     }
 
-    /// The same at an address of this host that the others reach.
+    /// Makes a bootstrap at an address of this host that the others reach.
     ///
     /// # Errors
-    /// The address is not this host's or is of one link, or no port or thread is left.
+    ///
+    /// The address is not this host's or is link-local, or no port or thread is left.
     pub fn at(address: SocketAddr, size: u32, secret: Secret) -> io::Result<Self> {
         check_scope(address.ip())?;
+        check_size(size)?;
         let socket = UdpSocket::bind(address)?;
         let address = socket.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let register = Arc::new(Mutex::new(Register {
-            secret,
+            keys: Keys::of(secret),
             given: size,
             places: BTreeMap::new(),
             left: BTreeMap::new(),
             doubted: BTreeMap::new(),
+            never_came: BTreeSet::new(),
             answers: HashMap::new(),
         }));
         let (over, shared) = (Arc::clone(&is_over), Arc::clone(&register));
+        let keys = Keys::of(secret);
         let thread = std::thread::Builder::new()
             .name("udp-bootstrap".into())
             .spawn(move || {
                 let mut space = [0; NOTE_MAX];
                 while !over.load(SeqCst) {
-                    // An error is one of an earlier answer, whose asker is gone.
+                    // An error belongs to an earlier answer, whose asker is gone.
                     if let Ok((length, from)) = socket.recv_from(&mut space)
                         && let Some((to, answer)) = shared.lock().answer(&space[..length], from)
                     {
-                        let answer = wire::note(secret, BOOTSTRAP, to, &answer);
+                        let answer = wire::note(&keys, (BOOTSTRAP, address), to, &answer);
                         let _ = socket.send_to(&answer, from);
                     }
                 }
@@ -89,31 +92,37 @@ impl Bootstrap {
         })
     }
 
-    /// The same over a network that loses, doubles and delays datagrams between the processes.
+    /// Makes the network between the processes lose, double and delay datagrams.
     #[must_use]
     pub fn with_faults(mut self, faults: Faults) -> Self {
         self.faults = Some(faults);
         self
     }
 
-    /// The same with IP multicast wherever it works, or without it: then what is for several processes goes to each alone. If nothing is said it is with, but on a host's
-    /// loopback, where there is no wire to save.
+    /// Sets whether IP multicast is used wherever it works. Without it, a frame for several
+    /// processes goes to each alone. The default is with it, except on a host's loopback, where
+    /// there is no wire to save.
     #[must_use]
     pub fn multicast(mut self, is_used: bool) -> Self {
         self.multicast = Some(is_used);
         self
     }
 
-    /// Notes that a process has ended, however it did: processes that join later do not knock at it.
+    /// Notes that a process has ended, in whatever way. Later processes do not knock at it. If it
+    /// is a founder that had not come, the processes that wait for it are told.
     pub fn ended(&self, rank: Rank) {
         let mut register = self.register.lock();
         let birth = register.places.get(&rank).map(|place| place.birth);
-        if let Some(birth) = birth {
-            register.ended(rank, birth);
+        match birth {
+            Some(birth) => register.ended(rank, birth),
+            None if rank < self.size && !register.left.contains_key(&rank) => {
+                register.never_came.insert(rank);
+            }
+            None => {}
         }
     }
 
-    /// The launch info of one of the processes.
+    /// Returns the launch info of a process.
     #[must_use]
     pub fn launch_info(&self, rank: Rank) -> LaunchInfo {
         let mut bootstrap = self.address.to_string();
@@ -149,28 +158,33 @@ impl Drop for Bootstrap {
     }
 }
 
-/// Who is where.
+/// The places of all processes.
 #[derive(Debug)]
 struct Register {
-    secret: Secret,
+    keys: Keys,
     given: u32,
     places: BTreeMap<Rank, Place>,
-    /// Births of those that have left.
+    /// Births of processes that have left.
     left: BTreeMap<Rank, u64>,
-    /// Births of those that did not answer one that came later: the next need not wait as long.
+    /// Births of processes that did not answer a newcomer: the next one need not wait as long.
     doubted: BTreeMap<Rank, u64>,
+    /// Founders that ended before they came.
+    never_came: BTreeSet<Rank>,
     /// Ranks that were given, by question: an answer may be lost and asked for again.
-    answers: HashMap<u64, Option<Rank>>,
+    answers: HashMap<u64, Rank>,
 }
 
 impl Register {
     fn answer(&mut self, datagram: &[u8], address: SocketAddr) -> Option<(Rank, Note)> {
-        let (from, content) = wire::open(self.secret, BOOTSTRAP, datagram)?;
+        let (from, content) = wire::open(&self.keys, BOOTSTRAP, (datagram, address))?;
         let answer = match content {
             Content::Note(Note::Here { birth, name, next }) => {
+                if from >= self.given || name.len() > NAME {
+                    return None;
+                }
                 let is_new = self.places.get(&from).is_none_or(|p| p.birth < birth)
                     && self.left.get(&from).is_none_or(|left| *left < birth);
-                if is_new && from < self.given && name.len() <= NAME {
+                if is_new {
                     let place = Place {
                         address,
                         birth,
@@ -194,8 +208,11 @@ impl Register {
                 birth,
                 has_answered,
             }) => {
+                let place = self.places.get(&rank);
+                let is_there = place.is_some_and(|place| place.birth == birth);
                 match has_answered {
-                    false => drop(self.doubted.insert(rank, birth)),
+                    false if is_there => drop(self.doubted.insert(rank, birth)),
+                    false => {}
                     true => drop(self.doubted.remove(&rank)),
                 }
                 return None;
@@ -213,7 +230,7 @@ impl Register {
         Some((from, answer))
     }
 
-    /// A process is there no more; a later one of its rank may be.
+    /// Notes that a process is no longer there; a later one of its rank may be.
     fn ended(&mut self, rank: Rank, birth: u64) {
         if self
             .places
@@ -233,15 +250,20 @@ impl Register {
             }
             (Some(place), _) => Found::There(place.clone()),
             (None, Some(&birth)) => Found::Left { birth },
+            (None, None) if self.never_came.contains(&rank) => Found::NeverCame,
             (None, None) => Found::Nobody,
         }
     }
 
     fn allot(&mut self, question: u64, count: u32) -> Option<Rank> {
-        let given = &mut self.given;
-        *self.answers.entry(question).or_insert_with(|| {
-            let end = given.checked_add(count).filter(|&end| end <= RANKS)?;
-            Some(std::mem::replace(given, end))
-        })
+        if let Some(first) = self.answers.get(&question) {
+            return Some(*first);
+        }
+        let end = self.given.checked_add(count);
+        // A request for no ranks is not noted, so there are no more answers than ranks.
+        let end = end.filter(|&end| end > self.given && end <= RANKS)?;
+        let first = std::mem::replace(&mut self.given, end);
+        self.answers.insert(question, first);
+        Some(first)
     }
 }

@@ -1,4 +1,5 @@
-//! A network that does what networks do, for tests without root: datagrams are lost, doubled and late as a seed says. Around the receiving end.
+//! Faults of a network, for tests without root: around the receiving end, datagrams are lost,
+//! doubled and late by a seed.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -6,18 +7,19 @@ use std::time::{Duration, Instant};
 
 use antiphon_panda_core::Chance;
 
-/// What happens to datagrams, each by itself. Written `seed=7,lost=50,doubled=20,late=100,late_us=3000`; what is left out is 0.
+/// The chances of faults, each datagram by itself. Written
+/// `seed=7,lost=50,doubled=20,late=100,late_us=3000`; what is left out is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// What the drawing begins with; the rank is mixed in.
+    /// Seed of the draws; the rank is mixed in.
     pub seed: u64,
-    /// Lost, of a thousand.
+    /// Lost datagrams of a thousand.
     pub lost: u64,
-    /// Doubled, of a thousand.
+    /// Doubled datagrams of a thousand.
     pub doubled: u64,
-    /// Late, of a thousand; others overtake them.
+    /// Late datagrams of a thousand; others overtake them.
     pub late: u64,
-    /// How late at most, in microseconds.
+    /// Longest delay, in microseconds.
     pub late_us: u64,
 }
 
@@ -75,13 +77,13 @@ impl std::fmt::Display for Faults {
 pub struct Weather<D> {
     faults: Faults,
     chance: Chance,
-    /// By when they are due, and a number.
+    /// Late datagrams by their due times and numbers.
     late: BTreeMap<(Instant, u64), D>,
     count: u64,
 }
 
 impl<D: Clone> Weather<D> {
-    /// For one receiver.
+    /// Makes the weather of one receiver.
     pub fn new(faults: Faults, rank: u32) -> Self {
         let mut seeds = Chance::new(faults.seed);
         let chance = Chance::new(seeds.draw() ^ u64::from(rank));
@@ -110,14 +112,14 @@ impl<D: Clone> Weather<D> {
         }
     }
 
-    /// Passes on what is due.
+    /// Passes on the datagrams that are due.
     pub fn pass_late(&mut self, now: Instant, mut on: impl FnMut(D)) {
         while let Some(first) = self.late.first_entry().filter(|first| first.key().0 <= now) {
             on(first.remove());
         }
     }
 
-    /// When something is due.
+    /// Returns when the next datagram is due.
     pub fn due(&self) -> Option<Instant> {
         self.late.first_key_value().map(|((at, _), _)| *at)
     }

@@ -1,10 +1,13 @@
-//! The receiving end.
+//! The receiving end of `udp`.
 //!
-//! Where everything comes by one socket, whoever waits blocks in it: one call both waits and takes, as with a bare socket. A bell is then an empty datagram to oneself, and so is
-//! the end of a time, which a [clock](crate::platform::clock) sees come. It need not be sealed: what comes without a seal is dropped, and all it does is wake. None is lost where it matters: a
-//! socket without room for it wakes its sleeper anyway. Should one be lost all the same, the socket is set to wait for [`DEAF`] at most.
+//! If everything comes by one socket, a waiting thread blocks in it. One call both waits and takes,
+//! as with a bare socket. The bell is then an empty datagram to oneself, and so is the end of a
+//! time, which a [clock](crate::platform::clock) sends. It needs no seal: an unsealed datagram is
+//! dropped, and only wakes. A socket without room for it wakes its sleeper anyway. Should a bell
+//! still be lost, the socket waits for [`DEAF`] at most.
 //!
-//! Where datagrams come to a multicast group as well, or those to oneself do not arrive, an epoll set is waited for.
+//! If datagrams also come to a multicast group, or those to oneself do not arrive, the thread waits
+//! on an epoll set.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,29 +19,32 @@ use super::faults::Weather;
 use super::shared::Shared;
 use super::wire::{self, Content, EVERYBODY, Note, Place};
 use crate::platform::clock::Clock;
-use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
+use crate::platform::spin_policy::{self, Kinds, Looked, SpinPolicy, Waits};
 use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
 
-/// A datagram, where it came from, and by which socket it was taken.
+/// A datagram, its sender's address, and the socket that took it.
 pub(super) type Datagram = (Vec<u8>, SocketAddr, Way);
 
-/// Sockets, by their tokens among what is waited for.
+/// Tokens of the sockets.
 const OWN: u64 = 0;
 const GROUP: u64 = 1;
-/// The group is looked at in each turn for so many turns after something came by it, and in one of [`SELDOM`] else: a look is a system call.
+/// Number of turns in a row that look at the group after something came by it. Otherwise one of
+/// [`SELDOM`] turns does: a look is a system call.
 const ATTENTION: u32 = 64;
 const SELDOM: u32 = 16;
 
-/// After a turn that brought several datagrams, so many take all that is there; else one of as many does, to see whether there are several: one is cheaper to take alone.
+/// Number of turns that take all that is there, after a turn that brought several datagrams.
+/// Otherwise one of so many turns does, to see whether there are several. One datagram is cheaper
+/// to take alone.
 const BURST: u32 = 64;
-/// Bytes of a datagram, or of what the system joined, that is long, and how many such are taken at a time.
+/// Bytes from which a receipt is long, and the number of long ones taken at a time.
 const LONG: usize = 8 << 10;
 const FEW: usize = 2;
-/// How long a sleep may take whose bell was lost.
+/// Longest sleep if its bell was lost.
 const DEAF: Duration = Duration::from_millis(200);
 
-/// How a datagram came.
+/// The way by which a datagram came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// To this process alone.
@@ -51,24 +57,24 @@ pub(super) enum Way {
 pub struct UdpInbox {
     shared: Arc<Shared>,
     weather: Option<Weather<Datagram>>,
-    patience: Kinds,
+    spin_policy: Kinds,
     batch: Batch,
     sleep: Sleep,
-    /// Turns in which the group is looked at.
+    /// Number of turns left that look at the group.
     attention: u32,
-    /// Turns that take all that is there.
+    /// Number of turns left that take all that is there.
     burst: u32,
-    /// As many as are taken in such a turn.
+    /// Number of datagrams that such a turn takes.
     most: usize,
     turns: u32,
     looked: Looked,
-    /// What was known when this process joined.
+    /// Events that were known when this process joined.
     news: Vec<Event>,
 }
 
-/// Where its holder sleeps.
+/// The place where the holder sleeps.
 enum Sleep {
-    /// In the socket, woken in time by the clock.
+    /// In the socket; the clock wakes it in time.
     Socket(Clock),
     Set(Waiting),
 }
@@ -93,7 +99,7 @@ impl UdpInbox {
     pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
         Ok(Self {
             weather,
-            patience: Kinds::default(),
+            spin_policy: Kinds::default(),
             batch: Batch::default(),
             sleep: Sleep::new(&shared)?,
             attention: 0,
@@ -106,7 +112,7 @@ impl UdpInbox {
         })
     }
 
-    /// Takes what is there. True if there was anything.
+    /// Takes what is there. Returns true if there was anything.
     fn turn(&mut self, events: &mut Vec<Event>) -> bool {
         let before = events.len();
         let shared = &self.shared;
@@ -124,7 +130,7 @@ impl UdpInbox {
         events.len() > before
     }
 
-    /// Takes what came to this process alone.
+    /// Takes the datagrams for this process alone.
     fn take_own(&mut self, patient: Patient, events: &mut Vec<Event>) {
         let shared = &self.shared;
         let mut pass = |received: &[u8], address| {
@@ -156,14 +162,15 @@ impl UdpInbox {
             bytes += received.len();
             pass(received, address);
         }
-        // Of long ones only some at a time: a sender whose window is full goes on when it hears of them.
+        // Long ones are taken a few at a time: a sender whose window is full goes on when it hears
+        // of them.
         self.most = match bytes > count * LONG {
             true => FEW,
             false => TURN,
         };
     }
 
-    /// Takes what came to the multicast group.
+    /// Takes the datagrams for the multicast group.
     fn take_of_group(&mut self, events: &mut Vec<Event>) {
         let shared = &self.shared;
         let Some(multicast) = &shared.multicast else {
@@ -184,7 +191,7 @@ impl UdpInbox {
         }
     }
 
-    /// Blocks in the socket until something comes to it, and takes it.
+    /// Blocks in the socket until something comes, and takes it.
     fn block(&mut self, events: &mut Vec<Event>) {
         let shared = Arc::clone(&self.shared);
         self.turns = self.turns.wrapping_add(1);
@@ -198,8 +205,8 @@ impl UdpInbox {
 impl Waits for UdpInbox {
     const LOOKS: u32 = 1;
 
-    fn patience(&mut self) -> &mut Patience {
-        self.patience.of_this_wait()
+    fn spin_policy(&mut self) -> &mut SpinPolicy {
+        self.spin_policy.of_this_wait()
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
@@ -237,18 +244,18 @@ impl Waits for UdpInbox {
 }
 
 impl UdpInbox {
-    /// Whether a wait may go to sleep without a look at the clock.
+    /// Returns whether a wait may sleep without a look at the clock.
     fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
         self.looked.is_before(until)
             && self.shared.multicast.is_none()
             && self.weather.is_none()
-            && self.patience.of_this_wait().sleeps_at_once()
+            && self.spin_policy.of_this_wait().sleeps_at_once()
     }
 }
 
 impl Inbox for UdpInbox {
     fn begin_wait(&mut self, has_sent: bool) {
-        self.patience.begin(has_sent);
+        self.spin_policy.begin(has_sent);
     }
 
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
@@ -260,14 +267,14 @@ impl Inbox for UdpInbox {
         if self.shared.bell.is_rung() {
             self.turn(events);
         } else if self.sleeps_at_once(until) {
-            // No look before a sleep: it ends at once if something is there.
-            seen = patience::sleep(self, None, until, events);
+            // No look comes before the sleep, which ends at once if something is there.
+            seen = spin_policy::sleep(self, None, until, events);
         } else {
             let now = Instant::now();
             seen = Some(now);
             self.shared.probe(now);
             if until.is_none_or(|until| now < until) {
-                seen = patience::wait(self, now, Duration::ZERO, until, events);
+                seen = spin_policy::wait(self, now, Duration::ZERO, until, events);
             } else {
                 self.turn(events);
             }
@@ -278,7 +285,7 @@ impl Inbox for UdpInbox {
     }
 }
 
-/// A process has left.
+/// Makes the event of a process that has left.
 fn left(rank: Rank) -> Event {
     let loss = Loss {
         is_certain: true,
@@ -288,8 +295,8 @@ fn left(rank: Rank) -> Event {
     Event::Lost { rank, loss }
 }
 
-/// Returns what has come to pass before this process joined: later processes that are there, and
-/// founders that have left. This process counts on those, and would wait for what they say.
+/// Returns events from before this process joined: later processes that are there, and founders
+/// that have left. This process counts on the founders, and would wait for their messages.
 fn before(shared: &Shared) -> Vec<Event> {
     let mut events: Vec<Event> = (shared.peers.read().iter())
         .filter(|(rank, _)| **rank >= shared.size)
@@ -304,7 +311,7 @@ fn before(shared: &Shared) -> Vec<Event> {
     events
 }
 
-/// Gives a datagram to the weather, if there is any, and takes what that lets pass.
+/// Passes a datagram through the weather, if there is any, and takes what that lets through.
 fn pass(
     shared: &Shared,
     weather: &mut Option<Weather<Datagram>>,
@@ -324,15 +331,15 @@ fn pass(
 
 fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events: &mut Vec<Event>) {
     if way == Way::Group {
-        take_of_group(shared, datagram, events);
+        take_of_group(shared, (datagram, address), events);
         return;
     }
-    let Some((from, content)) = wire::open(shared.secret, shared.rank, datagram) else {
+    let Some((from, content)) = wire::open(&shared.keys, shared.rank, (datagram, address)) else {
         return;
     };
     match content {
         Content::Frame(bytes) => {
-            // Who is not known yet, or has left, is not heard.
+            // A process that is not known yet, or has left, is not heard.
             if shared.peers.read().contains_key(&from) {
                 events.push(Event::Frame {
                     from,
@@ -371,9 +378,9 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
     }
 }
 
-/// What was sent to all, this process's own included.
-fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
-    let Some((from, content)) = wire::open(shared.secret, EVERYBODY, datagram) else {
+/// Takes a datagram that was sent to all, this process's own included.
+fn take_of_group(shared: &Shared, datagram: (&[u8], SocketAddr), events: &mut Vec<Event>) {
+    let Some((from, content)) = wire::open(&shared.keys, EVERYBODY, datagram) else {
         return;
     };
     if from == shared.rank || !shared.peers.read().contains_key(&from) {
@@ -389,11 +396,12 @@ fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
     }
 }
 
-/// Somebody knocked: news, unless it is known.
+/// Handles a knock: returns an event unless the process is known.
 fn meet(shared: &Shared, rank: Rank, place: Place) -> Option<Event> {
     let mut peers = shared.peers.write();
     let has_left = |birth| shared.left.read().get(&rank).is_some_and(|b| *b >= birth);
     if rank == shared.rank
+        || !place.is_of(rank)
         || has_left(place.birth)
         || peers
             .get(&rank)

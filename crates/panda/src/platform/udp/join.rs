@@ -16,24 +16,24 @@ use super::inbox::UdpInbox;
 use super::multicast::Multicast;
 use super::segments::{self, Segments};
 use super::shared::Shared;
-use super::wire::{self, BOOTSTRAP, Content, Found, NAME, NOTE_MAX, Note, Place};
-use crate::platform::bootstrap::{check_scope, towards};
+use super::wire::{self, BOOTSTRAP, Content, Found, Keys, NAME, NOTE_MAX, Note, Place};
+use crate::platform::bootstrap::{RANKS, check_scope, towards};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, LaunchInfo, Platform, Rank};
 
-/// How long peers are waited for.
+/// Time for which peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the bootstrap is waited for by a process that is already there, and peers by one that comes later.
+/// Time for which a later process waits for the bootstrap, and for peers.
 const ANSWER: Duration = Duration::from_secs(5);
-/// How long one is waited for that did not answer another who came later.
+/// Time for which it waits for a process that did not answer an earlier newcomer.
 const DOUBTED_ANSWER: Duration = Duration::from_secs(1);
-/// Between two questions at first; doubles up to the second.
+/// Time between two questions at first; it doubles up to `ASK_LAST`.
 const ASK_FIRST: Duration = Duration::from_millis(2);
 const ASK_LAST: Duration = Duration::from_millis(100);
-/// How long a datagram to oneself may take.
+/// Time that a datagram to oneself may take.
 const SELF_ANSWER: Duration = Duration::from_millis(20);
-/// Bytes that the system may keep for us. It keeps fewer if it is set so.
+/// Bytes that the system is asked to keep for this process. Its settings may allow fewer.
 const BUFFER: usize = 4 << 20;
 
 pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
@@ -56,21 +56,16 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     while name.len() > NAME {
         name.pop();
     }
-    let host = Host {
-        socket: &socket,
-        info,
-        bootstrap_at,
-    };
+    let host = Host::new(&socket, info, bootstrap_at)?;
     let mut found = host.meet(birth, &name)?;
     let is_late = info.rank >= info.size;
     if is_late {
         host.knock(birth, &name, &mut found)?;
     }
+    let Host { keys, here, .. } = host;
     let Everybody { places, left, .. } = found;
     let peers = places.into_iter().map(|(rank, place)| (rank, place.into()));
     let peers = peers.collect();
-    let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
-    let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
     let multicast = match is_multicast.unwrap_or(!own.is_loopback()) {
         true => Multicast::join(info, own, &socket, BUFFER),
@@ -86,6 +81,7 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         size: info.size,
         birth,
         secret: info.secret,
+        keys,
         bootstrap: info.bootstrap.clone(),
         bootstrap_at,
         own,
@@ -96,12 +92,19 @@ pub fn join(info: &LaunchInfo) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         pool: Pool::default(),
     });
     let weather = faults.map(|faults| Weather::new(faults, info.rank));
-    let inbox = UdpInbox::new(Arc::clone(&shared), weather)
-        .map_err(|e| JoinError::system::<Udp>("watch a UDP socket", e))?;
+    // It starts a thread, which keeps the time.
+    let inbox =
+        UdpInbox::new(Arc::clone(&shared), weather).map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock => JoinError::NoThread {
+                platform: Udp::NAME,
+                source,
+            },
+            _ => JoinError::system::<Udp>("watch a UDP socket", source),
+        })?;
     Ok((shared, inbox))
 }
 
-/// Ranks for processes that will be started.
+/// Allots ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> {
     let launch_info = |rank| LaunchInfo {
         platform: Udp::NAME.into(),
@@ -117,10 +120,10 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<LaunchInfo>, JoinError> 
     };
     let own = launch_info(shared.rank);
     let first = reserve(&own, shared.own, shared.bootstrap_at, count)?;
-    Ok((first..first + count).map(launch_info).collect())
+    Ok((first..).take(count as usize).map(launch_info).collect())
 }
 
-/// A rank for this process, which is none of the session's yet.
+/// Allots a rank for this process, which is none of the session's yet.
 pub fn allot_one(info: &LaunchInfo) -> Result<Rank, JoinError> {
     let Way { bootstrap_at, .. } = read_bootstrap(info)?;
     let own = info.address.map_or_else(|| towards(bootstrap_at), Ok);
@@ -130,20 +133,16 @@ pub fn allot_one(info: &LaunchInfo) -> Result<Rank, JoinError> {
     reserve(info, own, bootstrap_at, 1)
 }
 
-/// The first of so many ranks that nobody has, asked for from this host's address.
+/// Allots `count` ranks and returns the first. The request goes out from this host's address.
 fn reserve(
     info: &LaunchInfo,
     own: IpAddr,
     bootstrap_at: SocketAddr,
     count: u32,
 ) -> Result<Rank, JoinError> {
-    // A socket of its own: another one's datagrams are an inbox's.
+    // The request has a socket of its own: datagrams to the other one belong to an inbox.
     let socket = open(own).map_err(|e| JoinError::system::<Udp>("open a UDP socket", e))?;
-    let host = Host {
-        socket: &socket,
-        info,
-        bootstrap_at,
-    };
+    let host = Host::new(&socket, info, bootstrap_at)?;
     let mut question = [0; 8];
     getrandom::fill(&mut question).map_err(|e| {
         JoinError::system::<Udp>("draw a random number", io::Error::other(e.to_string()))
@@ -161,8 +160,9 @@ fn reserve(
         },
     )?;
     match answer {
-        Some(Some(first)) => Ok(first),
-        Some(None) => Err(JoinError::refused::<Udp>(format!(
+        // A bootstrap that gives more is none of ours.
+        Some(Some(first)) if first < RANKS && count <= RANKS - first => Ok(first),
+        Some(_) => Err(JoinError::refused::<Udp>(format!(
             "{count} more processes are more than a session can have: begin a new one"
         ))),
         None => Err(JoinError::refused::<Udp>(format!(
@@ -171,15 +171,16 @@ fn reserve(
     }
 }
 
-/// How a session is met.
+/// The parsed bootstrap of a launch info.
 struct Way {
     bootstrap_at: SocketAddr,
     faults: Option<Faults>,
-    /// Whether what is for several goes out once, if that is said.
+    /// Whether a frame for several goes out once, if the launch info says so.
     is_multicast: Option<bool>,
 }
 
-/// `ADDRESS:PORT`, and behind spaces whether to use multicast, and what the network does.
+/// Parses `ADDRESS:PORT` and the words behind it: whether to use multicast, and the network's
+/// faults.
 fn read_bootstrap(info: &LaunchInfo) -> Result<Way, JoinError> {
     let mut words = info.bootstrap.split(' ');
     let address = words.next().unwrap_or_default();
@@ -206,18 +207,19 @@ fn read_bootstrap(info: &LaunchInfo) -> Result<Way, JoinError> {
     })
 }
 
-/// A socket at one address of this host, at any port.
+/// Opens a socket at one address of this host, at any port.
 fn open(own: IpAddr) -> io::Result<UdpSocket> {
     let own = SocketAddr::new(own, 0);
     let socket = Socket::new(Domain::for_address(own), Type::DGRAM, None)?;
-    // As much as the system gives; less is slower and no worse.
+    // A smaller buffer than asked for is slower and no worse.
     let _ = socket.set_recv_buffer_size(BUFFER);
     let _ = socket.set_send_buffer_size(BUFFER);
     socket.bind(&own.into())?;
     Ok(socket.into())
 }
 
-/// Bytes of the longest datagram that carries a frame: who has a loopback address reaches none on another host.
+/// Returns the length of the longest datagram that carries a frame. A process with a loopback
+/// address reaches no other host.
 fn longest_from(own: IpAddr) -> usize {
     match own.is_loopback() {
         true => wire::ON_HOST,
@@ -225,7 +227,8 @@ fn longest_from(own: IpAddr) -> usize {
     }
 }
 
-/// Whether a socket that nobody knows of yet gets what it sends to itself, as it does unless this host's own network is down or filtered.
+/// Returns whether a new socket gets what it sends to itself. It does unless this host's own
+/// network is down or filtered.
 fn hears_itself(socket: &UdpSocket) -> bool {
     let mut datagram = [0; 1];
     let heard = socket
@@ -236,34 +239,34 @@ fn hears_itself(socket: &UdpSocket) -> bool {
         .is_ok_and(|(length, from)| length == 0 && socket.local_addr().is_ok_and(|own| own == from))
 }
 
-/// Who is where.
+/// Processes by rank, with their places.
 type Places = BTreeMap<Rank, Place>;
-/// The births of those that have left.
+/// Births of processes that have left.
 type Births = BTreeMap<Rank, u64>;
 
-/// What is known of the others.
+/// The known facts about the other processes.
 #[derive(Default)]
 struct Everybody {
     places: Places,
     left: Births,
-    /// Those that did not answer one that came later.
+    /// Processes that did not answer a newcomer.
     doubted: BTreeSet<Rank>,
 }
 
 impl Everybody {
-    /// A process says where it is, unless that is known or it has left.
+    /// Notes a process's place, unless it is known or the process has left.
     fn comes(&mut self, from: Rank, place: Place) {
         let has_left = self
             .left
             .get(&from)
             .is_some_and(|left| *left >= place.birth);
         let is_known = (self.places.get(&from)).is_some_and(|known| known.birth >= place.birth);
-        if !has_left && !is_known {
+        if !has_left && !is_known && place.is_of(from) {
             self.places.insert(from, place);
         }
     }
 
-    /// A process says that it leaves, which it does not say again: whether it was there.
+    /// Notes that a process leaves, which it says once. Returns whether it was there.
     fn leaves(&mut self, from: Rank, birth: u64) -> bool {
         let place = self.places.get(&from);
         let was_there = place.is_some_and(|place| place.birth == birth);
@@ -275,18 +278,61 @@ impl Everybody {
     }
 }
 
-/// A process that asks its way in.
+/// A process that is joining.
 struct Host<'a> {
     socket: &'a UdpSocket,
+    /// The socket's own address.
+    here: SocketAddr,
+    keys: Keys,
     info: &'a LaunchInfo,
     bootstrap_at: SocketAddr,
 }
 
-impl Host<'_> {
-    /// Learns where everybody is, and the births of those that have left already.
+impl<'a> Host<'a> {
+    fn new(
+        socket: &'a UdpSocket,
+        info: &'a LaunchInfo,
+        bootstrap_at: SocketAddr,
+    ) -> Result<Self, JoinError> {
+        let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
+        Ok(Self {
+            socket,
+            here: socket.local_addr().map_err(set_up)?,
+            keys: Keys::of(info.secret),
+            info,
+            bootstrap_at,
+        })
+    }
+
+    /// Makes a note's datagram.
+    fn note(&self, to: Rank, note: &Note) -> Vec<u8> {
+        wire::note(&self.keys, (self.info.rank, self.here), to, note)
+    }
+
+    /// Learns the places of all processes, and the births of those that have left.
     fn meet(&self, birth: u64, name: &str) -> Result<Everybody, JoinError> {
+        match self.meet_within(birth, name, PATIENCE)? {
+            Ok(found) => Ok(found),
+            Err(founders) => {
+                // The bootstrap told of founders behind the first missing one only if they were in
+                // the same answer.
+                let missing = self.missing(birth, name, founders)?;
+                Err(JoinError::missing::<Udp>(PATIENCE, missing))
+            }
+        }
+    }
+
+    /// Does the same as [`meet`](Self::meet) within a time. If it is over before all have come,
+    /// returns the founders that were not seen.
+    fn meet_within(
+        &self,
+        birth: u64,
+        name: &str,
+        patience: Duration,
+    ) -> Result<Result<Everybody, Vec<Rank>>, JoinError> {
         let LaunchInfo { rank, size, .. } = *self.info;
         let mut found = Everybody::default();
+        let mut never_came = BTreeSet::new();
         let next = std::cell::Cell::new(0);
         let here = || Note::Here {
             birth,
@@ -322,7 +368,12 @@ impl Host<'_> {
                 return None;
             }
             let mut at = first;
-            for one in some {
+            // No more entries count than there are ranks: a bootstrap that gives more is none of
+            // ours.
+            for one in some
+                .into_iter()
+                .take((RANKS.saturating_sub(first)) as usize)
+            {
                 match one {
                     Found::There(place) => drop(found.places.insert(at, place)),
                     Found::Doubted(place) => {
@@ -330,6 +381,9 @@ impl Host<'_> {
                         found.doubted.insert(at);
                     }
                     Found::Left { birth } => drop(found.left.insert(at, birth)),
+                    Found::NeverCame => {
+                        never_came.insert(at);
+                    }
                     Found::Nobody if at < size => break, // ask again from here on
                     Found::Nobody => {}
                 }
@@ -337,34 +391,75 @@ impl Host<'_> {
             }
             let is_progress = at > first;
             next.set(at);
-            if at >= given {
+            if !never_came.is_empty() || at >= given {
                 return Some(());
             }
             if is_progress {
-                let ask = wire::note(self.info.secret, rank, BOOTSTRAP, &here());
+                let ask = self.note(BOOTSTRAP, &here());
                 let _ = self.socket.send_to(&ask, address);
             }
             None
         };
         let all = self.ask(
-            PATIENCE,
+            patience,
             || vec![(BOOTSTRAP, self.bootstrap_at, here())],
             learn,
         )?;
+        if !never_came.is_empty() {
+            let names = never_came.iter().map(|rank| format!("rank {rank}"));
+            return Err(JoinError::never_came::<Udp>(names));
+        }
         if all.is_none() {
             let has_come =
                 |rank: &Rank| found.places.contains_key(rank) || found.left.contains_key(rank);
-            let missing = (0..size).filter(|rank| !has_come(rank));
-            let names = missing.map(|rank| format!("rank {rank}"));
-            return Err(JoinError::missing::<Udp>(PATIENCE, names));
+            return Ok(Err((0..size).filter(|rank| !has_come(rank)).collect()));
         }
         found.places.remove(&rank);
         found.left.remove(&rank);
         found.doubted.remove(&rank);
-        Ok(found)
+        Ok(Ok(found))
     }
 
-    /// Tells those that are there that it has come. Who does not answer is left to be found lost, and those that come later do not wait for it as long.
+    /// Returns the names of those founders that the bootstrap does not know either.
+    fn missing(
+        &self,
+        birth: u64,
+        name: &str,
+        founders: Vec<Rank>,
+    ) -> Result<Vec<String>, JoinError> {
+        let unknown = std::cell::RefCell::new(founders.into_iter().collect::<BTreeSet<Rank>>());
+        let asked = std::cell::RefCell::new(unknown.borrow().clone());
+        let mut missing = Vec::new();
+        let all = self.ask(
+            ANSWER,
+            || self.questions_about(&asked.borrow(), birth, name),
+            |from, note, _| {
+                let Note::Known { next, places, .. } = note else {
+                    return None;
+                };
+                if from != BOOTSTRAP {
+                    return None;
+                }
+                for (rank, one) in (next..).zip(places) {
+                    if asked.borrow_mut().remove(&rank) && one != Found::Nobody {
+                        unknown.borrow_mut().remove(&rank);
+                    }
+                }
+                asked.borrow().is_empty().then_some(())
+            },
+        )?;
+        if all.is_none() {
+            return Err(JoinError::refused::<Udp>(format!(
+                "the bootstrap at {} does not answer: does `antiphon launch` still run?",
+                self.bootstrap_at
+            )));
+        }
+        missing.extend(unknown.take().iter().map(|rank| format!("rank {rank}")));
+        Ok(missing)
+    }
+
+    /// Tells the processes that are there that this one has come. A process that does not answer
+    /// may be found lost later, and later processes wait less for it.
     fn knock(&self, birth: u64, name: &str, found: &mut Everybody) -> Result<(), JoinError> {
         let mut silent: BTreeSet<Rank> = found.places.keys().copied().collect();
         let doubted = std::mem::take(&mut found.doubted);
@@ -382,15 +477,15 @@ impl Host<'_> {
             })
         };
         for note in silent.union(&doubted).filter_map(|&rank| met(rank)) {
-            let note = wire::note(self.info.secret, self.info.rank, BOOTSTRAP, &note);
-            // One that is lost is said again by the next.
+            let note = self.note(BOOTSTRAP, &note);
+            // If this note is lost, the next newcomer sends it again.
             let _ = self.socket.send_to(&note, self.bootstrap_at);
         }
         Ok(())
     }
 
-    /// Questions whether processes have left since the bootstrap was asked where they are: those do not
-    /// answer. Each answer tells of several ranks.
+    /// Asks whether silent processes have left since the bootstrap gave their places. Each answer
+    /// tells of several ranks.
     fn questions_about(
         &self,
         silent: &BTreeSet<Rank>,
@@ -409,17 +504,18 @@ impl Host<'_> {
         questions
     }
 
-    /// Answers a process that joins at the same time, and notes where it is. If two that join waited
-    /// until the other one has joined, neither would be answered.
+    /// Answers a process that joins at the same time, and notes its place. If two joining processes
+    /// waited until the other has joined, neither would get an answer.
     fn let_in(&self, found: &mut Everybody, from: Rank, place: Place) {
         let address = place.address;
         found.comes(from, place);
-        let welcome = wire::note(self.info.secret, self.info.rank, from, &Note::Welcome);
-        // One that is lost is asked for again.
+        let welcome = self.note(from, &Note::Welcome);
+        // If this answer is lost, it is asked for again.
         let _ = self.socket.send_to(&welcome, address);
     }
 
-    /// Knocks until none of the silent is left but such as need not be waited for, or the time is over.
+    /// Knocks until all silent processes have answered but those that need not be waited for, or
+    /// the time is over.
     fn knock_until(
         &self,
         (birth, name): (u64, &str),
@@ -459,7 +555,7 @@ impl Host<'_> {
                 }
                 Note::Welcome => true,
                 Note::Leaving { birth } => found.leaves(from, birth),
-                // A process that knocks knows where this one is: it need not be told again.
+                // A process that knocks knows this one's place, and need not be told again.
                 Note::Knock { birth, name } => {
                     self.let_in(
                         found,
@@ -492,8 +588,8 @@ impl Host<'_> {
         let mut space = [0; NOTE_MAX];
         while Instant::now() < end {
             for (to, at, note) in questions() {
-                let datagram = wire::note(self.info.secret, self.info.rank, to, &note);
-                // What cannot be sent now is asked again.
+                let datagram = self.note(to, &note);
+                // A question that cannot be sent now is asked again.
                 let _ = self.socket.send_to(&datagram, at);
             }
             let until = Instant::now() + pause;
@@ -507,7 +603,7 @@ impl Host<'_> {
                 let Ok((length, from)) = self.socket.recv_from(&mut space) else {
                     continue; // the time is over, or an earlier question met a closed port
                 };
-                let opened = wire::open(self.info.secret, self.info.rank, &space[..length]);
+                let opened = wire::open(&self.keys, self.info.rank, (&space[..length], from));
                 if let Some((rank, Content::Note(note))) = opened
                     && let Some(answer) = answer(rank, note, from)
                 {
@@ -532,5 +628,38 @@ mod tests {
         for own in ["10.0.0.7", "192.168.1.1", "fe80::1", "::"] {
             assert_eq!(longest(own), wire::PACKET, "{own}");
         }
+    }
+
+    #[test]
+    fn founders_that_are_there_are_not_named_with_those_that_are_missing() {
+        let size = 3 * PLACES;
+        let secret = crate::platform::Secret([7; 16]);
+        let bootstrap = super::super::Bootstrap::new(size, secret).expect("a port");
+        let at = bootstrap
+            .launch_info(0)
+            .bootstrap
+            .parse()
+            .expect("an address");
+        let missing = [3, 2 * PLACES + 1];
+        let asks = |rank, patience| {
+            let info = bootstrap.launch_info(rank);
+            let socket = open(std::net::Ipv4Addr::LOCALHOST.into()).expect("a port");
+            let host = Host::new(&socket, &info, at).expect("it is bound");
+            let founders = host.meet_within(1, "name", patience)?.err();
+            let founders = founders.expect("not all have come");
+            host.missing(1, "name", founders)
+        };
+        for rank in (1..size).filter(|rank| !missing.contains(rank)) {
+            asks(rank, Duration::from_millis(5)).expect("none has ended");
+        }
+        let named = asks(0, Duration::from_millis(50)).expect("none has ended");
+        assert_eq!(named, missing.map(|rank| format!("rank {rank}")));
+        bootstrap.ended(missing[1]);
+        let info = bootstrap.launch_info(missing[0]);
+        let why = super::super::Udp::join(&info)
+            .err()
+            .expect("one is missing");
+        let why = why.to_string();
+        assert!(why.contains("rank 25 ended before joining"), "{why}");
     }
 }

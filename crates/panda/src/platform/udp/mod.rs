@@ -1,7 +1,9 @@
 //! `udp`: datagrams. They may be lost, doubled or overtaken; the interface layer makes up for it.
 //!
-//! Each datagram is sealed with the session's secret (see `wire`), so strangers are neither heard nor answered. Addresses are learnt at a bootstrap, where the processes
-//! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see `multicast`).
+//! Each datagram is sealed with the session's secret (see `wire`), so strangers are neither heard
+//! nor answered. Processes get their ranks and learn addresses at a bootstrap; later ones knock at
+//! each process that is there. Frames for several processes go to a multicast group where that
+//! works (see `multicast`).
 
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
@@ -32,7 +34,7 @@ pub(super) use join::allot_one;
 use shared::Shared;
 use wire::Note;
 
-/// Times that a process says that it leaves: one of them may arrive.
+/// Number of times that a process says that it leaves: one of them may arrive.
 const LEAVES: u32 = 3;
 
 /// A process's part of a session over UDP.

@@ -1,49 +1,55 @@
 //! IP multicast, where it works: one datagram for all processes of the session.
 //!
-//! The group's address and port follow from the session's secret; datagrams leave by the process's own address and by no more than one hop. Over IPv4 the address is of local
-//! scope (239.255.0.0/16, RFC 2365). Over IPv6 it is of the link's (ff12::/16, RFC 4291, section 2.7: not assigned by anybody, and no router lets it off the link), with a group id
-//! of those that hosts choose by themselves (RFC 3307, section 4.3.2). Such an address means something only together with a network card, which is that of the process's own address.
+//! The group's address and port follow from the session's secret. Datagrams leave by the process's
+//! own address and by no more than one hop.
 //!
-//! Whether datagrams arrive is not to be known from settings: networks drop multicast in many ways. So each process *probes*: who gets the probe says so, and only who said so is
-//! sent to in this way. Where nobody does, or no group can be joined, everything goes to each alone.
+//! - Over IPv4 the address is of local scope (239.255.0.0/16, RFC 2365).
+//! - Over IPv6 it is link-local (ff12::/16, RFC 4291, section 2.7): it is not assigned, and no
+//!   router forwards it. Its group id is in the range that hosts choose themselves (RFC 3307,
+//!   section 4.3.2). Such an address needs a network card, which is that of the process's own
+//!   address.
+//!
+//! Settings do not tell whether datagrams arrive: networks drop multicast in many ways. So each
+//! process *probes*. A process that gets the probe answers, and only those that answered are sent
+//! to in this way. If none does, or no group can be joined, everything goes to each alone.
 
 use std::collections::BTreeSet;
-use std::hash::Hasher;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use siphasher::sip::SipHasher24;
 use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::platform::{LaunchInfo, Rank, Secret};
 
-/// Fewer processes have nobody to send to at once.
+/// Least number of processes: with fewer there are no two receivers.
 const PROCESSES_MIN: u32 = 3;
-/// Below the ports that systems give out by themselves.
+/// Ports of groups, below those that systems assign by themselves.
 const PORTS: std::ops::Range<u16> = 16_384..32_768;
-/// Groups over IPv6: the last 30 bits are the session's. Ethernet sees the last 32 alone (RFC 2464), so they stay below 0xff00_0000, where the groups are by which neighbours look
-/// for each other (RFC 4291, section 2.7.1); those that hosts may choose begin here.
+/// Base of groups over IPv6; the last 30 bits are the session's. Ethernet sees only the last 32
+/// bits (RFC 2464). So they stay below 0xff00_0000, where the groups of neighbour discovery are
+/// (RFC 4291, section 2.7.1). The groups that hosts may choose begin here.
 const GROUPS_V6: u128 = 0xff12_0000_0000_0000_0000_0000_8000_0000;
-/// Between the first two probes; doubles with each.
+/// Time between the first two probes; it doubles with each.
 const PROBE_FIRST: Duration = Duration::from_millis(5);
-/// Before a probe of whoever was found not to hear after all.
+/// Time before a probe of a process that was found not to hear after all.
 const PROBE_AGAIN: Duration = Duration::from_secs(2);
-/// No more probes after one that had to wait longer, until somebody joins.
+/// Longest time between probes. After it there are none until a process joins.
 const PROBE_LAST: Duration = Duration::from_secs(10);
 
 /// A process's part in the group.
 #[derive(Debug)]
 pub struct Multicast {
-    /// Where what others send to the group arrives.
+    /// Socket at which datagrams of others to the group arrive.
     pub socket: UdpSocket,
     pub group: SocketAddr,
     pub probing: Mutex<Probing>,
 }
 
 impl Multicast {
-    /// Joins the group; nothing where the session is too small, or the system does not let it. `sending` is the process's own socket.
+    /// Joins the group; returns `None` if the session is too small, or the system refuses.
+    /// `sending` is the process's own socket.
     pub fn join(
         info: &LaunchInfo,
         own: IpAddr,
@@ -71,13 +77,13 @@ fn open(
     buffer: usize,
 ) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(group), Type::DGRAM, None)?;
-    // Other processes of this host have the same.
+    // Other processes of this host use the same address.
     socket.set_reuse_address(true)?;
     let _ = socket.set_recv_buffer_size(buffer);
     if group.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // Nothing but what was sent to the group arrives at this address.
+    // Only datagrams to the group arrive at this address.
     socket.bind(&group.into())?;
     card.join(&socket, group.ip())?;
     socket.set_nonblocking(true)?;
@@ -85,11 +91,11 @@ fn open(
     Ok(socket.into())
 }
 
-/// The network card of the process's own address, as either version of IP has it named.
+/// The network card of the process's own address, as each version of IP names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Card {
     V4(Ipv4Addr),
-    /// By its number.
+    /// The card's number.
     V6(u32),
 }
 
@@ -97,7 +103,7 @@ impl Card {
     fn of(own: IpAddr) -> Option<Self> {
         match own {
             IpAddr::V4(own) => Some(Self::V4(own)),
-            // Of this thread's network: a process may be in several.
+            // The file is of this thread's network, since a process may be in several.
             IpAddr::V6(own) => std::fs::read_to_string("/proc/thread-self/net/if_inet6")
                 .ok()
                 .and_then(|addresses| number_of_card(&addresses, own))
@@ -105,22 +111,21 @@ impl Card {
         }
     }
 
-    /// The group of a session.
+    /// Returns the group of a session.
     fn group(self, secret: Secret) -> SocketAddr {
-        let mut hasher = SipHasher24::new_with_key(&secret.0);
-        hasher.write(b"multicast group");
-        let [x, y, low, high, id @ ..] = hasher.finish().to_le_bytes();
+        let [x, y, low, high, id @ ..] = secret.derive("antiphon panda: a multicast group");
         let port = PORTS.start + u16::from_le_bytes([low, high]) % (PORTS.end - PORTS.start);
         match self {
             Self::V4(_) => (Ipv4Addr::new(239, 255, x, y), port).into(),
             Self::V6(number) => {
-                let group = GROUPS_V6 | u128::from(u32::from_le_bytes(id) >> 2);
+                let group =
+                    GROUPS_V6 | u128::from(u32::from_le_bytes([id[0], id[1], id[2], id[3]]) >> 2);
                 SocketAddrV6::new(Ipv6Addr::from_bits(group), port, 0, number).into()
             }
         }
     }
 
-    /// Has a socket get what comes to the group by this card.
+    /// Makes a socket get the group's datagrams by this card.
     fn join(self, socket: &Socket, group: IpAddr) -> io::Result<()> {
         match (self, group) {
             (Self::V4(own), IpAddr::V4(group)) => socket.join_multicast_v4(&group, &own),
@@ -129,7 +134,8 @@ impl Card {
         }
     }
 
-    /// Has what a socket sends to groups leave by this card, and come to this host's processes as well.
+    /// Makes a socket's datagrams to groups leave by this card, and reach this host's processes as
+    /// well.
     fn send_by(self, socket: &Socket) -> io::Result<()> {
         match self {
             Self::V4(own) => {
@@ -146,7 +152,8 @@ impl Card {
     }
 }
 
-/// The number of the card with an address, in what `/proc/net/if_inet6` says: a line for each address, which begins with its digits and that number, both hexadecimal.
+/// Returns the number of the card with an address, from `/proc/net/if_inet6`. Each line is an
+/// address, and begins with its digits and that number, both hexadecimal.
 fn number_of_card(addresses: &str, own: Ipv6Addr) -> Option<u32> {
     addresses.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace();
@@ -156,7 +163,7 @@ fn number_of_card(addresses: &str, own: Ipv6Addr) -> Option<u32> {
     })
 }
 
-/// Who is known to get what this process sends to the group, and when to ask the others.
+/// The processes known to hear the group, and the time of the next probe.
 #[derive(Debug)]
 pub struct Probing {
     heard: BTreeSet<Rank>,
@@ -173,12 +180,12 @@ impl Probing {
         }
     }
 
-    /// When the next probe is due.
+    /// Returns when the next probe is due.
     pub fn due(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Whether a probe is to be sent now, to whom of these ranks has not answered yet.
+    /// Returns whether to send a probe now, if any of these ranks has not answered yet.
     pub fn is_due(&mut self, now: Instant, mut ranks: impl Iterator<Item = Rank>) -> bool {
         if self.next.is_none_or(|next| now < next) {
             return false;
@@ -189,23 +196,23 @@ impl Probing {
         is_wanted
     }
 
-    /// A process got a probe; whether that is news.
+    /// Notes that a process got a probe. Returns whether that is new.
     pub fn answered(&mut self, rank: Rank) -> bool {
         self.heard.insert(rank)
     }
 
-    /// Somebody came, perhaps in the place of an earlier process.
+    /// Notes that a process came, perhaps in place of an earlier one.
     pub fn came(&mut self, now: Instant, rank: Rank) {
         self.heard.remove(&rank);
         (self.next, self.pause) = (Some(now), PROBE_FIRST);
     }
 
-    /// It left.
+    /// Notes that a process left.
     pub fn left(&mut self, rank: Rank) {
         self.heard.remove(&rank);
     }
 
-    /// It said that it hears, and does not.
+    /// Notes that a process said that it hears, and does not.
     pub fn is_deaf(&mut self, now: Instant, rank: Rank) {
         self.heard.remove(&rank);
         (self.next, self.pause) = (Some(now + PROBE_AGAIN), PROBE_AGAIN);
@@ -216,7 +223,7 @@ impl Probing {
 mod tests {
     use super::*;
 
-    /// The same for the same secret, and another for another.
+    /// Checks that a group follows from the secret, and differs with it.
     fn check_group(card: Card) -> SocketAddr {
         let group = card.group(Secret([1; 16]));
         assert!(PORTS.contains(&group.port()));

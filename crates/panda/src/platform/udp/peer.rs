@@ -1,7 +1,9 @@
 //! A peer, and the way to it.
 //!
-//! To one on this host a frame goes by a socket that is connected to it: the system need not look the way up each time, which would take a twelfth of a round trip. Notes, runs and whatever goes to
-//! other hosts, where who is in between may count on one port for each process, go by the socket that receives.
+//! A frame to a peer on this host goes by a socket that is connected to it. Then the system need
+//! not look up the route each time, which would take a twelfth of a round trip. Notes, runs and
+//! frames to other hosts go by the receiving socket. A middlebox may count on one port for each
+//! process.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::OnceLock;
@@ -12,14 +14,15 @@ use socket2::SockRef;
 use super::shared::FLAGS;
 use super::wire::Place;
 
-/// Who knows more of them goes without, rather than be short of descriptors.
+/// Most connected sockets. A process that knows more peers goes without, lest it run out of
+/// descriptors.
 pub const WAYS_MAX: usize = 64;
 
-/// One that this process knows.
+/// A peer that this process knows.
 #[derive(Debug)]
 pub struct Peer {
     pub place: Place,
-    /// Opened when the first frame goes; nothing if it cannot be.
+    /// Connected socket, opened for the first frame; `None` if it cannot be.
     way: OnceLock<Option<UdpSocket>>,
 }
 
@@ -31,24 +34,25 @@ impl From<Place> for Peer {
 }
 
 impl Peer {
-    /// Sends a datagram by a socket of its own, if it is on this host, which has the address `own`. Whether it did.
+    /// Sends a datagram by a connected socket, if the peer is on this host, whose address is `own`.
+    /// Returns whether it did.
     pub fn put(&self, datagram: &[u8], own: IpAddr) -> bool {
         let open = || connected(self.place.address, own);
         let Some(way) = self.way.get_or_init(open) else {
             return false;
         };
         let send = || rustix::net::send(way, datagram, FLAGS);
-        // What an earlier datagram met with, such as a port that was closed, is told in place of sending this one.
+        // An error of an earlier datagram, such as a closed port, comes in place of this send.
         let sent = send().or_else(|error| match error {
             Errno::CONNREFUSED => send(),
             other => Err(other),
         });
-        // What cannot go out now is lost: that is what the platform promises.
+        // A datagram that cannot go out now is lost, as the platform allows.
         !sent.is_err_and(|error| error != Errno::AGAIN && error != Errno::CONNREFUSED)
     }
 }
 
-/// A socket that is connected to an address of this host, and takes in nothing that matters.
+/// Opens a socket that is connected to an address of this host, and receives nothing that matters.
 fn connected(to: SocketAddr, own: IpAddr) -> Option<UdpSocket> {
     let is_near = to.ip().is_loopback() || to.ip() == own;
     let socket = is_near.then(|| UdpSocket::bind((to.ip(), 0)))?.ok()?;

@@ -1,8 +1,12 @@
-//! Many datagrams to one peer in one call, and many of one peer as one.
+//! Segmentation: many datagrams to one peer in one call, and many of one peer as one.
 //!
-//! A long message is a run of frames that all are as long as a datagram may be, but the last. Linux takes such a run in one call and cuts it where it leaves the host
-//! (`UDP_SEGMENT`, since 4.18), and hands over datagrams of one sender that came together as one (`UDP_GRO`, since 5.0; each says how long it is, see [`wire`](super::wire)). The way
-//! through the kernel's layers is then gone once for the run. Devices may refuse to cut: one whose packets are shorter than ours, or that leaves checksums to the host on older kernels. Then each goes by a call of its own.
+//! A long message is a run of frames of the longest datagram's length, except the last. Linux takes
+//! such a run in one call and cuts it where it leaves the host (`UDP_SEGMENT`, since 4.18). It
+//! hands over datagrams of one sender that came together as one (`UDP_GRO`, since 5.0); each holds
+//! its length (see [`wire`](super::wire)). So a run passes the kernel's layers once.
+//!
+//! Devices may refuse to cut: those with shorter packets, or that leave checksums to the host on
+//! older kernels. Then each datagram goes by a call of its own.
 
 use std::io;
 use std::net::UdpSocket;
@@ -12,10 +16,10 @@ use rustix::io::Errno;
 
 use crate::platform::option;
 
-/// What a UDP datagram over IPv4 holds.
+/// Longest UDP datagram over IPv4, in bytes of content.
 const LONGEST: usize = 65_507;
 
-/// How long the datagrams of a run are, and whether the system cuts runs apart for a socket.
+/// Length of a run's datagrams, and whether the system cuts runs for a socket.
 #[derive(Debug)]
 pub struct Segments {
     /// Bytes of the longest datagram that carries a frame.
@@ -24,7 +28,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Asks the system to cut whatever is longer that this socket sends.
+    /// Asks the system to cut what this socket sends at `length`.
     pub fn begin(socket: &UdpSocket, length: usize) -> Self {
         let is_set = set(socket, libc::UDP_SEGMENT, length as libc::c_int);
         Self {
@@ -33,29 +37,31 @@ impl Segments {
         }
     }
 
-    /// Bytes of the longest run, which is of whole segments.
+    /// Returns the bytes of the longest run, which has whole segments.
     pub fn run(&self) -> usize {
         LONGEST / self.length * self.length
     }
 
-    /// Whether it does.
+    /// Returns whether the system cuts runs.
     pub fn are(&self) -> bool {
         self.are.load(Ordering::Relaxed)
     }
 
-    /// It does not after all. While it is asked to, it does not send a single datagram either that does not fit the card's packets.
+    /// Stops it, since the system does not cut runs after all. While asked to, it also refuses a
+    /// single datagram that does not fit the card's packets.
     pub fn end(&self, socket: &UdpSocket) {
         self.are.store(false, Ordering::Relaxed);
         let _ = set(socket, libc::UDP_SEGMENT, 0);
     }
 }
 
-/// Asks the system to hand over what came together as one. Older ones hand over each alone, which is as well.
+/// Asks the system to hand over datagrams that came together as one. Older systems hand over each
+/// alone, which also works.
 pub fn join_received(socket: &UdpSocket) {
     let _ = set(socket, libc::UDP_GRO, 1);
 }
 
-/// Whether a run was not sent because it cannot be cut on its way.
+/// Returns whether a run was refused because it cannot be cut on its way.
 pub fn is_refusal(error: Errno) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! What the threads of one process share.
+//! The state that the threads of one process share.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use rustix::net::SendFlags;
 use super::multicast::Multicast;
 use super::peer::{Peer, WAYS_MAX};
 use super::segments::{self, Segments};
-use super::wire::{self, BOOTSTRAP, EVERYBODY, Note};
+use super::wire::{self, BOOTSTRAP, EVERYBODY, Keys, Note};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
@@ -22,10 +22,11 @@ pub struct Shared {
     pub socket: UdpSocket,
     pub rank: Rank,
     pub size: u32,
-    /// Greater than that of any earlier process of this rank.
+    /// Birth of this process: greater than that of any earlier process of this rank.
     pub birth: u64,
     pub secret: Secret,
-    /// As the launch info names it, and its address.
+    pub keys: Keys,
+    /// Bootstrap as the launch info names it, and its address.
     pub bootstrap: String,
     pub bootstrap_at: SocketAddr,
     /// Whether the system cuts runs of datagrams apart.
@@ -33,29 +34,31 @@ pub struct Shared {
     /// This host's address, as the others reach it.
     pub own: IpAddr,
     pub peers: RwLock<BTreeMap<Rank, Peer>>,
-    /// Births of those that have left: what they said before may be overheard and said again.
+    /// Births of processes that have left. Their earlier datagrams may be overheard and sent again.
     pub left: RwLock<BTreeMap<Rank, u64>>,
     /// The session's multicast group, where there is one.
     pub multicast: Option<Multicast>,
-    /// What wakes the inbox.
+    /// Bell that wakes the inbox.
     pub bell: Bell,
-    /// Memory of long frames that came.
+    /// Memory of received long frames.
     pub pool: Pool,
-    /// Whether who sleeps does so in `socket`, and a datagram to itself wakes it: nothing else is waited for, and such datagrams were seen to arrive.
+    /// Whether a sleeper sleeps in `socket`, and a datagram to itself wakes it. Then nothing else
+    /// is waited for, and such datagrams were seen to arrive.
     pub wakes_itself: bool,
     /// The socket's own address.
     pub here: SocketAddr,
 }
 
-/// How datagrams are sent: not by the C library, whose call would be one that a thread may be cancelled in, which costs locked instructions.
+/// Flags of sends. They do not go by the C library, whose call would be a cancellation point, which
+/// costs locked instructions.
 pub const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 
 thread_local! {
-    /// Where datagrams are put together.
+    /// Space in which datagrams are put together.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Puts datagrams together there, or elsewhere where a thread is about to end and has that no more.
+/// Runs `act` on that space, or on another one if the thread is about to end and its space is gone.
 fn in_space(act: impl FnOnce(&mut Vec<u8>)) {
     let mut act = Some(act);
     let mut run = |space: &mut Vec<u8>| act.take().into_iter().for_each(|act| act(space));
@@ -68,7 +71,7 @@ fn in_space(act: impl FnOnce(&mut Vec<u8>)) {
 }
 
 impl Shared {
-    /// Wakes whoever sleeps in the inbox.
+    /// Wakes the thread that sleeps in the inbox.
     pub fn wake(&self) {
         match self.wakes_itself {
             true => self.bell.ring_by(|| self.put(&[], self.here)),
@@ -81,7 +84,7 @@ impl Shared {
         let Some(peer) = peers.get(&to) else { return };
         in_space(|datagram| {
             datagram.clear();
-            wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
+            wire::frame(&self.keys, self.rank, to, frame.slices(), datagram);
             let is_put = peers.len() <= WAYS_MAX && peer.put(datagram, self.own);
             if !is_put {
                 self.put(datagram, peer.place.address);
@@ -89,7 +92,7 @@ impl Shared {
         });
     }
 
-    /// Several at once, as far as they are as long as datagrams are cut.
+    /// Sends several frames at once, as far as they have the length of segments.
     pub fn send_run(&self, to: Rank, frames: &[Message]) {
         let peers = self.peers.read();
         let Some(Peer { place, .. }) = peers.get(&to) else {
@@ -98,7 +101,7 @@ impl Shared {
         in_space(|run| {
             run.clear();
             for frame in frames {
-                wire::frame(self.secret, self.rank, to, frame.slices(), run);
+                wire::frame(&self.keys, self.rank, to, frame.slices(), run);
                 let is_end =
                     run.len() % self.segments.length != 0 || run.len() == self.segments.run();
                 if is_end || !self.segments.are() {
@@ -112,19 +115,19 @@ impl Shared {
         });
     }
 
-    /// To all that hear what is sent to the group.
+    /// Sends a frame to all processes that hear the group.
     pub fn multicast(&self, frame: &Message) {
         let Some(multicast) = &self.multicast else {
             return;
         };
         in_space(|datagram| {
             datagram.clear();
-            wire::frame(self.secret, self.rank, EVERYBODY, frame.slices(), datagram);
+            wire::frame(&self.keys, self.rank, EVERYBODY, frame.slices(), datagram);
             self.put(datagram, multicast.group);
         });
     }
 
-    /// Asks who hears what is sent to the group, if it is time to.
+    /// Probes which processes hear the group, if it is time to.
     pub fn probe(&self, now: Instant) {
         let Some(multicast) = &self.multicast else {
             return;
@@ -135,9 +138,13 @@ impl Shared {
         }
         if probing.is_due(now, self.peers.read().keys().copied()) {
             let birth = self.birth;
-            let probe = wire::note(self.secret, self.rank, EVERYBODY, &Note::Probe { birth });
+            let probe = self.sealed(EVERYBODY, &Note::Probe { birth });
             self.put(&probe, multicast.group);
         }
+    }
+
+    fn sealed(&self, to: Rank, note: &Note) -> Vec<u8> {
+        wire::note(&self.keys, (self.rank, self.here), to, note)
     }
 
     pub fn note(&self, to: Rank, note: &Note) {
@@ -146,7 +153,7 @@ impl Shared {
             _ => self.peers.read().get(&to).map(|peer| peer.place.address),
         };
         if let Some(address) = address {
-            self.put(&wire::note(self.secret, self.rank, to, note), address);
+            self.put(&self.sealed(to, note), address);
         }
     }
 
@@ -157,7 +164,8 @@ impl Shared {
         self.note(BOOTSTRAP, note);
     }
 
-    /// A datagram, or a run of [`Segments::length`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.
+    /// Sends a datagram, or a run of [`Segments::length`] bytes each, of which the last may be
+    /// shorter. A datagram that cannot go out now is lost, as the platform allows.
     fn put(&self, datagrams: &[u8], to: SocketAddr) {
         let is_refused = self.try_put(datagrams, to).is_err_and(segments::is_refusal);
         if is_refused && self.segments.are() {

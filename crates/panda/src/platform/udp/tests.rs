@@ -20,7 +20,15 @@ fn bootstrap(size: u32) -> Bootstrap {
     Bootstrap::new(size, Secret([7; 16])).expect("a port")
 }
 
-/// Receives until something passes `wanted`, doing something a thousand times a second.
+fn keys() -> wire::Keys {
+    wire::Keys::of(Secret([7; 16]))
+}
+
+fn address_of(socket: &std::net::UdpSocket) -> std::net::SocketAddr {
+    socket.local_addr().expect("bound")
+}
+
+/// Receives until an event passes `wanted`, and calls `meanwhile` a thousand times a second.
 fn until<T>(
     inbox: &mut UdpInbox,
     mut meanwhile: impl FnMut(),
@@ -138,7 +146,9 @@ fn strangers_are_not_heard() {
     let (udp, inbox) = &mut members[0];
     let target = udp.shared.socket.local_addr().expect("bound");
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let sealed = wire::note(Secret([8; 16]), 1, 0, &Note::Leaving { birth: 0 });
+    let at = stranger.local_addr().expect("bound");
+    let foreign = wire::Keys::of(Secret([8; 16]));
+    let sealed = wire::note(&foreign, (1, at), 0, &Note::Leaving { birth: 0 });
     for datagram in [&sealed[..], &[0; 2000], &[], &[1; 13]] {
         stranger.send_to(datagram, target).expect("sent");
     }
@@ -149,7 +159,86 @@ fn strangers_are_not_heard() {
     assert!(events.is_empty(), "{events:?}");
 }
 
-/// What a process said when it came, overheard and said again from elsewhere once it has left.
+/// A stranger in between holds the datagrams of a process back, and sends them from its own address
+/// first.
+#[test]
+fn nobody_is_met_at_an_address_that_it_does_not_send_from() {
+    let bootstrap = bootstrap(2);
+    let mut members = session(&bootstrap, 2);
+    let later = members[0].0.allot(1).expect("room").remove(0);
+    let genuine = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let own = (2, address_of(&genuine));
+    let (birth, name) = (1, String::from("rank 2"));
+    let (udp, inbox) = &mut members[0];
+    let target = udp.shared.socket.local_addr().expect("bound");
+    let knock = Note::Knock {
+        birth,
+        name: name.clone(),
+    };
+    let knock = wire::note(&keys(), own, 0, &knock);
+    stranger.send_to(&knock, target).expect("sent");
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+    }
+    assert!(events.is_empty(), "{events:?}");
+    genuine.send_to(&knock, target).expect("sent");
+    let is_joined = |event| matches!(event, Event::Joined { rank: 2, .. }).then_some(());
+    until(inbox, || (), is_joined);
+    assert_eq!(
+        udp.shared.peers.read()[&2].place.address,
+        address_of(&genuine)
+    );
+    // The same at the bootstrap, which answers in the order in which it is asked.
+    let at: std::net::SocketAddr = later.bootstrap.parse().expect("an address");
+    let next = 2;
+    let here = wire::note(
+        &keys(),
+        own,
+        wire::BOOTSTRAP,
+        &Note::Here { birth, name, next },
+    );
+    stranger.send_to(&here, at).expect("sent");
+    let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    asking.set_read_timeout(Some(PATIENCE)).expect("set");
+    let (birth, name) = (0, String::new());
+    let asks = Note::Here { birth, name, next };
+    let asks = wire::note(&keys(), (0, address_of(&asking)), wire::BOOTSTRAP, &asks);
+    asking.send_to(&asks, at).expect("sent");
+    let mut space = [0; wire::NOTE_MAX];
+    let length = asking.recv(&mut space).expect("an answer");
+    let answer = wire::open(&keys(), 0, (&space[..length], at));
+    let Some((_, wire::Content::Note(Note::Known { places, .. }))) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(places, [wire::Found::Nobody]);
+}
+
+/// A process that knows the secret may be mistaken, or lie.
+#[test]
+fn ranks_and_names_that_nobody_can_have_are_not_taken() {
+    let bootstrap = bootstrap(1);
+    let (udp, mut inbox) = session(&bootstrap, 1).remove(0);
+    let target = udp.shared.socket.local_addr().expect("bound");
+    let liar = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    for (rank, name) in [
+        (Rank::MAX - 2, "liar".into()),
+        (1, "x".repeat(wire::NAME + 1)),
+    ] {
+        let knock = Note::Knock { birth: 1, name };
+        let knock = wire::note(&keys(), (rank, address_of(&liar)), 0, &knock);
+        liar.send_to(&knock, target).expect("sent");
+    }
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+    }
+    assert!(events.is_empty(), "{events:?}");
+}
+
+/// The stranger overhears what a process sends as it comes, and sends it again from elsewhere once
+/// the process has left.
 #[test]
 fn who_has_left_does_not_come_again_by_an_old_knock() {
     let bootstrap = bootstrap(2);
@@ -167,9 +256,10 @@ fn who_has_left_does_not_come_again_by_an_old_knock() {
     let is_lost = |event| matches!(event, Event::Lost { rank: 2, .. }).then_some(());
     until(inbox, || (), is_lost);
     let name = String::from("rank 2");
-    let knock = wire::note(Secret([7; 16]), 2, 0, &Note::Knock { birth, name });
     let target = udp.shared.socket.local_addr().expect("bound");
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let knock = Note::Knock { birth, name };
+    let knock = wire::note(&keys(), (2, address_of(&stranger)), 0, &knock);
     stranger.send_to(&knock, target).expect("sent");
     let mut events = Vec::new();
     for _ in 0..50 {
@@ -178,21 +268,21 @@ fn who_has_left_does_not_come_again_by_an_old_knock() {
     assert!(events.is_empty(), "{events:?}");
 }
 
-/// As a process that had nothing to say to anybody does, while another still asks its way in.
+/// A process with nothing to send does this, while another one is still joining.
 #[test]
 fn who_left_before_another_has_joined_is_not_waited_for() {
     let bootstrap = bootstrap(2);
     let info = bootstrap.launch_info(1);
-    let (secret, name) = (info.secret, String::from("rank 1"));
+    let name = String::from("rank 1");
     let here = Note::Here {
         birth: 1,
         name,
         next: 0,
     };
-    // It has come, and its answer is still on the way.
+    // The process has come, and its answer is still on the way.
     let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let address: std::net::SocketAddr = info.bootstrap.parse().expect("an address");
-    let here = wire::note(secret, 1, wire::BOOTSTRAP, &here);
+    let here = wire::note(&keys(), (1, address_of(&asking)), wire::BOOTSTRAP, &here);
     asking.send_to(&here, address).expect("sent");
     drop(Udp::join(&bootstrap.launch_info(0)).expect("both have come"));
     let (late, mut inbox) = Udp::join(&info).expect("nobody is waited for");
@@ -205,7 +295,7 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
         },
     );
     assert!(loss.is_certain && loss.reason.contains("left"), "{loss:?}");
-    // Nor by who is spawned.
+    // A spawned process does not wait for it either.
     let later = late.allot(1).expect("room").remove(0);
     let joining = std::thread::spawn(move || Udp::join(&later).expect("joined"));
     let is_joined = |event| matches!(event, Event::Joined { rank: 2, .. }).then_some(());
@@ -213,30 +303,30 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
     joining.join().expect("no panic");
 }
 
-/// A process that was killed, or is stopped, is not waited for anew by each that comes.
+/// A process that was killed or is stopped is not waited for anew by each newcomer.
 #[test]
 fn who_did_not_answer_is_doubted_until_it_does() {
     let bootstrap = bootstrap(1);
     let (first, mut inbox) = session(&bootstrap, 1).remove(0);
     let infos = first.allot(3).expect("room");
-    let secret = infos[0].secret;
     let address: std::net::SocketAddr = infos[0].bootstrap.parse().expect("an address");
     let join = |at: usize, inboxes: &mut [&mut UdpInbox]| join_beside(&infos[at], inboxes);
-    // What the bootstrap says of rank 1; it is asked in the name of an older process than it knows.
+    // Returns the bootstrap's answer on rank 1. The question goes out in the name of an older
+    // process than it knows.
     let said = || {
         let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
         asking.set_read_timeout(Some(PATIENCE)).expect("set");
         let (birth, name, next) = (0, String::new(), 1);
         let here = wire::note(
-            secret,
-            0,
+            &keys(),
+            (0, address_of(&asking)),
             wire::BOOTSTRAP,
             &Note::Here { birth, name, next },
         );
         asking.send_to(&here, address).expect("sent");
         let mut space = [0; wire::NOTE_MAX];
         let length = asking.recv(&mut space).expect("an answer");
-        match wire::open(secret, 0, &space[..length]) {
+        match wire::open(&keys(), 0, (&space[..length], address)) {
             Some((_, wire::Content::Note(Note::Known { mut places, .. }))) => places.remove(0),
             other => panic!("{other:?}"),
         }
@@ -262,32 +352,33 @@ fn join_beside(info: &LaunchInfo, inboxes: &mut [&mut UdpInbox]) -> (Udp, UdpInb
     joining.join().expect("no panic")
 }
 
-/// Has a test's own socket enter the bootstrap in a process's place.
+/// Enters the bootstrap by a test's own socket in a process's place.
 fn enters(info: &LaunchInfo) -> std::net::UdpSocket {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     socket.set_read_timeout(Some(PATIENCE)).expect("set");
     let address: std::net::SocketAddr = info.bootstrap.parse().expect("an address");
     let (birth, name, next) = (1, info.name.clone(), 0);
     let here = Note::Here { birth, name, next };
-    let here = wire::note(info.secret, info.rank, wire::BOOTSTRAP, &here);
+    let own = (info.rank, address_of(&socket));
+    let here = wire::note(&keys(), own, wire::BOOTSTRAP, &here);
     socket.send_to(&here, address).expect("sent");
     let mut space = [0; wire::NOTE_MAX];
     socket.recv(&mut space).expect("the bootstrap knows it");
     socket
 }
 
-/// Whether anybody knocked at a socket. What was sent to it lies there already.
+/// Returns whether a knock came to a socket. The datagrams lie there already.
 fn was_knocked_at(info: &LaunchInfo, socket: &std::net::UdpSocket) -> bool {
     socket.set_nonblocking(true).expect("set");
     let mut space = [0; wire::NOTE_MAX];
     std::iter::from_fn(|| {
         socket
-            .recv(&mut space)
+            .recv_from(&mut space)
             .ok()
-            .map(|length| space[..length].to_vec())
+            .map(|(length, from)| (space[..length].to_vec(), from))
     })
-    .any(|datagram| {
-        let opened = wire::open(info.secret, info.rank, &datagram);
+    .any(|(datagram, from)| {
+        let opened = wire::open(&keys(), info.rank, (&datagram, from));
         matches!(opened, Some((_, wire::Content::Note(Note::Knock { .. }))))
     })
 }
@@ -301,7 +392,7 @@ fn a_process_that_joins_does_not_knock_at_processes_that_have_ended() {
     bootstrap.ended(1);
     let _second = join_beside(&infos[1], &mut [&mut inbox]);
     assert!(!was_knocked_at(&infos[0], &killed));
-    // The same where a process says so that had started it.
+    // The same holds if the process that had started it reports the end.
     let (third, mut thirds) = join_beside(&infos[2], &mut [&mut inbox]);
     let silent = enters(&infos[3]);
     let address = silent.local_addr().expect("bound");
@@ -318,7 +409,7 @@ fn a_process_that_joins_does_not_knock_at_processes_that_have_ended() {
     assert!(!was_knocked_at(&infos[3], &silent));
 }
 
-/// It had not left when the other process asked where everybody is.
+/// The process had not left when the other one asked for all places.
 #[test]
 fn a_process_that_leaves_while_another_one_knocks_at_it_is_not_waited_for() {
     let bootstrap = bootstrap(1);
@@ -334,11 +425,11 @@ fn a_process_that_leaves_while_another_one_knocks_at_it_is_not_waited_for() {
         inbox.receive(Some(Instant::now()), &mut Vec::new());
     }
     let (second, _inbox) = joining.join().expect("no panic");
-    // Were it still waited for it would be known.
+    // The session would know it if it were still waited for.
     assert!(!second.shared.peers.read().contains_key(&1));
 }
 
-/// Two that each learn of the other one while both ask their way in.
+/// Two processes learn of each other while both are joining.
 #[test]
 fn processes_that_join_at_the_same_time_let_each_other_in() {
     let bootstrap = bootstrap(1);
@@ -349,7 +440,8 @@ fn processes_that_join_at_the_same_time_let_each_other_in() {
     let own = infos[0].clone();
     let joining = std::thread::spawn(move || Udp::join(&own).expect("joined"));
     let (birth, name) = (1, String::from("rank 2"));
-    let knock = wire::note(infos[1].secret, 2, 1, &Note::Knock { birth, name });
+    let knock = Note::Knock { birth, name };
+    let knock = wire::note(&keys(), (2, address_of(&other)), 1, &knock);
     let mut space = [0; wire::NOTE_MAX];
     let mut is_let_in = false;
     other
@@ -362,8 +454,8 @@ fn processes_that_join_at_the_same_time_let_each_other_in() {
         let Ok((length, from)) = other.recv_from(&mut space) else {
             continue;
         };
-        // Neither waits for more than that the other one knows where it is.
-        match wire::open(infos[1].secret, 2, &space[..length]) {
+        // Each waits only until the other one knows its place.
+        match wire::open(&keys(), 2, (&space[..length], from)) {
             Some((1, wire::Content::Note(Note::Knock { .. }))) => {
                 assert!(!joining.is_finished(), "nobody has answered it");
                 other.send_to(&knock, from).expect("sent");
@@ -386,10 +478,9 @@ fn processes_that_join_at_the_same_time_let_each_other_in() {
     );
 }
 
-/// It says so once: who asks for others then must not miss it.
+/// A process says once that it leaves: one that asks for others then must not miss it.
 #[test]
 fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
-    let secret = Secret([7; 16]);
     // This test answers in the bootstrap's place.
     let bootstrap = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     bootstrap.set_read_timeout(Some(PATIENCE)).expect("set");
@@ -410,12 +501,13 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
     let mut space = [0; wire::NOTE_MAX];
     let mut answer_from = |wanted: Rank, found: Vec<wire::Found>, leaves: bool| loop {
         let (length, from) = bootstrap.recv_from(&mut space).expect("it asks");
-        let asked = wire::open(secret, wire::BOOTSTRAP, &space[..length]);
+        let asked = wire::open(&keys(), wire::BOOTSTRAP, (&space[..length], from));
         let Some((1, wire::Content::Note(Note::Here { next, .. }))) = asked else {
             continue;
         };
         if leaves {
-            let leaving = wire::note(secret, 0, 1, &Note::Leaving { birth: 5 });
+            let own = (0, address_of(&bootstrap));
+            let leaving = wire::note(&keys(), own, 1, &Note::Leaving { birth: 5 });
             bootstrap.send_to(&leaving, from).expect("sent");
         }
         let known = Note::Known {
@@ -424,7 +516,8 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
             places: found.clone(),
         };
         if next == wanted {
-            let known = wire::note(secret, wire::BOOTSTRAP, 1, &known);
+            let own = (wire::BOOTSTRAP, address_of(&bootstrap));
+            let known = wire::note(&keys(), own, 1, &known);
             bootstrap.send_to(&known, from).expect("sent");
             return;
         }
@@ -449,7 +542,7 @@ fn a_bootstrap_that_is_none_is_refused() {
     assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
 }
 
-/// Such addresses need the number of a card, which is another on each host.
+/// Such addresses need the number of a card, which differs from host to host.
 #[test]
 fn addresses_of_one_link_are_refused() {
     let refused = |error: String| {
@@ -476,7 +569,7 @@ fn addresses_of_one_link_are_refused() {
     refused(Tcp::join(&info).expect_err("refused").to_string());
 }
 
-/// Three processes find out who hears whom, and what one sends once comes to both others.
+/// Three processes find out which ones hear; one datagram then comes to both others.
 #[test]
 fn what_is_sent_to_the_group_comes_to_all_who_hear() {
     let bootstrap = bootstrap(3).multicast(true);
@@ -522,7 +615,7 @@ fn what_is_sent_to_the_group_comes_to_all_who_hear() {
     assert!(due.probing.lock().due() > Some(Instant::now() + again));
 }
 
-/// What strangers send to the group, and what was sealed for one process and is sent to all.
+/// Strangers send to the group, and so do datagrams that were sealed for one process.
 #[test]
 fn strangers_are_not_heard_in_the_group() {
     let bootstrap = bootstrap(3).multicast(true);
@@ -533,20 +626,25 @@ fn strangers_are_not_heard_in_the_group() {
         return;
     };
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let secret = Secret([7; 16]);
     let mut other = Vec::new();
     wire::frame(
-        Secret([8; 16]),
+        &wire::Keys::of(Secret([8; 16])),
         1,
         wire::EVERYBODY,
         [&[1; 8][..]],
         &mut other,
     );
     let mut own = Vec::new();
-    wire::frame(secret, 1, 0, [&[1; 8][..]], &mut own);
-    let leaving = wire::note(secret, 1, wire::EVERYBODY, &Note::Leaving { birth: 0 });
+    wire::frame(&keys(), 1, 0, [&[1; 8][..]], &mut own);
+    let leaving = Note::Leaving { birth: 0 };
+    let leaving = wire::note(
+        &keys(),
+        (1, address_of(&stranger)),
+        wire::EVERYBODY,
+        &leaving,
+    );
     for datagram in [&other[..], &own, &leaving, &[0; 2000], &[]] {
-        // Where the group cannot be reached nothing comes either.
+        // If the group cannot be reached, nothing comes either.
         let _ = stranger.send_to(datagram, multicast.group);
     }
     let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! What a thread waits for.
+//! Conditions that a thread waits for.
 
 use antiphon_fiber::Wait;
 
@@ -6,19 +6,22 @@ use crate::platform::Rank;
 use crate::protocol::Incoming;
 use crate::protocol::requests::RequestId;
 
-/// Something that comes to hold. Whoever waits for a message, or for the end of a request, may take it as it comes, so that it lies nowhere in between.
+/// A condition that comes to hold. A thread that waits for a message, or for the end of a request,
+/// may take it as it comes. Then it is stored nowhere in between.
 pub trait Awaited {
-    /// Whether it holds.
+    /// Returns whether the condition holds.
     fn holds(&mut self) -> bool;
 
-    /// What it is, for reports of who waits for ever.
+    /// Returns what the thread waits for, for reports of threads that wait for ever.
     fn what(&self) -> WaitsFor {
         WaitsFor::Change("what upcalls bring about")
     }
 
-    /// Takes a message that came, or the answer to a request, if it is what is waited for; whether
-    /// it is. Asked only if that did not hold before, and nothing that it looks at has changed since
-    /// but by what it took.
+    /// Takes a message, or the answer to a request, if the thread waits for it. Returns whether it
+    /// did.
+    ///
+    /// The driver asks only if the condition did not hold before. Since then nothing has changed
+    /// the condition's state but earlier calls of this method.
     fn take(&mut self, _incoming: &mut Incoming<'_>) -> bool {
         false
     }
@@ -30,10 +33,10 @@ impl<F: FnMut() -> bool> Awaited for F {
     }
 }
 
-/// What a thread waits for.
+/// The thing that a thread waits for, as reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// A message at a port, of a sender and with a tag if they are said.
+    /// A message at a port, from a given sender and with a given tag if there are any.
     Message {
         /// The port's number.
         port: u64,
@@ -57,7 +60,7 @@ pub enum WaitsFor {
     Time,
 }
 
-/// Something that comes to hold, and what that is in words.
+/// A condition with its description for reports.
 pub struct Until<F>(pub &'static str, pub F);
 
 impl<F: FnMut() -> bool> Awaited for Until<F> {
@@ -70,7 +73,7 @@ impl<F: FnMut() -> bool> Awaited for Until<F> {
     }
 }
 
-/// For who drives and waits for nothing that could be handed to it.
+/// A condition of a driver that waits for nothing that could be handed to it.
 pub struct Nobody;
 
 impl Awaited for Nobody {

@@ -1,4 +1,5 @@
-//! Driving: taking what comes, running the protocols on it, handing over what they deliver.
+//! Driving: one thread takes arrivals, runs the protocols on them, and hands over what they
+//! deliver.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -15,14 +16,15 @@ use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::{Content, Delivery, Incoming};
 use crate::thread;
 
-/// Waits that end while the session's progress thread stands aside, from which on threads drive often enough without it.
+/// Number of waits that end while the progress thread stands aside, from which on waiters drive
+/// often enough without it.
 const OFTEN: u32 = 16;
 
-/// Who drives, as it waits for a frame.
+/// A driving thread as it waits for a frame.
 struct Waiter<'a, P: Platform> {
     node: &'a Node<P>,
     awaited: &'a mut dyn Awaited,
-    /// What it has taken for the program.
+    /// The delivery that it has taken for the program.
     taken: Option<Delivery>,
 }
 
@@ -49,7 +51,7 @@ impl<P: Platform> Taker for Waiter<'_, P> {
     }
 }
 
-/// The earlier one of two times, of which either may be none.
+/// Returns the earlier of two times; `None` is for ever.
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -57,11 +59,12 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     }
 }
 
-/// Times that the session's progress thread looks in a silence, at least, whether somebody drives: peers must not wait in vain for who does not get to it.
+/// Least number of looks of the progress thread in a silence, even while another thread drives.
+/// Otherwise peers would wait in vain for a driver that is busy.
 const FAR_IN_A_SILENCE: u32 = 8;
 
 impl<P: Platform> Node<P> {
-    /// The session's progress thread.
+    /// Runs the session's progress thread.
     pub(super) fn drive_always(&self) {
         let (mut rounds, mut is_called, mut aside) = (0, false, Aside::default());
         while !self.is_over() {
@@ -85,13 +88,15 @@ impl<P: Platform> Node<P> {
         }
         let patience = Linger::patience_of(self.silence);
         self.linger(patience);
-        // Now, and not when it is dropped: ports may hold it for longer.
+        // The platform takes leave now, and not at its drop: ports may hold it for longer.
         self.platform.leave(patience);
     }
 
-    /// Stands aside for who has waited since we last looked, and so waits for long. True if it was called.
+    /// Stands aside for a thread that has waited since the last look, and so waits for long.
+    /// Returns true if the thread was called.
     fn leave_to_who_waits(&self, waits: impl Fn() -> bool) -> bool {
-        // Who has the receiving end drives until its wait is over. A fiber only looks now and then: behind others that compute it has no turn.
+        // A thread that has the receiving end drives until its wait is over. A fiber only looks now
+        // and then, and has no turn behind others that compute.
         let at_most = match self.driver.state().is_taken() {
             true => self.silence / FAR_IN_A_SILENCE,
             false => ASIDE_MAX,
@@ -103,7 +108,8 @@ impl<P: Platform> Node<P> {
         is_called
     }
 
-    /// Drives while nobody else wants to; takes what is there if somebody does. False if somebody drove already.
+    /// Drives while no other thread wants to; takes what is there if one does. Returns false if
+    /// another thread drove already.
     fn drive_until_wanted(&self) -> bool {
         let Some(mut end) = self.driver.try_drive(Role::ProgressThread) else {
             return false;
@@ -125,12 +131,13 @@ impl<P: Platform> Node<P> {
         self.driver.state().is_stopped()
     }
 
-    /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
+    /// Goes on until peers have acknowledged what was sent. So a process that ends its session
+    /// right after a send has still sent the message.
     fn linger(&self, patience: Duration) {
         let mut end = loop {
             match self.driver.try_drive(Role::ProgressThread) {
                 Some(end) => break end,
-                // Who has it finds the session over.
+                // The thread that has the receiving end finds the session over.
                 None => std::thread::sleep(Duration::from_micros(100)),
             }
         };
@@ -142,7 +149,8 @@ impl<P: Platform> Node<P> {
         end.end();
     }
 
-    /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
+    /// Runs one round with the receiving end: takes arrivals, does what is due, hands over. Waits
+    /// until `until` at most; a time in the past makes it a look.
     pub(super) fn drive(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -152,7 +160,8 @@ impl<P: Platform> Node<P> {
         self.turn(end, self.unless_over(until), awaited);
     }
 
-    /// The same by a fiber that sleeps for its server. False if that has something else to run: then this was a look.
+    /// Does the same as [`drive`](Self::drive), for a fiber that sleeps for its server. Returns
+    /// false if the server has something else to run: then this was a look.
     pub(super) fn drive_for_server(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -175,7 +184,8 @@ impl<P: Platform> Node<P> {
         slept.is_some()
     }
 
-    /// Who waits finds the session over only after its round.
+    /// Turns a wait into a look if the session is over. A waiter otherwise finds that only after
+    /// its round.
     fn unless_over(&self, until: Option<Instant>) -> Option<Instant> {
         match self.is_over() {
             true => Some(self.start),
@@ -183,7 +193,7 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The same, whether the session is over or not.
+    /// Does the same as [`drive`](Self::drive), whether the session is over or not.
     fn turn(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -198,7 +208,7 @@ impl<P: Platform> Node<P> {
         self.have_taken(end, seen, taken, awaited);
     }
 
-    /// The caller takes what comes: until when it may wait for that.
+    /// Prepares to take arrivals, and returns the time until which the caller may wait for them.
     fn about_to_take(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -214,11 +224,11 @@ impl<P: Platform> Node<P> {
             self.has_sent.store(false, Ordering::Relaxed);
         }
         end.inbox.begin_wait(has_sent);
-        // Read only after the sleep was announced: see `due_ns`.
+        // The driver reads the due time only after it announced its sleep: see `due_ns`.
         earlier(until, self.due())
     }
 
-    /// It has, and something with it for the program, which came before what is taken now.
+    /// Handles what was just taken. `taken` is a delivery for the program that came before it.
     pub(super) fn have_taken(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -234,7 +244,7 @@ impl<P: Platform> Node<P> {
                     let last = &mut end.last_upcalls;
                     is_changed = self.dispatcher.deliver(taken, self, awaited, last);
                 }
-                // Who has joined is known first: it may tell of that.
+                // Arrivals of processes come first: `taken` may refer to one.
                 taken => end.deliveries.extend(taken),
             }
             is_changed |= self.take(end, seen, awaited) | self.hand_over(end, awaited);
@@ -242,13 +252,13 @@ impl<P: Platform> Node<P> {
                 self.waiting.changed();
             }
         }
-        // Who was woken and shares this processor would have to wait for a spin in vain.
+        // A woken thread that shares this processor would otherwise wait for a vain spin.
         if thread::has_woken_one() {
             end.yields.give_to_woken(thread::risen);
         }
     }
 
-    /// Whether anything came, or is noted, or may be due.
+    /// Returns whether anything came, is noted, or may be due.
     #[inline]
     fn has_something(&self, end: &End<P::Inbox>) -> bool {
         !(end.events.is_empty() && end.deliveries.is_empty())
@@ -256,7 +266,8 @@ impl<P: Platform> Node<P> {
             || self.driver.state().has(Work::DELIVERIES | Work::ENDS)
     }
 
-    /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
+    /// Returns whether a plain frame may go straight to the program: nothing precedes it, and no
+    /// protocol must see it.
     #[inline]
     fn hands_over_at_once(&self) -> bool {
         StackOf::<P>::HAS_PLAIN
@@ -264,7 +275,8 @@ impl<P: Platform> Node<P> {
             && !self.driver.state().has(Work::DELIVERIES)
     }
 
-    /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed. The clock was `seen` a moment ago, if at all.
+    /// Takes arrivals: gives plain ones to the program, the rest to the protocols. Returns whether
+    /// anything may have changed. `seen` is a recent reading of the clock, if there is one.
     fn take(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -287,7 +299,7 @@ impl<P: Platform> Node<P> {
             return false;
         }
         let mut stack = self.stack.lock();
-        // What other threads brought about is before what comes now.
+        // Work of other threads precedes the new arrivals.
         self.fetch(end);
         for event in end.events.drain(..) {
             match event {
@@ -298,8 +310,9 @@ impl<P: Platform> Node<P> {
                     }
                 }
                 Event::Frame { from, frame } => {
-                    // What does not decode is dropped: only a faulty peer sends it.
-                    // A broadcast of an ordered platform is a frame as any other: no link adds to it.
+                    // A frame that does not decode is dropped: only a faulty peer sends it. A
+                    // broadcast of an ordered platform is decoded as any other frame, since no link
+                    // adds to it.
                     let _ = stack.frame(now, from, frame);
                 }
                 Event::Multicast { from, frame } => {
@@ -331,7 +344,8 @@ impl<P: Platform> Node<P> {
         true
     }
 
-    /// Takes frames that no protocol has to know of, up to the first that is another. If that was all, whether others than the caller may wait for them.
+    /// Takes frames that no protocol has to see, up to the first other one. If there were no
+    /// others, returns whether threads besides the caller may wait for them.
     fn take_plain(
         &self,
         end: &mut Driving<'_, End<P::Inbox>>,
@@ -340,7 +354,8 @@ impl<P: Platform> Node<P> {
         let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
         let plain = end.events.iter().take_while(|event| is_plain(event));
         let count = plain.count();
-        // What came before is handed over first, and after what else came: mostly there is nothing.
+        // Earlier deliveries are handed over first, and earlier than these frames. Mostly there are
+        // none.
         let is_alone = end.deliveries.is_empty() && count == end.events.len();
         let mut is_for_all = false;
         let End {
@@ -353,7 +368,7 @@ impl<P: Platform> Node<P> {
             let Event::Frame { from, mut frame } = event else {
                 continue;
             };
-            // One that is cut is dropped: only a faulty peer sends it.
+            // A truncated frame is dropped: only a faulty peer sends it.
             let Some(incoming) = Incoming::in_frame(from, &mut frame) else {
                 continue;
             };
@@ -369,10 +384,12 @@ impl<P: Platform> Node<P> {
         events.is_empty().then_some(is_for_all)
     }
 
-    /// Decides for whom a plain message is. An answer ends its request. A message goes to the
-    /// caller, if that waits for it and no earlier message is still to be handed over (`is_next`);
-    /// one whose sender wants a receipt goes there only when it is handed over. What is left is for
-    /// the program.
+    /// Decides who gets a plain message, and returns it if that is the program.
+    ///
+    /// - An answer ends its request.
+    /// - A message goes to the caller if the caller waits for it and no earlier one is still to be
+    ///   handed over (`is_next`).
+    /// - A message whose sender wants a receipt goes to the caller only when it is handed over.
     #[inline]
     fn receive(
         &self,
@@ -397,17 +414,19 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Takes what other threads, or upcalls, have brought about.
+    /// Takes the work that other threads or upcalls have left.
     fn fetch(&self, end: &mut Driving<'_, End<P::Inbox>>) {
-        // Cleared first: what comes later is noted again.
+        // The note is cleared first, so that later work is noted again.
         if self.driver.clear(Work::DELIVERIES) {
             end.deliveries.append(&mut self.deliveries.lock());
         }
     }
 
-    /// Hands over what is there; whether others than the caller may wait for any of it. Only who has the receiving end does this, so upcalls run one at a time.
+    /// Hands over all deliveries. Returns whether threads besides the caller may wait for any of
+    /// them. Only the holder of the receiving end does this, so upcalls run one at a time.
     fn hand_over(&self, end: &mut Driving<'_, End<P::Inbox>>, awaited: &mut dyn Awaited) -> bool {
-        // What upcalls bring about meanwhile is the next round's: else one that sends to its own process would keep everything else from its turn.
+        // The next round takes what upcalls bring about meanwhile. Otherwise an upcall that sends
+        // to its own process would keep all else from its turn.
         self.fetch(end);
         let mut is_for_all = false;
         while let Some(delivery) = end.deliveries.pop_front() {

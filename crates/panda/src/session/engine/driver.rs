@@ -1,4 +1,4 @@
-//! The receiving end and who drives it. A thread that finds it taken waits elsewhere.
+//! The receiving end and its driver. A thread that finds it taken waits elsewhere.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -9,10 +9,16 @@ use super::driver_state::{DriverState, Role, Work};
 
 /// A receiving end that one thread has at a time, and the life of that driver.
 ///
-/// All operations are sequentially consistent. Among themselves they would be ordered anyway, in
-/// one word. The other word that counts is the number of threads in the waiting room: a driver
-/// lets go and then looks whether anybody waits there; a thread enters and then looks whether
-/// anybody drives. One of the two sees the other.
+/// All operations are sequentially consistent. In one word they would be ordered anyway. The second
+/// word that counts is the number of threads in the waiting room:
+///
+/// ```text
+///   driver            thread that waits
+///   lets go           enters the room
+///   reads the room    reads the driver
+/// ```
+///
+/// One of the two sees the other.
 #[derive(Debug)]
 pub struct Driver<T> {
     state: AtomicU64,
@@ -28,7 +34,7 @@ unsafe impl<T: Send> Sync for Driver<T> {}
 pub struct Driving<'a, T> {
     driver: &'a Driver<T>,
     role: Role,
-    /// It may go to another thread, but not be seen from two: the value need not bear that.
+    /// Marks the value as not `Sync`: it may go to another thread, but two threads must not see it.
     _is_not_sync: PhantomData<Cell<()>>,
 }
 
@@ -40,7 +46,7 @@ impl<T> Driver<T> {
         }
     }
 
-    /// The state now.
+    /// Returns the current state.
     #[inline]
     pub fn state(&self) -> DriverState {
         DriverState::from_bits(self.state.load(SeqCst))
@@ -88,38 +94,39 @@ impl<T> Driver<T> {
         self.step(DriverState::wanted_no_more);
     }
 
-    /// Notes work, and returns the state before: the caller wakes the driver if that sleeps.
-    /// Without any work this orders what the caller wrote before the driver's next sleep.
+    /// Notes work and returns the state before, so that the caller can wake a sleeping driver. Even
+    /// without work, this orders the caller's writes before the driver's next sleep.
     pub fn note(&self, work: Work) -> DriverState {
         self.step(|state| state.with(work))
     }
 
-    /// Notes work for the driver if there is one; whether there is.
+    /// Notes work for the driver if there is one, and returns whether there is.
     pub fn leave_to_driver(&self, work: Work) -> bool {
         let step = |state: DriverState| state.is_taken().then(|| state.with(work));
         self.try_step(step).is_some()
     }
 
-    /// Clears work; whether it was noted.
+    /// Clears work and returns whether it was noted.
     #[inline]
     pub fn clear(&self, work: Work) -> bool {
-        // Mostly it is not, and then nothing is written.
+        // Mostly no work is noted, and then nothing is written.
         self.state().has(work) && self.step(|state| state.without(work)).has(work)
     }
 
-    /// Has the session end.
+    /// Tells the driver that the session is to end.
     pub fn stop(&self) {
         self.step(DriverState::stopped);
     }
 }
 
 impl<T> Driving<'_, T> {
-    /// Announces that the driver may sleep, and returns the state: the driver sleeps only if that
-    /// does not forbid it. From now on whoever notes work wakes the inbox.
+    /// Announces that the driver may sleep, and returns the state. The driver sleeps only if the
+    /// state does not forbid it. From now on a thread that notes work also wakes the inbox.
     #[inline]
     pub fn fall_asleep(&mut self) -> DriverState {
         let state = self.driver.state();
-        // It may have announced that as it took the receiving end, or not have woken since.
+        // The driver may have announced its sleep when it took the receiving end, or not have woken
+        // since.
         match state.is_asleep() {
             true => state,
             false => self.driver.step(DriverState::asleep),
@@ -135,7 +142,7 @@ impl<T> Driving<'_, T> {
         }
     }
 
-    /// Lets go for the last time: nobody drives any more.
+    /// Lets go for the last time: no thread drives any more.
     pub fn end(self) {
         self.driver.step(DriverState::over);
         std::mem::forget(self);

@@ -31,13 +31,14 @@ use std::ops::{BitOr, BitOrAssign};
 /// What the driver is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
-    /// Nobody has the receiving end.
+    /// No thread has the receiving end.
     Idle,
     /// A thread has it and runs.
     Driven,
-    /// A thread has it and waits for frames, or soon will: whoever brings work wakes the inbox.
+    /// A thread has it and waits for frames, or soon will. A thread that brings work wakes the
+    /// inbox.
     Asleep,
-    /// The session has ended. Nobody drives any more.
+    /// The session has ended. No thread drives any more.
     Over,
 }
 
@@ -50,8 +51,8 @@ impl Work {
     /// Requests have ended that the driver itself may wait for.
     /// Set by the thread that ended them; cleared by the driver as it wakes.
     pub const ENDS: Self = Self(1 << 3);
-    /// Deliveries lie ready to be handed to the program.
-    /// Set by the thread that put them there, after that; cleared by the driver before it takes them.
+    /// Deliveries lie ready to be handed to the program. Set by the thread that put them there,
+    /// after that; cleared by the driver before it takes them.
     pub const DELIVERIES: Self = Self(1 << 4);
     /// The end of a long message has not gone out yet. The driver sends it on while it drives.
     /// Set only while somebody drives; cleared by the thread that then calls the progress thread.
@@ -119,7 +120,7 @@ impl DriverState {
         Self(self.0 & !LIFE | life as u64)
     }
 
-    /// Whether nobody can take the receiving end now.
+    /// Returns whether no thread can take the receiving end now.
     #[inline]
     pub fn is_taken(self) -> bool {
         self.life() != Life::Idle
@@ -130,42 +131,42 @@ impl DriverState {
         self.life() == Life::Asleep
     }
 
-    /// Whether the progress thread has the receiving end.
+    /// Returns whether the progress thread has the receiving end.
     #[inline]
     pub fn is_of_progress_thread(self) -> bool {
         self.0 & PROGRESS_THREAD != 0
     }
 
-    /// Whether a thread that waits drives or wants to.
+    /// Returns whether a waiting thread drives or wants to.
     #[inline]
     pub fn is_wanted(self) -> bool {
         (self.0 as u32) / WANTER as u32 != 0
     }
 
-    /// How many waits have ended, modulo 2³².
+    /// Returns how many waits have ended, modulo 2³².
     pub fn waits_ended(self) -> u32 {
         (self.0 / WAIT) as u32
     }
 
-    /// Whether the session is to end.
+    /// Returns whether the session is to end.
     #[inline]
     pub fn is_stopped(self) -> bool {
         self.0 & STOP != 0
     }
 
-    /// Whether any of this work is noted.
+    /// Returns whether any of this work is noted.
     #[inline]
     pub fn has(self, work: Work) -> bool {
         self.0 & work.0 != 0
     }
 
-    /// Whether the driver should look once and not sleep.
+    /// Returns whether the driver should look once and not sleep.
     #[inline]
     pub fn forbids_sleep(self) -> bool {
         self.has(Work::DELIVERIES | Work::ENDS) || self.is_of_progress_thread() && self.is_wanted()
     }
 
-    /// A thread takes the receiving end, if it is free.
+    /// Returns the state after a thread takes the receiving end, if it is free.
     #[inline]
     pub fn taken(self, role: Role) -> Option<Self> {
         let driven = (!self.is_taken()).then(|| self.with_life(Life::Driven))?;
@@ -176,19 +177,19 @@ impl DriverState {
         })
     }
 
-    /// The driver announces that it may sleep.
+    /// Returns the state after the driver announces that it may sleep.
     #[inline]
     pub fn asleep(self) -> Self {
         self.with_life(Life::Asleep)
     }
 
-    /// The driver goes on. It looks now at what requests have ended.
+    /// Returns the state after the driver wakes. It now looks at the ended requests.
     #[inline]
     pub fn awake(self) -> Self {
         self.with_life(Life::Driven).without(Work::ENDS)
     }
 
-    /// The driver lets go of the receiving end.
+    /// Returns the state after the driver lets go of the receiving end.
     #[inline]
     pub fn let_go(self, role: Role) -> Self {
         let idle = self.with_life(Life::Idle);
@@ -199,36 +200,36 @@ impl DriverState {
         }
     }
 
-    /// The progress thread lets go for the last time.
+    /// Returns the state after the progress thread lets go for the last time.
     pub fn over(self) -> Self {
         Self(self.with_life(Life::Over).0 & !PROGRESS_THREAD)
     }
 
-    /// One more thread wants to drive.
+    /// Returns the state after one more thread wants to drive.
     #[inline]
     pub fn wanted(self) -> Self {
         Self(self.0 + WANTER)
     }
 
-    /// One thread's wait has ended.
+    /// Returns the state after one thread's wait has ended.
     #[inline]
     pub fn wanted_no_more(self) -> Self {
         Self((self.0 - WANTER).wrapping_add(WAIT))
     }
 
-    /// Work is noted.
+    /// Returns the state with work noted.
     #[inline]
     pub fn with(self, work: Work) -> Self {
         Self(self.0 | work.0)
     }
 
-    /// Work is done, or somebody has begun with it.
+    /// Returns the state without work that is done or begun.
     #[inline]
     pub fn without(self, work: Work) -> Self {
         Self(self.0 & !work.0)
     }
 
-    /// The session is to end.
+    /// Returns the state of a session that is to end.
     pub fn stopped(self) -> Self {
         Self(self.0 | STOP)
     }
@@ -291,14 +292,14 @@ mod tests {
         assert!(!deliveries.without(Work::DELIVERIES).forbids_sleep());
     }
 
-    /// What a thread does next. Each is one atomic step.
+    /// A thread's next atomic step.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     enum Next {
         /// A thread that brings a delivery.
         Put,
         Note,
         WakeInbox,
-        /// A thread that waits until something was handed over.
+        /// A thread that waits until a delivery is handed over.
         TakeTurn,
         Want,
         WakeProgressThread,
@@ -310,9 +311,9 @@ mod tests {
         WantNoMore,
         /// The progress thread, which waits for nothing.
         TakeAsProgressThread,
-        /// Until it is called. In truth it looks after a time, too.
+        /// The thread is aside until it is called. In truth it also looks after a time.
         Aside,
-        /// Any of them as it drives.
+        /// Any of the threads while it drives.
         LookWhetherDone(Role),
         FallAsleep(Role),
         /// Until the inbox is woken.
@@ -331,7 +332,8 @@ mod tests {
 
     const THREADS: usize = 4;
 
-    /// The session at one moment. What waits in a room or an inbox can be woken before it waits.
+    /// The session at one moment. A thread that waits in a room or an inbox can be woken before it
+    /// waits.
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     struct World {
         state: DriverState,
@@ -365,7 +367,7 @@ mod tests {
             taken.is_some()
         }
 
-        /// The world after a thread's next step; none if it sleeps or is done.
+        /// Returns the world after a thread's next step; `None` if the thread sleeps or is done.
         fn after(&self, thread: usize) -> Option<Self> {
             use Next::*;
             let mut world = self.clone();
@@ -498,7 +500,7 @@ mod tests {
             Some(world)
         }
 
-        /// Nobody goes on by itself: nobody may count on being woken.
+        /// Checks a world in which no thread goes on by itself: no thread may count on being woken.
         fn check_at_rest(&self) {
             let sleeps = |next: &Next| matches!(next, Next::InInbox(_));
             let somebody_sleeps = self.next.iter().any(sleeps);

@@ -1,9 +1,14 @@
-//! Where protocols, platform and threads meet: the only part that is generic over the platform.
+//! The engine of a session: protocols, platform and threads meet here. Only this module is generic
+//! over the platform.
 //!
-//! Whoever waits drives ([`wait`]): a thread that waits for something takes the receiving end, runs the protocols on what comes, and hands it back when it has what it
-//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers beside others that run, the session's progress thread does it ([`progress_thread`]); where fibers wait for
-//! something else, one of them is its progress fiber ([`progress_fiber`]). Senders run the protocols
-//! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
+//! - A waiting thread drives ([`wait`]). It takes the receiving end, runs the protocols on what
+//!   comes, and lets go when its wait ends. So a wait costs no switch of threads.
+//! - The session's progress thread drives while no thread waits, or only fibers beside others that
+//!   run ([`progress_thread`]).
+//! - A progress fiber drives while all fibers wait for something else ([`progress_fiber`]).
+//! - Senders run the protocols themselves and give frames to the platform directly ([`node`]).
+//!
+//! The platform decides how long to spin before a sleep.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -13,7 +18,7 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{JoinError, LaunchInfo, Rank};
 use crate::protocol::collective::Part;
-use crate::protocol::group::Order;
+use crate::protocol::group::{Order, Ticket, TransferId};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::termination::Counters;
@@ -39,11 +44,11 @@ pub use awaited::{Awaited, Nobody, Until, WaitsFor};
 pub use node::Node;
 pub use waiting::{Interest, Waiting};
 
-/// What a program asks of the protocols.
+/// A program's request to the protocols.
 pub enum Ask {
     /// Begins a collective operation.
     Collect(Part),
-    /// Operations on a family of lists end, and later ones, if the program may begin any, fail.
+    /// Ends the operations on a family of lists. Later ones fail, if the program may begin any.
     Close {
         /// The family.
         family: u64,
@@ -53,12 +58,26 @@ pub enum Ask {
         may_begin: bool,
     },
     /// Joins a group.
-    Join(GroupId),
+    Join {
+        /// The group.
+        group: GroupId,
+        /// Whether the program gives and takes snapshots of a state.
+        has_state: bool,
+    },
+    /// Gives a member that joins a group a snapshot, or says why there is none.
+    Give {
+        /// The group.
+        group: GroupId,
+        /// The member, and its number for the transfer.
+        joiner: (Rank, TransferId),
+        /// The snapshot.
+        snapshot: Result<Message, String>,
+    },
     /// Leaves a group.
     Leave(GroupId),
-    /// Sends a message to a group.
-    GroupSend(GroupId, Message),
-    /// Takes a peer for lost that may live.
+    /// Sends a message to a group; with a ticket if a thread waits for its place.
+    GroupSend(GroupId, Message, Option<Ticket>),
+    /// Takes a peer for lost, though it may live.
     GiveUp {
         /// The peer.
         rank: Rank,
@@ -69,9 +88,9 @@ pub enum Ask {
     FollowPeers(u64),
     /// Begins this process's part in the detection of quiescence.
     Count(Arc<Counters>),
-    /// The process has become passive, and the detection wants to hear of it.
+    /// Tells the detection of quiescence that the process has become passive.
     Passive,
-    /// Ends its part.
+    /// Ends this process's part in the detection of quiescence.
     StopCounting,
     /// Watches a peer.
     Watch(Rank),
@@ -80,7 +99,7 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// Gives it to the protocols.
+    /// Gives the request to the protocols.
     pub fn put<L: Links, O: Order>(self, stack: &mut Stack<L, O>, now: Time) {
         match self {
             Self::Collect(part) => stack.collect(now, part),
@@ -89,10 +108,15 @@ impl Ask {
                 failure,
                 may_begin,
             } => stack.close(now, family, &failure, may_begin),
-            Self::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
+            Self::Join { group, has_state } => stack.join_group(now, group, has_state),
+            Self::Give {
+                group,
+                joiner,
+                snapshot,
+            } => stack.give_state(now, group, joiner, snapshot),
             Self::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
-            Self::GroupSend(group, payload) => {
-                stack.group(now, group, |group, now, out| group.send(now, payload, out))
+            Self::GroupSend(group, payload, ticket) => {
+                stack.send_to_group(now, group, payload, ticket)
             }
             Self::GiveUp { rank, why } => stack.give_up(now, rank, &why),
             Self::FollowPeers(upcall) => stack.follow_peers(now, upcall),
@@ -105,17 +129,17 @@ impl Ask {
     }
 }
 
-/// What a program asks of a peer, to be told when it is done.
+/// A program's request to a peer, with a report of its end.
 #[derive(Debug, Clone, Copy)]
 pub enum Request {
-    /// To take a message, and say so.
+    /// Takes a message and acknowledges it.
     Message {
         /// The port's number.
         port: u64,
         /// The message's tag.
         tag: u32,
     },
-    /// To answer a call.
+    /// Answers a call.
     Call {
         /// The service's number.
         service: u64,
@@ -123,7 +147,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What stands before its message.
+    /// Returns the envelope of the request's message.
     pub fn envelope(self, id: RequestId) -> Envelope {
         match self {
             Self::Message { port, tag } => Envelope::Port {
@@ -135,7 +159,7 @@ impl Request {
         }
     }
 
-    /// Gives it to the protocols.
+    /// Gives the request to the protocols.
     pub fn put<L: Links, O: Order>(
         self,
         stack: &mut Stack<L, O>,
@@ -156,9 +180,10 @@ impl Request {
 
 /// A session over some platform.
 pub trait Engine: Send + Sync {
-    /// Sends what is sent and forgotten: messages without a receipt, and replies.
+    /// Sends a message without a receipt, or a reply. No thread waits for its end.
     fn post(&self, to: Rank, envelope: Envelope, payload: Message);
-    /// Sends a request. Its deadline is for who waits for it to keep if it is [plain](crate::protocol::requests::is_plain).
+    /// Sends a request. If it is [plain](crate::protocol::requests::is_plain), the waiting caller
+    /// keeps the deadline.
     fn request(
         &self,
         to: Rank,
@@ -166,7 +191,8 @@ pub trait Engine: Send + Sync {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId;
-    /// Sends a request for who waits for its end as soon as this returns, or has it then.
+    /// Sends a request whose caller waits for its end as soon as this returns. The end may be there
+    /// then.
     fn request_for(
         &self,
         request: Request,
@@ -176,27 +202,29 @@ pub trait Engine: Send + Sync {
     ) {
         end.begins(self.request(end.peer, request, payload, deadline));
     }
-    /// Has the protocols do it.
+    /// Has the protocols do what the program asks.
     fn ask(&self, ask: Ask);
-    /// A new number for an operation that ends as requests do.
+    /// Returns a new number for an operation that ends as requests do.
     fn number(&self) -> RequestId;
-    /// Whether a group takes more messages.
+    /// Returns whether a group is congested, so that senders wait.
     fn group_is_congested(&self, group: GroupId) -> bool;
-    /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.
+    /// Waits, driving the session, until something holds or a time has passed. Returns whether it
+    /// holds. It did not hold when the caller last looked.
     fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool;
-    /// If the caller is a fiber: its run sees to the session where it rests.
+    /// Ensures that a progress fiber drives where the caller's run rests, if the caller is a fiber.
     fn ensure_progress_fiber(&self) {}
-    /// Something that a thread may wait for has changed, though nothing came.
+    /// Reports a change that a thread may wait for, although no message came.
     fn nudge(&self);
-    /// Whether a thread of this process waits for something.
+    /// Returns whether a thread of this process waits for something.
     fn is_awaited(&self) -> bool;
-    /// Does what there is to do without waiting.
+    /// Does all work at hand without waiting.
     fn poll(&self);
-    /// The time by the clock that waits go by.
+    /// Returns the time by the clock of waits.
     fn now(&self) -> Instant;
     /// Returns the time by this process's clock for timelines.
     fn clock(&self) -> Duration;
-    /// Starts a program as more processes by the platform's own means; nothing if they are processes of the system's. They have not joined yet.
+    /// Starts a program as more processes by the platform's own means. Returns `None` if processes
+    /// are the system's. The new processes have not joined yet.
     fn spawn(
         &self,
         _program: &OsStr,
@@ -205,26 +233,27 @@ pub trait Engine: Send + Sync {
     ) -> Option<Result<Vec<Rank>, Error>> {
         None
     }
-    /// Of those, one that has ended before it had joined.
+    /// Returns a spawned process that ended before it joined.
     fn has_failed(&self, _spawned: &[Rank]) -> Option<Rank> {
         None
     }
-    /// Signals a process by the platform's own means, or says why not; nothing if it is one of the system's.
+    /// Signals a process by the platform's own means, or says why it cannot. Returns `None` if the
+    /// process is the system's.
     fn signal(&self, _rank: Rank, _signal: Signal) -> Option<Result<(), String>> {
         None
     }
-    /// A process has ended that this one had started.
+    /// Notes the end of a process that this one had started.
     fn has_ended(&self, _rank: Rank) {}
-    /// Ends those of them that are there.
+    /// Ends those spawned processes that are there.
     fn take_back(&self, _spawned: &[Rank]) {}
-    /// Launch infos for more processes.
+    /// Returns launch infos for more processes.
     fn allot(&self, count: u32) -> Result<Vec<LaunchInfo>, JoinError>;
     /// Ends the session's progress thread.
     fn stop(&self);
-    /// This process's rank.
+    /// Returns this process's rank.
     fn rank(&self) -> Rank;
-    /// The platform's name.
+    /// Returns the platform's name.
     fn platform(&self) -> &'static str;
-    /// What goes by the platform's multicast.
+    /// Returns the peers and frames of the platform's multicast.
     fn multicast(&self) -> Multicast;
 }

@@ -1,4 +1,4 @@
-//! A session over one platform: what its parts are, and what a program asks of it.
+//! A session over one platform: its parts, and the operations that a program asks of it.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -17,8 +17,7 @@ use super::waiting::Waiting;
 use super::{Ask, Awaited, Engine, Interest, Request};
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::patience::Patience;
-use crate::platform::yields::Yields;
+use crate::platform::spin_policy::{SpinPolicy, YieldPolicy};
 use crate::platform::{Event, Flow, JoinError, LaunchInfo, Platform, Rank};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
@@ -35,57 +34,58 @@ pub struct Node<P: Platform> {
     pub(super) platform: P,
     pub(super) itself: Weak<Self>,
     pub(super) rank: Rank,
-    /// How long a peer may be silent before it is taken for lost.
+    /// Time for which a peer may be silent before it is taken for lost.
     pub(super) silence: Duration,
-    /// The receiving end, who drives it, and what is noted for the driver.
+    /// The receiving end, its driver, and the work noted for the driver.
     pub(super) driver: Driver<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
     pub(super) dispatcher: Arc<Dispatcher>,
-    /// Deliveries for the program besides those that the driver has, in order. Whoever adds some
-    /// notes [`Work::DELIVERIES`] afterwards.
+    /// Deliveries for the program besides those that the driver has, in order. A thread that adds
+    /// some notes [`Work::DELIVERIES`] afterwards.
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
-    /// The time at which the protocols have something to do, in nanoseconds of [`Node::now`];
-    /// `u64::MAX` for never. Plain frames go past the protocols as long as it is that.
+    /// Time at which the protocols have something to do, in nanoseconds of [`Node::now`];
+    /// `u64::MAX` for never. While it is that, plain frames go past the protocols.
     ///
-    /// Set with the protocols locked. A thread that does not drive and sets a sooner time calls
-    /// [`Driver::note`] afterwards: either the driver reads that time before it sleeps, or the
-    /// thread learns that the driver sleeps and wakes it.
+    /// The word is set with the protocols locked. A thread that does not drive and sets a sooner
+    /// time calls [`Driver::note`] afterwards. Either the driver reads that time before it sleeps,
+    /// or the thread learns that the driver sleeps and wakes it.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
     pub(super) waiting: Waiting,
-    /// Whether anything was sent since a wait last began. A hint for how long to spin, so its order
-    /// does not matter. Set by each sender; cleared by the driver as its wait begins.
+    /// Whether anything was sent since a wait last began. It only hints how long to spin, so its
+    /// order does not matter. Each sender sets it; the driver clears it as its wait begins.
     pub(super) has_sent: AtomicBool,
     pub(super) progress_thread: ProgressThread,
-    /// How long fibers look for frames before they park.
-    pub(super) patience: Mutex<Patience>,
-    /// Ends the driver's sleep in the inbox.
+    /// Policy for how long fibers look for frames before they park.
+    pub(super) spin_policy: Mutex<SpinPolicy>,
+    /// Waker that ends the driver's sleep in the inbox.
     pub(super) waker: Waker,
-    /// Whether a fiber attends to the session while all others wait for something else. Set by the
-    /// thread that starts the fiber, which alone publishes anything to it; cleared by the fiber as
+    /// Whether a progress fiber drives while all other fibers wait for something else. The thread
+    /// that starts the fiber sets it, and alone publishes anything to it. The fiber clears it as
     /// its run ends.
     pub(super) has_progress_fiber: AtomicBool,
 }
 
-/// The receiving end, with room for what comes out of it.
+/// The receiving end, with room for what it receives.
 pub struct End<I> {
     pub(super) inbox: I,
     pub(super) events: Vec<Event>,
-    /// What is to be handed to the program, in order. Empty unless its holder drives.
+    /// Deliveries for the program, in order. Empty unless the holder drives.
     pub(super) deliveries: VecDeque<Delivery>,
-    /// Whether those whom upcalls wake share the holder's processor.
-    pub(super) yields: Yields,
+    /// Policy for yielding to threads that upcalls wake on the holder's processor.
+    pub(super) yields: YieldPolicy,
     pub(super) last_upcalls: LastUpcalls,
 }
 
-/// Nothing is due, but the protocols are to hear of every frame: a peer that was lost may be back.
+/// Due time that stands for never, while the protocols must still see every frame: a lost peer may
+/// be back.
 const FAR: u64 = u64::MAX - 1;
 
-/// So long before the start times are counted from, so that there are times before now.
+/// Time between the zero of the session's clock and its start, so that there are times before now.
 const BEFORE_START: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Node<P> {
-    /// Begins; the returned engine's progress thread runs until [`Engine::stop`].
+    /// Begins a session; the returned engine's progress thread runs until [`Engine::stop`].
     pub fn begin(
         platform: P,
         inbox: P::Inbox,
@@ -102,7 +102,7 @@ impl<P: Platform> Node<P> {
         Ok(node)
     }
 
-    /// One without a thread of its own.
+    /// Makes a node without a progress thread.
     pub(super) fn new(
         platform: P,
         inbox: P::Inbox,
@@ -144,7 +144,7 @@ impl<P: Platform> Node<P> {
                 inbox,
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
-                yields: Yields::default(),
+                yields: YieldPolicy::default(),
                 last_upcalls: LastUpcalls::default(),
             }),
             rank: myself.rank,
@@ -157,7 +157,7 @@ impl<P: Platform> Node<P> {
             waiting: Waiting::default(),
             has_sent: AtomicBool::new(false),
             progress_thread: ProgressThread::default(),
-            patience: Mutex::default(),
+            spin_policy: Mutex::default(),
             has_progress_fiber: AtomicBool::new(false),
         })
     }
@@ -170,14 +170,14 @@ impl<P: Platform> Node<P> {
         moment.duration_since(self.start) + BEFORE_START
     }
 
-    /// When the protocols have something to do.
+    /// Returns the time at which the protocols have something to do.
     pub(super) fn due(&self) -> Option<Instant> {
         let due_ns = self.due_ns.load(Ordering::Acquire);
         let since_start = || Duration::from_nanos(due_ns).saturating_sub(BEFORE_START);
         (due_ns < FAR).then(|| self.start + since_start())
     }
 
-    /// Follows what the protocols wait for; whether that is sooner than before.
+    /// Sets the due time to that of the protocols. Returns whether it is sooner than before.
     pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
         let never = || match stack.awaits_return() {
             true => FAR,
@@ -186,7 +186,7 @@ impl<P: Platform> Node<P> {
         let due_ns = stack
             .deadline()
             .map_or_else(never, |at| at.as_nanos() as u64);
-        // The protocols' lock orders this with other stores.
+        // The protocols' lock orders this load with other stores.
         let before = self.due_ns.load(Ordering::Relaxed);
         if due_ns != before {
             self.due_ns.store(due_ns, Ordering::Release);
@@ -200,7 +200,7 @@ impl<P: Platform> Node<P> {
         self.give_by(to, length, || self.platform.send(to, frame));
     }
 
-    /// Gives a plain message to the platform, in two parts if it takes them so.
+    /// Gives a plain message to the platform, in two parts if the platform takes them.
     #[inline]
     pub(super) fn give_plain(&self, to: Rank, envelope: &Envelope, mut payload: Message) {
         let length = payload.len();
@@ -212,7 +212,7 @@ impl<P: Platform> Node<P> {
             })
         });
         if flow == Flow::Congested && self.dispatcher.flow_control.is_too_much() {
-            // To give a peer up is the protocols' matter.
+            // Only the protocols may give a peer up.
             self.change(|_, _| ());
         }
     }
@@ -231,20 +231,24 @@ impl<P: Platform> Node<P> {
         flow
     }
 
-    /// A wait that begins now is one for what comes of it.
+    /// Notes a send: a wait that begins now probably waits for its effect.
     fn note_sent(&self) {
         self.has_sent.store(true, Ordering::Relaxed);
     }
 
-    /// The end of a long message must not wait until the progress thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls the progress
-    /// thread when it leaves.
+    /// Has the rest of a long message sent.
+    ///
+    /// It must not wait until the progress thread looks, since its sender may not come back for
+    /// long. A driver sends it while it drives, and calls the progress thread when it stops.
     pub(super) fn see_to_the_rest(&self) {
         if !self.driver.leave_to_driver(Work::REST) {
             self.progress_thread.call();
         }
     }
 
-    /// Does what the protocols want, with their lock held so that frames go out in their order, and gives up those for whom too much waits. Whether a request has ended.
+    /// Carries out the protocols' actions, and gives up peers for which too much waits. Returns
+    /// whether a request has ended. The protocols are locked meanwhile, so that frames go out in
+    /// order.
     pub(super) fn perform(
         &self,
         stack: &mut StackOf<P>,
@@ -258,8 +262,10 @@ impl<P: Platform> Node<P> {
         has_ended
     }
 
-    /// Gives up the peer for which most waits, if too much does for all together; it may hear of this process later where the links can begin anew. The program may not wait for the
-    /// peer, so it is also printed.
+    /// Gives up the peer for which most waits, if too much waits for all together.
+    ///
+    /// Where links can begin anew, the peer may hear of this process later. The loss is also
+    /// printed, since the program may not wait for that peer.
     #[cold]
     fn give_up(&self, stack: &mut StackOf<P>, now: Time) -> bool {
         let begins_anew = <P::Links as Links>::RETRANSMITS;
@@ -324,7 +330,7 @@ impl<P: Platform> Node<P> {
         has_ended
     }
 
-    /// Has the protocols do something, and does what they want then.
+    /// Has the protocols do something, and then carries out their actions.
     fn change<R>(&self, act: impl FnOnce(&mut StackOf<P>, Time) -> R) -> R {
         let mut stack = self.stack.lock();
         let now = self.now();
@@ -339,7 +345,8 @@ impl<P: Platform> Node<P> {
             work |= Work::ENDS;
         }
         let is_sooner = self.set_due(&stack);
-        // Noted with the protocols locked: a driver that has them next takes these deliveries first.
+        // The work is noted with the protocols locked. So the next driver that locks them takes
+        // these deliveries first.
         let wakes = (is_sooner || work != Work::NONE) && self.driver.note(work).is_asleep();
         let has_kept = stack.has_kept();
         drop(stack);
@@ -357,7 +364,7 @@ impl<P: Platform> Node<P> {
     }
 }
 
-/// Wakes who is asleep in a session's inbox.
+/// Waker of the thread that sleeps in a session's inbox.
 struct Wakes<P: Platform>(Weak<Node<P>>);
 
 impl<P: Platform> Wake for Wakes<P> {
@@ -371,7 +378,8 @@ impl<P: Platform> Wake for Wakes<P> {
 impl<P: Platform> Engine for Node<P> {
     fn post(&self, to: Rank, envelope: Envelope, payload: Message) {
         if <P::Links as Links>::ADDS_NOTHING && to != self.rank {
-            // No protocol has anything to remember, and nobody orders this beside what other threads send.
+            // No protocol keeps state of this message, and its order beside other threads' messages
+            // is free.
             return self.give_plain(to, &envelope, payload);
         }
         self.change(|stack, now| stack.post(now, to, &envelope, payload));
@@ -399,7 +407,7 @@ impl<P: Platform> Engine for Node<P> {
         deadline: Option<Duration>,
         end: &mut pending_requests::End<'_>,
     ) {
-        // A fiber gives way to others while it waits.
+        // A fiber yields to others while it waits.
         let gives_way = || ManyServers::is_caller() && ManyServers::has_others();
         match self.asks_plainly(end.peer) && !gives_way() {
             true => self.request_and_drive(request, payload, deadline, end),
@@ -486,7 +494,9 @@ impl<P: Platform> Engine for Node<P> {
         self.driver.stop();
         self.nudge();
         self.progress_thread.call();
-        // It takes leave of the peers at last, which must be before the process ends. If this is an upcall, that waits until who drives here has returned from it.
+        // The progress thread takes leave of the peers at last, which must happen before the
+        // process ends. In an upcall this cannot wait: it is done after the driver has returned
+        // from it.
         if !upcall::is_running() {
             self.progress_thread.join();
         }

@@ -1,4 +1,5 @@
-//! A fiber that drives while all others wait for something else than the session: for each other, or for a time. What comes then needs no thread of the system to bring it to them.
+//! The progress fiber: it drives while all other fibers wait for each other or for a time. So no OS
+//! thread is needed to bring arrivals to them.
 
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,8 @@ use super::{Interest, Nobody};
 use crate::platform::Platform;
 
 impl<P: Platform> Node<P> {
-    /// Has a fiber attend to the session where the caller's run rests, if the caller is one and none does. Without memory for its stack the session's progress thread does all by itself.
+    /// Starts a progress fiber where the caller's run rests, if the caller is a fiber and there is
+    /// none. If there is no memory for its stack, the session's progress thread does all the work.
     pub(super) fn start_progress_fiber(&self) {
         let has_progress_fiber = || {
             self.has_progress_fiber.load(Ordering::Relaxed)
@@ -26,7 +28,8 @@ impl<P: Platform> Node<P> {
             ..FiberBuilder::default()
         };
         let node = self.itself.clone();
-        // SAFETY: whoever started several servers answered for its threads, which run the same code where they wait: see `thread::run_on`.
+        // SAFETY: the caller of `thread::run_on`, which started several servers, vouches for its
+        // threads. They run this same code where they wait.
         let fiber = unsafe { ManyServers::spawn(builder, move || attend(&node)) };
         self.has_progress_fiber
             .store(fiber.is_ok(), Ordering::Relaxed);
@@ -39,7 +42,7 @@ impl<P: Platform> Node<P> {
             until: None,
         };
         if let Driven::Taken = self.drive_as_fiber(&mut wait) {
-            // A thread of the system waits, or an upcall takes long.
+            // An OS thread waits, or an upcall takes long.
             ManyServers::sleep(ASIDE_MAX);
         }
         self.see_to_its_end();

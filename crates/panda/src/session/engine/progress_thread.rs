@@ -1,4 +1,4 @@
-//! The session's progress thread, which drives while nobody waits, or only fibers do.
+//! The session's progress thread, which drives while no thread waits, or only fibers do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -7,14 +7,16 @@ use std::time::Duration;
 use antiphon_fiber::ManyServers;
 use parking_lot::{Condvar, Mutex};
 
-/// How long it leaves the receiving end to threads that wait, after the last of them had it.
+/// Time for which it leaves the receiving end to waiting threads, after the last of them had it.
 const ASIDE: Duration = Duration::from_millis(1);
-/// How long at most while they have it again and again: whenever it looks, it is in their way.
+/// Longest such time, while threads have the receiving end again and again: each look is in their
+/// way.
 pub const ASIDE_MAX: Duration = Duration::from_millis(4);
-/// How long while others send to a group in which this process gives places: all its members wait for that.
+/// Such a time while others send to a group in which this process gives places. All its members
+/// wait for those.
 const ASIDE_LEADING: Duration = Duration::from_micros(100);
 
-/// How long it stands aside.
+/// The state from which the thread computes how long to stand aside.
 #[derive(Debug, Default)]
 pub struct Aside {
     time: Duration,
@@ -22,7 +24,8 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// The next time, whether threads have driven often in the last one, and how many messages of others have come by now that wait for this process.
+    /// Returns how long to stand aside next. `is_often` says whether threads drove often in the
+    /// last time. `led` counts other members' messages so far that wait for this process.
     pub fn next(&mut self, is_often: bool, led: u64) -> Duration {
         self.time = match is_often {
             true => ASIDE_MAX.min(self.time * 2),
@@ -35,13 +38,13 @@ impl Aside {
     }
 }
 
-/// Where it stands aside, and how it is called.
+/// The place where the progress thread stands aside, and the means to call it.
 #[derive(Debug, Default)]
 pub struct ProgressThread {
     is_called: Mutex<bool>,
     changed: Condvar,
-    /// Whether it stands aside until it is called, since one thread waits for long. Set and cleared
-    /// by the progress thread, with `is_called` locked.
+    /// Whether it stands aside until called, since a thread waits for long. The progress thread
+    /// sets and clears it with `is_called` locked.
     is_far: AtomicBool,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
@@ -52,7 +55,7 @@ impl ProgressThread {
         *self.handle.lock() = Some(handle);
     }
 
-    /// Stands aside for so long. True if it was called.
+    /// Stands aside for a time. Returns true if the thread was called.
     pub fn stand_aside(&self, time: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         if !*is_called {
@@ -61,12 +64,15 @@ impl ProgressThread {
         std::mem::take(&mut *is_called)
     }
 
-    /// Stands aside until it is called, or a thread has ended its wait, for so long at most; not at all if nobody `waits` any more. True if it was called.
+    /// Stands aside until it is called, a thread has ended its wait, or `at_most` has passed.
+    ///
+    /// It does not stand aside if no thread `waits` any more. Returns true if the thread was
+    /// called.
     pub fn stand_far(&self, waits: impl Fn() -> bool, at_most: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         self.is_far.store(true, Ordering::SeqCst);
-        // A thread that ends its wait sees that we are far, or we see that it has: each side stores
-        // and then loads, sequentially consistent.
+        // A thread that ends its wait sees `is_far`, or this thread sees that the wait has ended.
+        // Each side stores and then loads, sequentially consistent.
         if !*is_called && waits() {
             self.changed.wait_for(&mut is_called, at_most);
         }
@@ -74,19 +80,19 @@ impl ProgressThread {
         std::mem::take(&mut *is_called)
     }
 
-    /// Whether it stands aside until it is called.
+    /// Returns whether it stands aside until it is called.
     #[cfg(test)]
     pub fn is_far(&self) -> bool {
         self.is_far.load(Ordering::SeqCst)
     }
 
-    /// Calls it to drive.
+    /// Calls the thread to drive.
     pub fn call(&self) {
         *self.is_called.lock() = true;
         self.changed.notify_one();
     }
 
-    /// A thread has ended its wait: whether it is needed soon is to be looked at again.
+    /// Has the thread look again whether it is needed soon, after a thread has ended its wait.
     #[inline]
     pub fn rouse(&self) {
         if self.is_far.load(Ordering::SeqCst) {
@@ -95,14 +101,14 @@ impl ProgressThread {
         }
     }
 
-    /// Waits for its end, unless the caller is it.
+    /// Waits for the thread's end, unless the caller is that thread.
     pub fn join(&self) {
         let handle = self.handle.lock().take();
         let Some(handle) = handle.filter(|own| own.thread().id() != std::thread::current().id())
         else {
             return;
         };
-        // What it still delivers may need a mutex that another fiber holds.
+        // The thread's last deliveries may need a mutex that another fiber holds.
         let _ = match ManyServers::is_caller() {
             true => ManyServers::blocking(move || handle.join()),
             false => handle.join(),
@@ -125,7 +131,7 @@ mod tests {
         );
         assert_eq!(aside.next(true, 3), ASIDE_LEADING);
         assert_eq!(aside.next(true, 7), ASIDE_LEADING);
-        // None has come since.
+        // No message of others has come since.
         assert_eq!(aside.next(true, 7), ASIDE_MAX);
         assert_eq!(aside.next(false, 7), ASIDE);
     }

@@ -1,4 +1,4 @@
-//! Who drives: that the receiving end is not left to somebody who does not take it.
+//! Tests of the driver: the receiving end is not left to a thread that does not take it.
 
 use std::num::NonZeroUsize;
 use std::panic::Location;
@@ -18,7 +18,7 @@ use crate::session::dispatcher::Dispatcher;
 use crate::session::{SILENCE, pending_requests};
 use crate::thread::Semaphore;
 
-/// Bounds what never takes so long.
+/// Bound on steps that never take so long.
 const LIMIT: Duration = Duration::from_secs(60);
 const SERVICE: u64 = 7;
 
@@ -39,13 +39,13 @@ fn parts() -> [Parts; 2] {
     })
 }
 
-/// A node without a thread of its own.
+/// Makes a node without a thread of its own.
 fn alone() -> Arc<Node<Local>> {
     let [(local, inbox, myself, dispatcher), _] = parts();
     Node::new(local, inbox, myself, dispatcher)
 }
 
-/// Looks until something holds; whether it does in the end.
+/// Looks until something holds; returns whether it does in the end.
 fn comes_to_hold(holds: impl Fn() -> bool) -> bool {
     let until = Instant::now() + LIMIT;
     while !holds() && Instant::now() < until {
@@ -64,7 +64,7 @@ fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
     let upcall = move |_| serve.store(true, Ordering::SeqCst);
     busy.dispatcher
         .on_call(SERVICE, Location::caller(), Box::new(upcall));
-    // So far it comes before it gives way to one that computes.
+    // A fiber comes so far before it yields to one that computes.
     let looks = busy.want();
     assert!(comes_to_hold(|| busy.progress_thread.is_far()));
     let call = Request::Call { service: SERVICE };
@@ -75,7 +75,7 @@ fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
     other.stop();
 }
 
-/// A session of its own, whose process runs fibers on so many servers, and the other end.
+/// Makes a session whose process runs fibers on so many servers, and its other end.
 fn of_fibers(
     servers: usize,
     main: impl FnOnce(&Node<Local>) + Send + 'static,
@@ -93,7 +93,8 @@ fn of_fibers(
     (node, other, thread::spawn(run))
 }
 
-/// Whether a thread or fiber other than the session's own has the receiving end, and leaves that one alone.
+/// Returns whether a thread or fiber other than the progress thread has the receiving end, and
+/// leaves the progress thread aside.
 fn is_driven_by_who_waits(node: &Node<Local>) -> bool {
     comes_to_hold(|| node.progress_thread.is_far() && node.driver.state().is_taken())
 }
@@ -115,7 +116,7 @@ fn a_fiber_that_waits_alone_drives_and_is_woken_for_what_comes_to_others() {
             assert!(node.wait(Interest::Change, &mut is_over, Some(Instant::now() + LIMIT)));
         });
         assert!(is_driven_by_who_waits(&node));
-        // Nothing comes for who drives.
+        // Nothing comes for the driver.
         gate.v();
         process.join().expect("no panic");
         node.stop();
@@ -151,7 +152,7 @@ fn fibers_that_wait_for_each_other_have_one_attend_to_the_session() {
 fn a_session_that_ends_lets_its_attendant_go() {
     let (node, other, process) = of_fibers(1, |node| {
         node.start_progress_fiber();
-        // It attends meanwhile.
+        // The progress fiber drives meanwhile.
         crate::thread::sleep(Duration::from_millis(20));
         node.stop();
     });
@@ -188,7 +189,7 @@ fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
     drop(stay);
 }
 
-/// Else it could not send to that one, since there is no such rank for it yet.
+/// Otherwise the upcall could not send to the new process, since there is no such rank for it yet.
 #[test]
 fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     let call = |node: &Arc<Node<Local>>| {
@@ -202,7 +203,7 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     let joins = Event::Joined { rank, name };
     let mut frame = Message::new();
     Envelope::Call { service, id }.push_onto(&mut frame);
-    // A frame that nobody took as it came, and one that was.
+    // The first is a frame that no waiter took as it came; the second was taken.
     let payload = Message::new();
     let taken = Delivery::Call {
         from,
@@ -225,7 +226,7 @@ fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
     }
 }
 
-/// A call that is not answered within a moment, as who called it waits for that.
+/// Makes a call that is not answered within a moment, and waits for it as its caller does.
 fn calls(node: &Node<Local>, end: &mut pending_requests::End<'_>) {
     let call = Request::Call { service: SERVICE };
     let moment = Some(Duration::from_millis(1));
@@ -259,14 +260,14 @@ fn an_answer_that_comes_later_is_kept_by_whoever_drives_then() {
 fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
     let [(local, inbox, myself, dispatcher), (peer, ..)] = parts();
     let node = Node::new(local, inbox, myself, dispatcher);
-    // It is told in the very round in which the caller waits.
+    // The loss is told in the very round in which the caller waits.
     peer.leave(Duration::ZERO);
     let mut end = pending_requests::End::from(1, &node.dispatcher.pending);
     calls(&node, &mut end);
     assert!(end.holds());
 }
 
-/// A node without a thread of its own over a platform, and its peer's end.
+/// Makes a node without a thread of its own over a platform, and its peer's end.
 fn joined<P: Platform>(launch_info: impl Fn(Rank) -> LaunchInfo) -> (Arc<Node<P>>, (P, P::Inbox)) {
     let joining = [0, 1].map(|rank| {
         let info = launch_info(rank);
@@ -277,7 +278,8 @@ fn joined<P: Platform>(launch_info: impl Fn(Rank) -> LaunchInfo) -> (Arc<Node<P>
     (Node::new(platform, inbox, myself, dispatcher), peer)
 }
 
-/// Whether the progress thread was called, while somebody drives or not, and when that one leaves.
+/// Returns whether the progress thread was called: while a thread drives or not, and when that one
+/// leaves.
 fn are_calls<P: Platform>(node: &Node<P>, somebody_drives: bool, act: impl FnOnce()) -> [bool; 2] {
     let turn = node.take_turn().filter(|_| somebody_drives);
     act();
@@ -286,7 +288,8 @@ fn are_calls<P: Platform>(node: &Node<P>, somebody_drives: bool, act: impl FnOnc
     [is_called, node.progress_thread.stand_aside(Duration::ZERO)]
 }
 
-/// Whether the progress thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not, and when that one leaves.
+/// Returns whether the progress thread is called when a process sends more over tcp than the
+/// connection holds: while a thread has the receiving end or not, and when that one leaves.
 fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     let any = "127.0.0.1:0".parse().expect("an address");
     let bootstrap = Bootstrap::hold(any, 2, Secret([7; 16])).expect("a port");
@@ -301,14 +304,15 @@ fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     })
 }
 
-/// Its sender may not come back for long. Who has the receiving end sees it as long as that is so.
+/// The sender may not come back for long. A driver sends the rest while it drives.
 #[test]
 fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
     assert_eq!(is_called_for_what_is_kept(false), [true, false]);
     assert_eq!(is_called_for_what_is_kept(true), [false, true]);
 }
 
-/// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
+/// Does the same for bytes that wait in a link over udp, whose window is full, or whose peer has
+/// not answered yet.
 fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
     let bootstrap = udp::Bootstrap::new(2, Secret([7; 16])).expect("a port");
     let (node, _peer) = joined::<Udp>(|rank| bootstrap.launch_info(rank));
@@ -322,7 +326,7 @@ fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
     })
 }
 
-/// Short messages are many, and who sends them mostly waits soon.
+/// Short messages are many, and their sender mostly waits soon.
 #[test]
 fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives() {
     assert_eq!(is_called_for_what_waits(1 << 20, false), [true, false]);
@@ -331,7 +335,7 @@ fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives(
     assert_eq!(is_called_for_what_waits(100, true), [false, false]);
 }
 
-/// A look tells nothing of what a spin would be in the way of.
+/// A look says nothing about what a spin would be in the way of.
 #[test]
 fn the_wait_after_something_was_sent_is_told_of_it_and_no_look_before() {
     let [(local, inbox, myself, dispatcher), _peer] = parts();

@@ -1,4 +1,7 @@
-//! Waiting: a thread of the system drives while it waits, and so does a fiber whose server has nothing else to run; where it has, the fiber looks for a while, giving way to others, and then parks.
+//! Waiting threads and fibers.
+//!
+//! An OS thread drives while it waits. So does a fiber whose server has nothing else to run. A
+//! fiber beside others looks for a while, yielding to them, and then parks.
 
 use std::time::{Duration, Instant};
 
@@ -13,34 +16,35 @@ use crate::platform::Platform;
 use crate::session::pending_requests::End;
 use crate::session::watching::UNWATCHED;
 
-/// How long the session's progress thread takes at most to let go of the receiving end if it only sleeps.
+/// Longest time that the session's progress thread takes to let go of the receiving end if it only
+/// sleeps.
 const LETS_GO: Duration = Duration::from_millis(1);
 
-/// What is waited for, and how long.
+/// A condition that a thread waits for, and the time at which the wait ends.
 pub(super) struct Wait<'a> {
     pub interest: Interest,
     pub awaited: &'a mut dyn Awaited,
     pub until: Option<Instant>,
 }
 
-/// A wait of a thread that found the receiving end free. Dropping it lets go, also if what the
-/// thread waits for panics, and then passes on.
+/// A wait of a thread that found the receiving end free. Its drop lets go and then passes on, also
+/// if the awaited condition panics.
 pub(super) struct Turn<'a, P: Platform> {
-    // Fields are dropped in this order.
+    // Fields drop in this order: the thread lets go first, and then passes on.
     end: Driving<'a, node::End<P::Inbox>>,
     node: PassesOn<'a, P>,
 }
 
-/// Has another thread drive when it is dropped.
+/// A guard that has another thread drive when it is dropped.
 struct PassesOn<'a, P: Platform>(&'a Node<P>);
 
 /// How a fiber's drive ended.
 pub(super) enum Driven {
-    /// So the wait ended.
+    /// The wait ended, with whether its condition holds.
     Ended(bool),
-    /// Its server has something else to run.
+    /// The fiber's server has something else to run.
     GivesWay,
-    /// Another has the receiving end.
+    /// Another thread has the receiving end.
     Taken,
 }
 
@@ -60,8 +64,8 @@ impl<P: Platform> Drop for PassesOn<'_, P> {
     }
 }
 
-/// A wait of a thread that wants the receiving end. Dropping it ends that, also if what the thread
-/// waits for panics, and passes on; the thread has let go before.
+/// A wait of a thread that wants the receiving end. Its drop ends the wish and passes on, also if
+/// the awaited condition panics. The thread has let go before.
 pub(super) struct Wanted<'a, P: Platform>(&'a Node<P>);
 
 impl<P: Platform> Drop for Wanted<'_, P> {
@@ -71,7 +75,8 @@ impl<P: Platform> Drop for Wanted<'_, P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// Waits until something holds, a time has passed or the session is over; whether it holds. The caller has just looked.
+    /// Waits until something holds, a time has passed or the session is over. Returns whether it
+    /// holds. The caller has just looked.
     pub(super) fn wait_for(
         &self,
         interest: Interest,
@@ -91,14 +96,15 @@ impl<P: Platform> Node<P> {
         is_held
     }
 
-    /// An upcall may have ended the session on this very thread, which had the receiving end then: what it could not wait for is waited for now.
+    /// Waits for the progress thread if the session is over. An upcall on this very thread may have
+    /// ended the session while the thread drove, when it could not wait.
     pub(super) fn see_to_its_end(&self) {
         if self.is_over() {
             self.progress_thread.join();
         }
     }
 
-    /// How a wait ended, if it has.
+    /// Returns whether the condition holds if the wait has ended; `None` if it goes on.
     fn ended(&self, wait: &mut Wait<'_>) -> Option<bool> {
         if wait.awaited.holds() {
             return Some(true);
@@ -115,7 +121,7 @@ impl<P: Platform> Node<P> {
     }
 
     fn wait_in_turn(&self, mut turn: Turn<'_, P>, wait: &mut Wait<'_>) -> bool {
-        // Another may have brought it about until it let go.
+        // The last driver may have made the condition hold before it let go.
         if wait.awaited.holds() {
             return true;
         }
@@ -131,7 +137,7 @@ impl<P: Platform> Node<P> {
         let _wanted = self.want();
         loop {
             match self.driver.try_drive(Role::Wanter) {
-                // As above.
+                // The last driver may have made the condition hold before it let go.
                 Some(_) if wait.awaited.holds() => return true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
                 None => self.sleep(wait),
@@ -142,7 +148,10 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Sends a plain request with the receiving end in hand, so that its answer comes to nobody else, and waits for what comes next. Only if that is not the answer it is noted who waits for it.
+    /// Sends a plain request with the receiving end in hand, and waits for the next arrivals.
+    ///
+    /// So the answer comes to no other thread. The request is registered as pending only if the
+    /// answer is not among them.
     pub(super) fn request_and_drive(
         &self,
         request: Request,
@@ -167,7 +176,8 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Takes what has come without waiting for more. The session's progress thread lets go first, unless it is amid an upcall that takes long.
+    /// Takes what has come, without waiting for more. The session's progress thread lets go first,
+    /// unless it runs a long upcall.
     pub(super) fn look(&self) {
         self.look_once();
         self.see_to_its_end();
@@ -183,7 +193,8 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The receiving end, which the caller wants, when the session's progress thread has let go of it; nothing if it does not soon, or another has it.
+    /// Takes the receiving end that the caller wants, once the progress thread has let go of it.
+    /// Returns `None` if that takes too long, or if another thread has it.
     fn take_from_own(&self) -> Option<Driving<'_, node::End<P::Inbox>>> {
         let until = Instant::now() + LETS_GO;
         loop {
@@ -197,10 +208,11 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
+    /// Sleeps while another thread drives, until that thread reports the awaited change or lets go.
     fn sleep(&self, wait: &mut Wait<'_>) {
         let stay = self.waiting.enter(wait.interest);
-        // It may have been done, or the other may have let go, before anybody could see that we wait.
+        // The change may have come, or the driver may have let go, before any thread could see this
+        // one waiting.
         if self.ended(wait).is_none() && self.driver.state().is_taken() {
             stay.sleep(wait.until);
         }
@@ -220,16 +232,17 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Looks for a while, and parks. How the wait ended; nothing if the caller had better drive, where it only `gives_way` to others.
+    /// Looks for a while, and then parks. Returns how the wait ended, or `None` if the caller had
+    /// better drive. With `gives_way` the caller only yields to other fibers.
     fn wait_beside_others(&self, wait: &mut Wait<'_>, gives_way: bool) -> Option<bool> {
         let began = Instant::now();
         let mut spin = Duration::ZERO;
-        // Of several that wait one looks, and drives when the others have parked.
+        // Of several waiting fibers, one looks. It drives when the others have parked.
         if !gives_way || !self.driver.state().is_wanted() {
-            spin = self.patience.lock().spin();
+            spin = self.spin_policy.lock().spin();
             let looks = gives_way || !spin.is_zero();
             if looks && let Some(is_held) = self.look_for(wait, began + spin, gives_way) {
-                self.patience.lock().found();
+                self.spin_policy.lock().found();
                 return Some(is_held);
             }
             if gives_way && !ManyServers::has_others() {
@@ -239,14 +252,15 @@ impl<P: Platform> Node<P> {
         let spun = began.elapsed();
         let ended = self.park(wait).or_else(|| self.ended(wait));
         let slept = began.elapsed().saturating_sub(spun);
-        self.patience.lock().slept(spun.min(spin), slept);
+        self.spin_policy.lock().slept(spun.min(spin), slept);
         if ended.is_some() {
             self.decline();
         }
         ended
     }
 
-    /// Drives as a thread of the system does, and sleeps in the platform for its server, until that has something else to run.
+    /// Drives as an OS thread does, and sleeps in the platform for its server until the server has
+    /// something else to run.
     pub(super) fn drive_as_fiber(&self, wait: &mut Wait<'_>) -> Driven {
         if ManyServers::has_others() {
             return Driven::GivesWay;
@@ -266,7 +280,7 @@ impl<P: Platform> Node<P> {
         end: &mut Driving<'_, node::End<P::Inbox>>,
         wait: &mut Wait<'_>,
     ) -> Driven {
-        // Another may have brought it about until it let go.
+        // The last driver may have made the condition hold before it let go.
         if wait.awaited.holds() {
             return Driven::Ended(true);
         }
@@ -280,14 +294,18 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Looks for what comes, giving way to other fibers between looks, and at least once if it `gives_way` because there are some. Nothing if the time is over, or there are none any more.
+    /// Looks for arrivals and yields to other fibers between looks. With `gives_way` it looks at
+    /// least once.
+    ///
+    /// Returns `None` if the time is over, or, with `gives_way`, if there are no other fibers any
+    /// more.
     fn look_for(&self, wait: &mut Wait<'_>, until: Instant, gives_way: bool) -> Option<bool> {
         let _wanted = self.want();
         let mut has_given_way = !gives_way;
         loop {
             match self.driver.try_drive(Role::Wanter) {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
-                // It lets go as soon as it runs, which may be on this processor.
+                // The progress thread lets go as soon as it runs, which may be on this processor.
                 None if self.driver.state().is_of_progress_thread() => std::thread::yield_now(),
                 None => {}
             }
@@ -302,13 +320,15 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
+    /// Leaves the processor to other fibers until a thread reports the awaited change, or wants
+    /// this fiber to look. Returns how the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
         let stay = self.waiting.enter(wait.interest);
         self.dispatcher.mailbox.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
-            // Whoever drives now passes on when it lets go, and who looks when it no longer does.
+            // A driving thread passes on when it lets go, and a looking fiber when it stops
+            // looking.
             let state = self.driver.state();
             if !state.is_taken() && !state.is_wanted() && !self.waiting.wake_thread() {
                 self.progress_thread.call();
@@ -318,16 +338,17 @@ impl<P: Platform> Node<P> {
         ended
     }
 
-    /// The caller has left the waiting room and goes on. Somebody may have woken it to drive before: then others who wait count on it.
+    /// Passes on a wake to drive that this caller may have got. The caller has left the waiting
+    /// room and goes on, and other waiters may count on it.
     pub(super) fn decline(&self) {
-        // A thread that wants to drive passes on later. It finds us no longer in the waiting room, or
-        // we find that it wants no longer.
+        // A thread that wants to drive passes on later. It no longer finds this caller in the
+        // waiting room, or this caller finds that it wants no longer.
         if !self.driver.state().is_wanted() {
             self.pass_on();
         }
     }
 
-    /// The receiving end, if nobody has it: then nobody need be told that it is wanted.
+    /// Takes the receiving end if it is free. Then no thread need learn that the caller wants it.
     #[inline]
     pub(super) fn take_turn(&self) -> Option<Turn<'_, P>> {
         let end = self.driver.try_drive(Role::Waiter)?;
@@ -337,30 +358,32 @@ impl<P: Platform> Node<P> {
         Some(turn)
     }
 
-    /// The caller wants the receiving end: the session's progress thread lets go of it.
+    /// Announces that the caller wants the receiving end: the session's progress thread lets go of
+    /// it.
     pub(super) fn want(&self) -> Wanted<'_, P> {
         let before = self.driver.want();
         let wanted = Wanted(self);
         self.dispatcher.mailbox.let_go(self);
-        // If it does not sleep it finds before it does that it is wanted no longer.
+        // A progress thread that does not sleep yet finds before its sleep that another thread
+        // wants to drive.
         if before.is_of_progress_thread() && before.is_asleep() {
             self.platform.wake();
         }
         wanted
     }
 
-    /// The caller wants the receiving end no longer, and has let go of it.
+    /// Ends the caller's wish for the receiving end. The caller has let go of it.
     pub(super) fn stop_wanting(&self) {
         self.driver.want_no_more();
         self.pass_on();
     }
 
-    /// The caller has let go of the receiving end: somebody else who waits takes it.
+    /// Hands over to another waiter, after the caller has let go of the receiving end.
     #[inline]
     pub(super) fn pass_on(&self) {
         if self.waiting.is_empty() {
-            // What upcalls brought about at last is left for the next round, and so is the end of
-            // what was sent meanwhile.
+            // The next round takes what upcalls brought about at last, and the unsent rest of long
+            // messages.
             match self.driver.state().has(Work::DELIVERIES | Work::REST) {
                 true => {
                     self.driver.clear(Work::REST);
@@ -370,7 +393,8 @@ impl<P: Platform> Node<P> {
             }
         } else if !self.driver.state().is_taken() {
             self.waiting.wake_driver();
-            // Nobody may be left there, or only a fiber that has its turn after others that compute.
+            // The waiting room may be empty, or hold only a fiber that runs after others that
+            // compute.
             self.progress_thread.rouse();
         }
     }

@@ -1,4 +1,4 @@
-//! Threads that wait while another one drives.
+//! The waiting room: threads that wait while another one drives.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -11,19 +11,19 @@ use super::WaitsFor;
 use crate::protocol::requests::RequestId;
 use crate::thread::Parker;
 
-/// What a thread waits for.
+/// The kind of change that a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// The end of a request: it is woken for that alone.
+    /// The end of a request: the thread is woken for that alone.
     Request(RequestId),
-    /// Something else: it looks whenever something has changed.
+    /// Any other change: the thread looks whenever something has changed.
     Change,
 }
 
 /// The waiting room.
 #[derive(Debug, Default)]
 pub struct Waiting {
-    /// How many wait. Changed with the state locked.
+    /// Number of waiting threads. Changed with the state locked.
     count: AtomicUsize,
     state: Mutex<State>,
 }
@@ -43,17 +43,17 @@ pub struct Stay<'a> {
 }
 
 impl Stay<'_> {
-    /// Sleeps until it is woken, or a time has passed.
+    /// Sleeps until another thread wakes it, or a time has passed.
     pub fn sleep(&self, until: Option<Instant>) {
         self.parker.sleep(until);
     }
 
-    /// The same, and reports can say what for.
+    /// Does the same as [`sleep`](Self::sleep), and tells reports what the thread waits for.
     pub fn sleep_for(&self, what: WaitsFor, until: Option<Instant>) {
         self.parker.sleep_for(what, until);
     }
 
-    /// Whether a sleep would end at once.
+    /// Returns whether a sleep would end at once.
     #[cfg(test)]
     pub fn is_woken(&self) -> bool {
         self.parker.is_woken()
@@ -74,8 +74,8 @@ impl Drop for Stay<'_> {
 }
 
 impl Waiting {
-    /// Lets the caller in. It looks once more at what it waits for, and whether anybody drives, and
-    /// sleeps. Dropping the stay lets it out.
+    /// Lets the caller into the waiting room. The caller then checks its condition and the driver
+    /// once more, and sleeps. Its drop leaves the room.
     pub fn enter(&self, interest: Interest) -> Stay<'_> {
         let parker = Parker::new(None);
         let mut state = self.state.lock();
@@ -85,8 +85,8 @@ impl Waiting {
         }
         self.count.fetch_add(1, Ordering::SeqCst);
         drop(state);
-        // Pairs with the fence in `somebody_may_wait`: a thread that changes something sees us, or we
-        // see the change.
+        // Pairs with the fence in `somebody_may_wait`: a thread that changes something sees us, or
+        // we see the change.
         fence(Ordering::SeqCst);
         Stay {
             waiting: self,
@@ -95,21 +95,21 @@ impl Waiting {
         }
     }
 
-    /// Whether nobody waits. A thread that asks after a step of the [driver](super::driver) or
-    /// another sequentially consistent store misses nobody.
+    /// Returns whether the room is empty. A caller that has just made a sequentially consistent
+    /// store, such as a step of the [driver](super::driver), misses no waiter.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::SeqCst) == 0
     }
 
-    /// Whether somebody may wait for what the caller has changed, by whatever stores.
+    /// Returns whether a thread may wait for the caller's change, made by any kind of store.
     #[inline]
     fn somebody_may_wait(&self) -> bool {
         fence(Ordering::SeqCst);
         !self.is_empty()
     }
 
-    /// A request has ended.
+    /// Wakes the thread that waits for the end of a request.
     #[inline]
     pub fn ended(&self, id: RequestId) {
         if self.somebody_may_wait() {
@@ -118,7 +118,7 @@ impl Waiting {
         }
     }
 
-    /// Something has changed.
+    /// Wakes the threads that wait for any change.
     #[inline]
     pub fn changed(&self) {
         if self.somebody_may_wait() {
@@ -136,12 +136,12 @@ impl Waiting {
         self.changed();
     }
 
-    /// Wakes a thread of the system, which can sleep in the receiving end; false if there is none.
+    /// Wakes an OS thread, which can sleep in the receiving end. Returns false if none waits.
     pub fn wake_thread(&self) -> bool {
         self.wake_first(|parker| !parker.is_fibers())
     }
 
-    /// Wakes one to drive, best a thread of the system: a fiber only looks for a while.
+    /// Wakes a waiter to drive. An OS thread is preferred, since a fiber only looks for a while.
     pub fn wake_driver(&self) -> bool {
         self.wake_thread() || self.wake_first(|_| true)
     }

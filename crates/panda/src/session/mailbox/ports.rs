@@ -1,4 +1,4 @@
-//! What lies at ports, by numbers: how much that is, and of whom.
+//! The unread messages of all ports, and the memory that each sender's messages take.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -11,18 +11,19 @@ use crate::platform::Rank;
 use crate::session::Arrived;
 use crate::session::upcall::Registered;
 
-/// What a port takes at which something lies, besides that, in bytes: its place in the table, and room for four messages that comes with the first.
+/// Bytes that a port with unread messages takes besides them: its place in the table, and the room
+/// for four messages that comes with the first.
 const PORT_ROOM: usize = 2 * size_of::<(u64, PortState)>() + 4 * size_of::<Numbered>();
 
-/// A sender that has gone too far.
+/// A sender that exceeded the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flood {
     pub from: Rank,
-    /// What lies of it at all ports, in bytes.
+    /// Its unread bytes at all ports.
     pub bytes: usize,
-    /// The port at which most of that lies.
+    /// The port with most of those bytes.
     pub port: u64,
-    /// What all may leave unread together, in bytes.
+    /// Bound on the unread bytes of all senders together.
     pub most: usize,
 }
 
@@ -30,24 +31,26 @@ pub struct Flood {
 #[derive(Default)]
 pub struct PortState {
     pub messages: Unread,
-    /// The room that those take, in bytes.
+    /// Bytes that the messages take.
     pub unread: usize,
-    /// Who was told to send no more.
+    /// Senders that were told to stop.
     pub held: Vec<Rank>,
     pub upcall: Option<Arc<Registered<PortUpcall>>>,
 }
 
-/// All of them.
+/// All ports of a process.
 #[derive(Default)]
 pub struct Ports {
     pub by_number: FxHashMap<u64, PortState>,
-    /// What lies at all of them of other processes takes so much, in bytes. Nothing lies anywhere if it is 0: a port at which anything does takes some.
+    /// Unread bytes of other processes at all ports. If it is 0 no message is unread, since a port
+    /// with any counts too.
     pub unread: usize,
-    /// The messages that were kept so far: the last one's number.
+    /// Number of messages kept so far, which is the last one's number.
     kept: u64,
 }
 
-/// What an own message takes of what others may is nothing.
+/// Returns the bytes of a message that count against the bound. A process's own messages count
+/// nothing.
 fn room(arrived: &Arrived, own: Rank) -> usize {
     match arrived.from == own {
         true => 0,
@@ -56,7 +59,7 @@ fn room(arrived: &Arrived, own: Rank) -> usize {
 }
 
 impl Ports {
-    /// Keeps a message; how much lies at its port then.
+    /// Keeps a message, and returns the unread bytes of its port.
     pub fn keep(&mut self, port: u64, arrived: Arrived, own: Rank) -> usize {
         self.kept += 1;
         let state = self.by_number.entry(port).or_default();
@@ -91,7 +94,7 @@ impl Ports {
         Some(arrived)
     }
 
-    /// Takes all that lies at a port.
+    /// Takes all unread messages of a port.
     pub fn empty(&mut self, port: u64, own: Rank) -> Unread {
         let state = self.by_number.entry(port).or_default();
         let all = std::mem::take(&mut state.messages);
@@ -103,7 +106,7 @@ impl Ports {
         all
     }
 
-    /// Of whom most lies unread, those first who are barred already.
+    /// Returns the sender with most unread bytes; barred senders come first.
     fn foremost(&self, own: Rank, most: usize, barred: &Barred) -> Option<Flood> {
         let mut by_sender: FxHashMap<Rank, FxHashMap<u64, usize>> = FxHashMap::default();
         for (port, state) in &self.by_number {
@@ -125,7 +128,7 @@ impl Ports {
         floods.max_by_key(|flood| (barred.contains_key(&flood.from), flood.bytes))
     }
 
-    /// Forgets what lies here of a sender, and ports at which nothing is left.
+    /// Forgets a sender's unread messages, and ports that are empty then.
     fn forget(&mut self, from: Rank, own: Rank) -> Vec<Arrived> {
         let (mut gone, mut left) = (Vec::new(), 0);
         self.by_number.retain(|_, state| {
@@ -142,7 +145,8 @@ impl Ports {
         gone
     }
 
-    /// Bars the sender of which most lies unread where that is too much together: it is returned. What lies of those who are barred makes room first.
+    /// Bars and returns the sender with most unread bytes, if all together exceed the bound. The
+    /// messages of barred senders make room first.
     pub fn bar(
         &mut self,
         own: Rank,
@@ -214,7 +218,7 @@ mod tests {
     fn who_leaves_most_unread_is_barred_and_then_makes_room() {
         let (mut ports, mut barred) = (Ports::default(), Barred::default());
         let most = 100_000;
-        // This process's own do not count.
+        // This process's own messages do not count.
         ports.keep(7, letter(OWN, 2 * most), OWN);
         ports.keep(7, letter(1, 30_000), OWN);
         ports.keep(8, letter(2, 20_000), OWN);
@@ -223,7 +227,7 @@ mod tests {
         let flood = ports.bar(OWN, most, &mut barred).0.expect("it is too much");
         assert_eq!((flood.from, flood.port, flood.most), (2, 9, most));
         assert!((80_000..90_000).contains(&flood.bytes), "{flood:?}");
-        // What came of it stays until it is in the way of others.
+        // Its earlier messages stay until others need the room.
         assert!(ports.by_number.contains_key(&9));
         ports.keep(7, letter(1, 10_000), OWN);
         let (flood, gone) = ports.bar(OWN, most, &mut barred);
@@ -233,7 +237,7 @@ mod tests {
         assert_eq!(ports.unread, lies(&ports));
     }
 
-    /// Ports are names that the sender gives, and a port takes memory, too.
+    /// Checks that ports count as memory: the sender chooses their names.
     #[test]
     fn messages_without_payload_to_ever_new_ports_are_counted() {
         let (mut ports, mut barred) = (Ports::default(), Barred::default());

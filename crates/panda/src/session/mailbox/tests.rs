@@ -1,4 +1,5 @@
-//! What is said to others, and to the program, of mail that is too much: in which order, and with which locks held.
+//! Tests of the messages to others, and to the program, about a full mailbox: their order, and the
+//! locks held.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -12,12 +13,12 @@ use crate::session::Multicast;
 use crate::session::dispatcher::{Dispatcher, LastUpcalls};
 use crate::session::engine::{Ask, Awaited, Interest, Nobody, Request};
 
-/// Bounds what never takes so long.
+/// Bound on steps that never take so long.
 const LIMIT: Duration = Duration::from_secs(60);
 const OWN: Rank = 0;
 const PORT: u64 = 7;
 
-/// An engine that does nothing but what a test has it do.
+/// An engine that does only what a test scripts.
 struct Scripted<P, A> {
     post: P,
     ask: A,
@@ -96,12 +97,13 @@ fn tagged(from: Rank, tag: u32, length: usize) -> Delivery {
     }
 }
 
-/// What comes, with no upcall at hand and nobody who waits.
+/// Delivers something, with no upcall at hand and no waiter.
 fn deliver(dispatcher: &Dispatcher, delivery: Delivery, engine: &dyn Engine) {
     dispatcher.deliver(delivery, engine, &mut Nobody, &mut LastUpcalls::default());
 }
 
-/// A process that joins is announced with the protocols' lock held, which who tells a sender wants.
+/// A process that joins is announced under the protocols' lock, which a thread that tells a sender
+/// wants.
 #[test]
 fn who_joins_is_let_in_while_senders_are_told() {
     let dispatcher = Arc::new(Dispatcher::default());
@@ -117,7 +119,7 @@ fn who_joins_is_let_in_while_senders_are_told() {
             let joining = joining.clone();
             thread::spawn(move || {
                 joining.joined(9, "another".into());
-                // Nobody takes it if that was too late.
+                // No thread takes it if that was too late.
                 let _ = joins.send(());
             });
             let joined = joined.recv_timeout(LIMIT);
@@ -141,7 +143,7 @@ fn who_joins_is_let_in_while_senders_are_told() {
     assert_eq!(said, [(1, true), (1, false), (1, true), (1, false)]);
 }
 
-/// Who waits and is told that there is news finds out what it is.
+/// A waiter that is told of news finds out what it is.
 #[test]
 fn there_is_news_of_a_loss_only_when_it_is_known() {
     let dispatcher = Arc::new(Dispatcher::default());
@@ -167,7 +169,7 @@ fn there_is_news_of_a_loss_only_when_it_is_known() {
     }
 }
 
-/// Senders are told to go on when so much was taken, wherever it lay.
+/// Senders are told to go on when enough was taken, wherever it lay.
 #[test]
 fn senders_go_on_when_the_last_messages_are_taken_first() {
     const PARTS: usize = 8;

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::platform::Rank;
 use crate::session::Arrived;
 
-/// The messages that a search looks at before it takes the trees.
+/// Number of messages that a search looks at before it uses the trees.
 pub const SHALLOW: usize = 32;
 
 /// A message with its number. Numbers grow in the order of arrival.
@@ -217,14 +217,14 @@ impl Unread {
     pub fn remove(&mut self, number: u64) -> Option<Arrived> {
         if let Store::Few(queue) = &mut self.0 {
             let at = (queue.binary_search_by_key(&number, |it| it.number)).ok()?;
-            // Those before it, or behind, are moved: few are.
+            // The messages before it, or those behind, move: there are few.
             if at.min(queue.len() - 1 - at) <= SHALLOW {
                 return queue.remove(at).map(|it| it.arrived);
             }
         }
         let indexed = self.index();
         let removed = indexed.remove(number);
-        // Half, so that messages do not move to and fro when one comes and one goes.
+        // Half of the limit, so that messages do not move to and fro when one comes and one goes.
         if indexed.messages.len() <= SHALLOW / 2 {
             let messages = std::mem::take(&mut indexed.messages);
             self.0 = Store::Few(queue_of(messages));
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// How many messages searches have looked at one by one.
+        /// Number of messages that searches have looked at one by one.
         pub static LOOKS: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    /// What a program may do with the messages of a port.
+    /// A step of a program on the messages of a port.
     #[derive(Debug, Clone)]
     enum Step {
         Push(Rank, u32, usize),
@@ -331,7 +331,7 @@ mod tests {
         proptest::collection::vec(rounds, 1..24).prop_map(|rounds| rounds.concat())
     }
 
-    /// The same messages in a list that is walked.
+    /// A model: the same messages in a list that is searched from the front.
     #[derive(Default)]
     struct Walked(Vec<(u64, Arrived)>);
 
@@ -420,8 +420,8 @@ mod tests {
         }
     }
 
-    /// Takes all of many messages by searches, in the opposite order of their arrival; how many
-    /// messages these look at.
+    /// Takes all of many messages by searches, last arrival first. Returns how many messages the
+    /// searches look at.
     fn looks_from_the_last(by: impl Fn(u32) -> (Option<Rank>, Option<u32>)) -> usize {
         const COUNT: u32 = 100_000;
         let mut unread = Unread::default();
@@ -447,7 +447,7 @@ mod tests {
             both,
         ];
         for by in by {
-            // Those of the first search, and of the last, when few are left.
+            // The first search and the last ones look one by one, when few messages are left.
             let looks = looks_from_the_last(by);
             assert!(looks <= 2 * SHALLOW * SHALLOW, "{looks} messages");
         }

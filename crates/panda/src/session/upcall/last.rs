@@ -1,11 +1,13 @@
-//! The upcall that ran last, at hand for the next time: to look it up again takes three locked instructions, all of them between a call's coming and its answer.
+//! The upcall that ran last, kept for the next time. A lookup takes three locked instructions, all
+//! between a call's arrival and its answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::Registered;
 
-/// How often what is registered has changed. It does with the table locked; who looks something up asks before it locks that.
+/// A count of changes to the registrations. A change counts with the table locked; a reader loads
+/// the count before it locks the table.
 #[derive(Debug, Default)]
 pub struct Changes(AtomicU64);
 
@@ -19,10 +21,10 @@ impl Changes {
     }
 }
 
-/// The upcall that ran last. It does not keep it.
+/// The upcall that ran last, held by a weak reference.
 pub struct Last<F> {
     number: u64,
-    /// Which changes had been by then.
+    /// Count of changes at that time.
     changes: u64,
     upcall: Weak<Registered<F>>,
 }
@@ -38,14 +40,14 @@ impl<F> Default for Last<F> {
 }
 
 impl<F> Last<F> {
-    /// The upcall of a number after so many changes, if it is this one.
+    /// Returns the upcall of a number after so many changes, if it is this one.
     #[inline]
     pub fn get(&self, number: u64, changes: u64) -> Option<Arc<Registered<F>>> {
         let is_it = (number, changes) == (self.number, self.changes);
         is_it.then(|| self.upcall.upgrade()).flatten()
     }
 
-    /// Keeps at hand what was found after so many changes.
+    /// Keeps the upcall that was found after so many changes.
     pub fn set(&mut self, number: u64, changes: u64, found: &Arc<Registered<F>>) {
         *self = Self {
             number,

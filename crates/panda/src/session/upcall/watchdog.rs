@@ -1,4 +1,5 @@
-//! Reports upcalls that run for long, whatever holds them up: a lock, a system call, a long computation.
+//! The watchdog, which reports upcalls that run for long: in a lock, a system call, or a
+//! computation.
 
 use std::collections::BTreeMap;
 use std::sync::Once;
@@ -8,10 +9,10 @@ use parking_lot::{Condvar, Mutex};
 
 use super::Place;
 
-/// More than this is reported: nothing of the session goes on meanwhile.
+/// Time from which an upcall is reported, since nothing of the session goes on meanwhile.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Upcalls that run and were not reported, by number: the oldest first.
+/// Running upcalls that were not reported, by number: the oldest first.
 static RUNNING: Mutex<Running> = Mutex::new(Running {
     last: 0,
     upcalls: BTreeMap::new(),
@@ -24,13 +25,13 @@ struct Running {
     upcalls: BTreeMap<u64, (Instant, Place)>,
 }
 
-/// Watches an upcall until it is dropped.
+/// The watch on an upcall, until it is dropped.
 pub struct Watched(u64);
 
 pub fn watch(place: Place) -> Watched {
     WATCHDOG.call_once(|| {
         let thread = std::thread::Builder::new().name("panda watchdog".into());
-        // Without it upcalls run as they do in a release build.
+        // Without the thread, upcalls run as they do in a release build.
         drop(thread.spawn(look_on));
     });
     let mut running = RUNNING.lock();

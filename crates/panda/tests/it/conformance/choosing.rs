@@ -46,7 +46,7 @@ pub fn a_predicate_chooses_among_what_lies_there_and_what_comes(make: Make) {
                 let its = shown.iter().filter(|(sender, _)| *sender == from);
                 assert!(its.is_sorted(), "in the order of arrival");
             }
-            // It was taken, all others stay.
+            // The chosen message was taken. All others stay.
             let mut count = 0;
             let none = port.poll_where(|arrived| {
                 count += 1;
@@ -78,7 +78,7 @@ pub fn a_predicate_chooses_among_what_lies_there_and_what_comes(make: Make) {
             (1000..1010).for_each(send);
         }
         if session.rank() == 0 {
-            // What comes while this thread waits is shown, too.
+            // The predicate also sees a message that arrives while this thread waits.
             let chosen = port
                 .receive_where(|arrived| number(arrived) == 1009)
                 .unwrap();
@@ -98,7 +98,8 @@ pub fn the_last_of_many_messages_is_taken_first(make: Make) {
                     .unwrap();
             }
         } else {
-            // By tag, by both, and at last by sender: some of each lie between the others.
+            // Receives by tag, then by sender and tag, and at last by sender. In each order, other
+            // messages lie in between.
             for tag in (0..COUNT).rev().step_by(2) {
                 let first = port.receive(None, Some(tag)).unwrap();
                 let second = port.receive(Some(3 - first.from), Some(tag)).unwrap();
@@ -135,7 +136,7 @@ pub fn a_probe_leaves_its_message(make: Make) {
             port.send(0, 10 * rank, Message::new()).unwrap();
         } else {
             let of = |from, tag, length| Probed { from, tag, length };
-            // While they are under way, and again.
+            // Looks while the messages arrive, and again once they are there.
             assert_eq!(port.probe(Some(2), None).unwrap(), of(2, 2, 200));
             assert_eq!(port.probe(None, Some(20)).unwrap(), of(2, 20, 0));
             assert_eq!(port.probe(Some(1), Some(10)).unwrap(), of(1, 10, 0));
@@ -151,7 +152,8 @@ pub fn a_probe_leaves_its_message(make: Make) {
     });
 }
 
-/// Each is shown what the others refuse, whichever of them drives the session.
+/// The predicate of each thread sees the messages that the others refuse, whichever thread drives
+/// the session.
 pub fn threads_choose_at_one_port(make: Make) {
     const CHOOSERS: u32 = 4;
     const COUNT: u32 = 50;
@@ -188,7 +190,7 @@ pub fn threads_choose_at_one_port(make: Make) {
 pub fn a_port_with_an_upcall_is_not_searched(make: Make) {
     run(make, 2, |session| {
         let (port, all) = (session.port("taken"), session.everyone().unwrap());
-        // One that waits is told when the upcall is given.
+        // Registering the upcall ends the wait of a waiting thread with an error.
         let waiting = port.clone();
         let waiter = thread::spawn(move || waiting.receive_where(|_| true).map(drop)).unwrap();
         thread::sleep(MOMENT);

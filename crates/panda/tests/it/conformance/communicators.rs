@@ -1,4 +1,4 @@
-//! Collective operations: those who run ahead, bytes, and processes that disagree.
+//! Collective operations: processes that run ahead, bytes, and processes that disagree.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use antiphon_panda::{Communicator, Error, Group, Message, Session, thread};
 
 use super::{Make, run};
 
-/// Operations that a process is late for.
+/// Number of operations that a process is late for.
 const MANY: u32 = 10_000;
 
-/// Roots that only give and leaves that only give run ahead of those that are late; nothing that they gave is lost.
+/// Roots that only send, and leaves that only send, run ahead of late processes. None of their
+/// values is lost.
 pub fn communicators_nobody_overruns(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
@@ -29,7 +30,7 @@ pub fn communicators_nobody_overruns(make: Make) {
             let expected = vec![number, number + 1, number + 2];
             assert_eq!(gathered, (rank == 0).then_some(expected));
         }
-        // Roots that take turns.
+        // The root changes with each operation.
         is_late(2);
         for number in 0..MANY / 4 {
             let root = number % 3;
@@ -42,7 +43,7 @@ pub fn communicators_nobody_overruns(make: Make) {
     });
 }
 
-/// Bytes go as they are, in whichever pieces.
+/// Bytes arrive unchanged, in pieces of any size.
 pub fn communicators_carry_bytes(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
@@ -73,7 +74,8 @@ pub fn communicators_carry_bytes(make: Make) {
     });
 }
 
-/// Processes that call different operations, have the list in another order, or bring values of other types are told so, and the communicator can be used after that.
+/// Processes may call different operations, list the processes in another order, or bring values of
+/// other types. They get errors, and the communicator is usable afterwards.
 pub fn communicators_that_disagree_end_with_an_error(make: Make) {
     fn mismatch<T>(session: &Session, outcome: Result<T, Error>) {
         let error = outcome.map(drop).unwrap_err();
@@ -112,7 +114,7 @@ pub fn communicators_that_disagree_end_with_an_error(make: Make) {
         mismatch(&session, all.gather_bytes(rank, vec![1]));
         all.barrier().unwrap();
 
-        // Communicators of one list are apart if they have names.
+        // Communicators with the same members are separate if they have names.
         let users = ["first", "second"].map(|name| {
             let session = session.clone();
             let uses = move || {
@@ -133,7 +135,7 @@ pub fn communicators_that_disagree_end_with_an_error(make: Make) {
     });
 }
 
-/// Waits for a view of so many members.
+/// Waits for a view with `count` members.
 fn wait_for_members(session: &Session, group: &Group, count: usize) {
     let is_there = || group.members().len() == count;
     assert!(session.wait_until(is_there, None).unwrap());
@@ -148,7 +150,9 @@ fn names(outcome: Result<(), Error>, rank: u32) {
     assert_eq!(named, rank, "{error}");
 }
 
-/// A group's communicator is of its members, and of one view: who waits for one that has left, or while another joins, is told so, and the next view has a communicator of its own.
+/// A group's communicator belongs to one view and has its members. A process that waits for a
+/// member that left, or while another joins, gets an error. The next view has a communicator of its
+/// own.
 pub fn communicators_of_a_group_are_of_one_view(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
@@ -179,7 +183,8 @@ pub fn communicators_of_a_group_are_of_one_view(make: Make) {
         let rest = group.communicator().unwrap();
         assert_eq!(rest.all_reduce(&(rank + 1), |a, b| a + b).unwrap(), 3);
 
-        // It joins again, and one of the two waits for the other in the communicator of the view before.
+        // It joins again. Meanwhile one of the other two waits for the other in the previous view's
+        // communicator.
         all.barrier().unwrap();
         if rank == 0 {
             names(rest.barrier(), 2);
@@ -192,7 +197,7 @@ pub fn communicators_of_a_group_are_of_one_view(make: Make) {
     });
 }
 
-/// Who ends is named by the operations that wait for it, and the view without it has a communicator.
+/// Every operation that waits for an ended process names it, and the next view has a communicator.
 pub fn a_communicator_of_a_group_names_who_is_lost(make: Make) {
     run(make, 3, |session| {
         let rank = session.rank();
@@ -211,7 +216,8 @@ pub fn a_communicator_of_a_group_names_who_is_lost(make: Make) {
     });
 }
 
-/// Communicators of some members of a view are apart from all others of these processes, and end with the view, whoever has left; what ran ahead in one of them is nobody's matter then.
+/// A communicator of some members of a view is separate from all others of these processes. It ends
+/// with the view, even if its own members stay. Values that ran ahead in it are then dropped.
 pub fn communicators_of_some_members_end_with_the_view(make: Make) {
     run(make, 4, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());
@@ -223,7 +229,8 @@ pub fn communicators_of_some_members_end_with_the_view(make: Make) {
             assert_eq!(some.ranks(), [3, 1, 2]);
             let gathered = some.gather(1, &rank).unwrap();
             assert_eq!(gathered, (rank == 1).then(|| vec![3, 1, 2]));
-            // The same processes, at the same time, and one is as far in these as it likes.
+            // This communicator has the same processes at the same time, and rank 3 may run ahead
+            // in it.
             let plain = session.communicator(&[3, 1, 2]).unwrap();
             let own = |value: u32| (rank == 3).then_some(value);
             if rank == 3 {
@@ -253,10 +260,11 @@ pub fn communicators_of_some_members_end_with_the_view(make: Make) {
         ));
         all.barrier().unwrap();
 
-        // One leaves that is in none of these, while one waits for another.
+        // A process outside these communicators leaves the group while a member of one waits for
+        // another.
         let pair = (rank < 2).then(|| group.communicator_of(&[0, 1]).unwrap());
         if rank == 2 {
-            // To one that asks for that communicator only when the view is another.
+            // Rank 1 asks for this communicator only in the next view.
             let early = group.communicator_of(&[2, 1]).unwrap();
             early.broadcast(2, Some(&2u32)).unwrap();
         }
@@ -277,7 +285,7 @@ pub fn communicators_of_some_members_end_with_the_view(make: Make) {
         let gone = group.communicator_of(&[rank, 3]).map(drop);
         names(gone, 3);
         if rank > 0 {
-            // The same list in the next view is another one.
+            // The same list in the next view makes another communicator.
             let own = (rank == 2).then_some(&5u32);
             let again = group.communicator_of(&[2, 1]).unwrap();
             assert_eq!(again.broadcast(2, own).unwrap(), 5);

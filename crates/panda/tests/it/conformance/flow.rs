@@ -1,4 +1,4 @@
-//! Who waits for whom: senders that are faster than receivers.
+//! Flow control: senders that are faster than receivers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -11,7 +11,8 @@ use bytes::Bytes;
 
 use super::{LIMIT, Make, pair};
 
-/// A synchronous send returns after the upcall that took its message has, or when the message can be received without waiting.
+/// A synchronous send returns once the upcall that took its message has returned, or once the
+/// message can be received without waiting.
 pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
     const COUNT: u32 = 100;
     let (sender, receiver) = pair(make);
@@ -21,13 +22,13 @@ pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
         session
             .port("taken")
             .on_message(move |_| {
-                // A receipt that did not wait for this would be there first.
+                // A receipt that did not wait for the upcall would arrive before this.
                 thread::sleep(Duration::from_micros(500));
                 taken.fetch_add(1, Ordering::SeqCst);
             })
             .unwrap();
     }
-    // To the other, and to itself.
+    // Alternates between the peer and this process.
     for number in 0..COUNT {
         let port = sender.port("taken");
         port.send_synchronously(1 - number % 2, 0, Message::new())
@@ -41,13 +42,13 @@ pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
 
 const LONG: usize = 1 << 20;
 
-/// Who sends to one that computes is held, and let go when that one asks; nothing is lost.
+/// A sender to a computing process is held until that process receives. No message is lost.
 pub fn who_sends_to_one_that_does_not_ask_is_held(make: Make) {
-    // What it sends before it hears that it is held stays little.
+    // The sender sends little before it learns that it is held.
     is_held(make, LONG, Duration::from_millis(2));
 }
 
-/// Messages without payload take room where they lie, too.
+/// Messages without payload count as unread memory, too.
 pub fn who_sends_empty_messages_to_one_that_does_not_ask_is_held(make: Make) {
     is_held(make, 0, Duration::ZERO);
 }
@@ -69,7 +70,7 @@ fn is_held(make: Make, length: usize, pause: Duration) {
     });
     held(&port);
     is_enough.store(true, Ordering::SeqCst);
-    // It waits for what comes after: so it lets go whom it holds.
+    // This wait is for a later message, so it releases the sender.
     let sent = is_done.receive(Some(0), None).unwrap().tag;
     let unread = receiver.port("unread");
     for number in 0..sent {
@@ -81,17 +82,18 @@ fn is_held(make: Make, length: usize, pause: Duration) {
     flood.join().unwrap();
 }
 
-/// Who sends without end what it may not be held for is lost in the end, and said to be; what came before is received, and memory stays within the bound.
+/// A sender that cannot be held and never stops is reported lost in the end. Its earlier messages
+/// are received, and memory stays within the bound.
 pub fn who_leaves_too_much_unread_is_lost(make: Make) {
     const MOST: usize = 8 * LONG;
     let (sender, receiver) = pair(make);
     receiver.limit_unread(MOST);
     let flood = sender.port("flood");
-    // Upcalls are never held, so this one is as a sender that does not keep to the rules.
+    // Upcalls are never held, so this one acts like a sender that ignores flow control.
     sender
         .port("begin")
         .on_message(move |_| {
-            // To the end of its session, if that comes before.
+            // The session may end first.
             let mut sent = (0..64).map(|number| flood.send(1, number, vec![0; LONG]));
             let _ = sent.try_for_each(|sent| sent);
         })
@@ -114,14 +116,14 @@ pub fn who_leaves_too_much_unread_is_lost(make: Make) {
     assert!(kept as usize * LONG <= MOST + LONG, "{kept} were kept");
     let is_said = |error: &Error| matches!(error, Error::Lost { rank: 0, why, .. } if why.contains("port \"flood\"") && why.contains(&MOST.to_string()));
     assert!(is_said(&why), "{why}");
-    // It lives, and is not heard.
+    // The sender still runs, but its messages are refused.
     for _ in 0..2 {
         let error = port.receive(Some(0), None).unwrap_err();
         assert!(is_said(&error), "{error}");
     }
     let later = port.receive_within(None, None, Duration::from_millis(20));
     assert!(later.is_err(), "{later:?}");
-    // And hears of it where it waits for an answer.
+    // The sender learns of it when it waits for an answer.
     let refused = sender
         .port("flood")
         .send_synchronously(1, 0, Message::new());
@@ -131,9 +133,10 @@ pub fn who_leaves_too_much_unread_is_lost(make: Make) {
     );
 }
 
-/// Of several threads that receive from anybody one is told of a process that is not heard any more; the others wait for those that are left.
+/// Of several threads that receive from any process, one learns of a barred process; the others
+/// wait for the remaining ones.
 pub fn one_of_those_who_wait_is_told_who_is_not_heard_any_more(make: Make) {
-    // That several see it before one is told happens now and then.
+    // Only now and then do several threads see the loss before one reports it, so this runs often.
     const TIMES: u32 = 8;
     (0..TIMES).for_each(|_| one_of_many_is_told(make));
 }
@@ -145,7 +148,7 @@ fn one_of_many_is_told(make: Make) {
     let [other, receiver, sender] = [2, 1, 0].map(|at| sessions.remove(at));
     receiver.limit_unread(MOST);
     let flood = sender.port("flood");
-    // As above.
+    // As above, this upcall ignores flow control.
     (sender.port("begin"))
         .on_message(move |_| {
             let mut sent = (0..16).map(|number| flood.send(1, number, vec![0; LONG]));
@@ -160,8 +163,11 @@ fn one_of_many_is_told(make: Make) {
         })
         .collect();
     sender.port("begin").send(0, 0, Message::new()).unwrap();
-    let told = ended.recv_timeout(LIMIT).expect("one is told");
-    assert!(matches!(told, Err(Error::Lost { rank: 0, .. })), "{told:?}");
+    let reported = ended.recv_timeout(LIMIT).expect("one is told");
+    assert!(
+        matches!(reported, Err(Error::Lost { rank: 0, .. })),
+        "{reported:?}"
+    );
     for number in 1..WAITING {
         let quiet = other.port("quiet");
         quiet.send(1, number, Message::new()).unwrap();
@@ -173,7 +179,7 @@ fn one_of_many_is_told(make: Make) {
     }
 }
 
-/// A payload of a MiB that says how much of such ones is held.
+/// A payload of a MiB that counts how many such bytes exist.
 struct Counted {
     held: Arc<AtomicUsize>,
     bytes: Vec<u8>,
@@ -191,7 +197,8 @@ impl Drop for Counted {
     }
 }
 
-/// Upcalls that send without end to one that takes nothing, here one that is amid an upcall, keep no more than may wait for it: then it is lost, with words that say why.
+/// Upcalls send without end to a process that takes nothing, because it is in an upcall itself.
+/// They keep no more than the bound. Then the receiver is lost, and the error says why.
 pub fn who_takes_nothing_is_lost(make: Make) {
     const MOST: usize = 16 * LONG;
     const SENT: u32 = 128;
@@ -236,7 +243,7 @@ pub fn who_takes_nothing_is_lost(make: Make) {
     assert!(most_held <= MOST + 2 * LONG, "{most_held} bytes were held");
     let call = sender.call(1, "none", Message::new(), None);
     assert!(matches!(call, Err(Error::Lost { rank: 1, .. })), "{call:?}");
-    // It lives, and finds that out, or both may begin anew.
+    // The receiver still runs. It learns of the loss, or both may have started anew.
     goes_on.send(()).unwrap();
     let call = receiver.call(0, "none", Message::new(), None);
     assert!(
@@ -248,7 +255,7 @@ pub fn who_takes_nothing_is_lost(make: Make) {
     );
 }
 
-/// Both send more than the other has asked for before they ask.
+/// Both processes send more than flow control allows before either receives.
 pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
     const COUNT: u32 = 16;
     let (one, other) = pair(make);
@@ -273,7 +280,7 @@ pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
     }
 }
 
-/// An upcall that has its own process go on, and on, keeps nothing else from its turn.
+/// An upcall that sends to its own process again and again does not starve other messages.
 pub fn an_upcall_that_sends_to_its_own_process_leaves_others_their_turn(make: Make) {
     let (caller, busy) = pair(make);
     let is_enough = Arc::new(AtomicBool::new(false));
@@ -292,17 +299,18 @@ pub fn an_upcall_that_sends_to_its_own_process_leaves_others_their_turn(make: Ma
         let answer = caller.call(1, "answer", Message::new(), Some(LIMIT));
         answer.unwrap();
     }
-    // Nor does it keep a thread of its own process that waits from the end of its time.
+    // Nor does it delay the time limit of a waiting thread of its own process.
     let late = busy.port("nothing");
     let late = late.receive_within(Some(0), None, Duration::from_millis(20));
     assert!(matches!(late, Err(Error::TimedOut { .. })));
     is_enough.store(true, Ordering::SeqCst);
 }
 
-/// What was sent before a session ended reaches a peer that is busy for a while.
+/// Messages sent just before a session ends reach a peer that is busy for a while.
 pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
     const LAST: usize = 64 << 20;
-    // More than no patience at all, and less than peers may be silent.
+    // This is longer than a process lingers without an answer, and shorter than peers may be
+    // silent.
     let busy = Duration::from_millis(2200);
     let (sender, receiver) = pair(make);
     let (begins, begun) = mpsc::channel();
@@ -321,7 +329,7 @@ pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
     assert_eq!(arrived.payload.len(), LAST);
 }
 
-/// A time that is longer than the clock can tell is for ever.
+/// A timeout that the clock cannot represent means no timeout.
 pub fn a_wait_may_be_of_any_length(make: Make) {
     let (sender, receiver) = pair(make);
     sender.port("late").send(1, 7, Message::new()).unwrap();
@@ -329,7 +337,7 @@ pub fn a_wait_may_be_of_any_length(make: Make) {
     assert_eq!(arrived.unwrap().tag, 7);
 }
 
-/// Waits until a send to the second would wait.
+/// Waits until a send to the second process would wait.
 fn held(port: &antiphon_panda::Port) {
     let began = Instant::now();
     while port.takes_more(1) {

@@ -1,4 +1,4 @@
-//! Groups: one order, views that all see alike, and going on without who is lost.
+//! Groups: one order, views that all members see alike, and progress after a loss.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use antiphon_panda::{Error, GroupEvent, Message, Session, thread};
 
 use super::{LIMIT, Make, mailbox, run};
 
-/// Everybody sends; all see the same.
+/// All members send, and all deliver the same order.
 pub fn a_group_has_one_order(make: Make) {
     const EACH: u32 = 300;
     let orders = run(make, 3, |session| {
@@ -17,7 +17,7 @@ pub fn a_group_has_one_order(make: Make) {
         let all = session.everyone().unwrap();
         all.barrier().unwrap();
         for number in 0..EACH {
-            // Some are long: they go another way.
+            // Some are long, because long messages take another path.
             let length = if number % 50 == 7 { 4000 } else { 10 };
             group
                 .send(Message::of(&(session.rank(), number, vec![7u8; length])).unwrap())
@@ -49,7 +49,8 @@ pub fn a_group_has_one_order(make: Make) {
     }
 }
 
-/// Groups that share members are ordered each by itself: in each, all of its members see one order, and none sees another group's messages.
+/// Groups that share members are ordered independently. All members of a group see one order, and
+/// no member sees another group's messages.
 pub fn groups_of_different_members_have_an_order_each(make: Make) {
     const EACH: u32 = 100;
     const GROUPS: [&[u32]; 3] = [&[0, 1], &[1, 2], &[2, 0, 1]];
@@ -106,14 +107,14 @@ pub fn groups_of_different_members_have_an_order_each(make: Make) {
     }
 }
 
-/// Of a group of two one ends: the other, whichever of them ordered, goes on alone.
+/// One member of a group of two ends. The other goes on alone, whichever of them was the sequencer.
 pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
     for survivor in [0, 1] {
         run(make, 2, move |session| {
             let all = session.everyone().unwrap();
             let (sender, receiver) = mailbox();
             let mut group = None;
-            // In this order, so that rank 0 orders.
+            // They join in this order, so that rank 0 is the sequencer.
             for rank in 0..2 {
                 if rank == session.rank() {
                     let sender = sender.clone();
@@ -143,7 +144,7 @@ pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
     }
 }
 
-/// Who joins late begins with a view, and sees all that the others see after it.
+/// A late member begins with a view, and then sees all that the others see.
 pub fn a_joiner_begins_at_one_point(make: Make) {
     let seen = run(make, 3, |session| {
         let all = session.everyone().unwrap();
@@ -179,7 +180,7 @@ pub fn a_joiner_begins_at_one_point(make: Make) {
                         break;
                     }
                 }
-                // What comes before all three are in is not common.
+                // Messages before the view of all three are not common to all.
                 GroupEvent::View { members, .. } if members.len() == 3 => seen.clear(),
                 _ => {}
             }
@@ -191,7 +192,8 @@ pub fn a_joiner_begins_at_one_point(make: Make) {
     assert_eq!(seen[0], seen[2]);
 }
 
-/// A group is joined, then more others than any process of it remembers by name alone, some of which are left; then the rest of the processes join it.
+/// A process joins a group, and then more other groups than any process keeps by name alone. It
+/// leaves some of them. Then the other processes join the first group.
 pub fn groups_beside_many_others_are_as_they_were(make: Make) {
     const OTHERS: u32 = 1100;
     const AT_ONCE: u32 = 20;
@@ -221,7 +223,7 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
         }
         let (busy, begun) = (session.port("busy"), session.port("begun"));
         let tell = begun.clone();
-        // Who is a member answers for a while nobody who asks whether the group has any.
+        // For a while this member does not answer processes that ask whether the group has members.
         busy.on_message(move |_| {
             [0, 2]
                 .into_iter()
@@ -255,7 +257,7 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
     assert!(seen.iter().all(|other| other == &seen[0]), "{seen:?}");
 }
 
-/// Who ends is named by every operation that waits for it, and the group goes on.
+/// Every operation that waits for an ended process names it, and the group goes on.
 pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
     run(make, 3, |session| {
         let name = session.name_of(1);

@@ -1,4 +1,4 @@
-//! What upcalls leave for who waits for it, be that a thread of the system's or a fiber.
+//! A mailbox in which upcalls leave values for a waiting thread, an OS thread or a fiber.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use antiphon_panda::thread::{Condition, Mutex};
 
-/// Both ends.
+/// Returns both ends of a new mailbox.
 pub fn mailbox<V>() -> (Sender<V>, Receiver<V>) {
     let shared = Arc::new(Shared {
         letters: Mutex::new(VecDeque::new()),
@@ -20,7 +20,7 @@ struct Shared<V> {
     has_come: Condition,
 }
 
-/// Where upcalls leave something.
+/// The end where upcalls leave values.
 pub struct Sender<V>(Arc<Shared<V>>);
 
 impl<V> Clone for Sender<V> {
@@ -36,11 +36,11 @@ impl<V> Sender<V> {
     }
 }
 
-/// Where one thread takes it.
+/// The end where one thread takes values.
 pub struct Receiver<V>(Arc<Shared<V>>);
 
 impl<V> Receiver<V> {
-    /// The first that was left; none if nothing is for so long.
+    /// Returns the first value, or `None` if there is none within `time`.
     pub fn receive_within(&self, time: Duration) -> Option<V> {
         let mut letters = self.0.letters.lock();
         while letters.is_empty() {

@@ -1,4 +1,5 @@
-//! One suite for every platform: what programs may rely on, whatever carries their frames.
+//! One suite for every platform: the guarantees on which programs may rely, whatever carries their
+//! frames.
 //!
 //! A platform's tests say how a session of N processes is made, N sets of threads in one process or
 //! this process's part of one, and run [`conformance_tests`].
@@ -21,8 +22,10 @@ mod groups;
 mod mailbox;
 mod numbers;
 pub mod peers;
+pub mod places;
 pub mod quiescence;
 pub mod sessions;
+pub mod state;
 pub mod threads;
 
 pub use communicators::*;
@@ -31,27 +34,29 @@ use mailbox::mailbox;
 pub use numbers::*;
 pub use threads::an_upcall_wakes_who_waits_for_a_condition;
 
-/// Bounds what never takes so long; nothing is asserted about times.
+/// Bounds waits that end far sooner. Nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// Makes a session of so many processes, rank by rank. Where processes are processes: this one's part of it, or nothing if it is one of another size.
+/// Makes a session of `n` processes, rank by rank. Where each rank is a process of its own, it
+/// returns this process's part, or nothing for a session of another size.
 pub type Make = fn(u32) -> Vec<Session>;
 
-/// A program whose results are encoded. Whatever programs return, there is one type of them, so what runs them is compiled once.
+/// A program whose results are encoded. Encoding gives all programs one type, so that the code that
+/// runs them is compiled once.
 pub type Encoded = Arc<dyn Fn(Session) -> Bytes + Send + Sync>;
 
 /// Runs a program as so many processes; returns their results by rank.
 pub type Runner = fn(u32, Encoded) -> Vec<Bytes>;
 
 thread_local! {
-    /// What the programs of this test run on.
+    /// The kind of threads that run the programs of this test.
     static KIND: Cell<Threads> = const { Cell::new(Threads::System) };
-    /// What runs them instead of this suite.
+    /// The runner that replaces this suite's own, if there is one.
     static RUNNER: Cell<Option<Runner>> = const { Cell::new(None) };
 }
 
-/// A cell's earlier value, which comes back when the test is over: the harness may run several on
-/// one thread.
+/// A cell's earlier value, restored when the test is over: the harness may run several tests on one
+/// thread.
 struct Earlier<V: Copy + 'static>(&'static LocalKey<Cell<V>>, V);
 
 impl<V: Copy + 'static> Earlier<V> {
@@ -66,27 +71,27 @@ impl<V: Copy + 'static> Drop for Earlier<V> {
     }
 }
 
-/// Runs a test whose programs `runner` runs, with sessions of its own.
+/// Runs a test with `runner`, which makes its own sessions.
 #[allow(dead_code, reason = "tests of the simulator include this suite, too")]
 pub fn run_by(runner: Runner, test: fn(Make)) {
     let _earlier = Earlier::replace(&RUNNER, Some(runner));
     test(|_| unreachable!("the test makes its sessions by itself"));
 }
 
-/// Runs a test whose programs are fibers.
+/// Runs a test with each program on a fiber.
 pub fn on_fibers(test: fn(Make), make: Make) {
     let _earlier = Earlier::replace(&KIND, Threads::Fibers);
     test(make);
 }
 
-/// Two sessions of this process.
+/// Returns two sessions of this process.
 fn pair(make: Make) -> (Session, Session) {
     let mut sessions = make(2);
     let second = sessions.remove(1);
     (sessions.remove(0), second)
 }
 
-/// Runs a program at all ranks; their results by rank.
+/// Runs a program at all ranks, and returns the results by rank.
 fn run<R: Serialize + DeserializeOwned>(
     make: Make,
     size: u32,
@@ -124,7 +129,7 @@ fn run_encoded(make: Make, size: u32, program: Encoded) -> Vec<Bytes> {
         .collect()
 }
 
-/// Runs it at this process's rank, and learns the others' results from them.
+/// Runs the program at this process's rank, and gathers the results of all ranks.
 fn run_part(own: &Session, program: &Encoded) -> Vec<Bytes> {
     let result = program(own.clone());
     let all = own.everyone().expect("a founder");
@@ -336,7 +341,7 @@ pub fn upcalls_may_send(make: Make) {
     });
 }
 
-/// All tests of the suite for a platform whose sessions `$make` makes.
+/// Expands to all tests of the suite for one platform. `$make` makes its sessions.
 macro_rules! conformance_tests {
     ($make:expr) => {
         $crate::conformance::conformance_tests!($make;
@@ -371,6 +376,16 @@ macro_rules! conformance_tests {
             a_wait_at_a_port_ends_with_its_session
             an_upcall_may_end_its_session
             an_upcall_may_outlast_the_end_of_its_session
+        );
+        $crate::conformance::conformance_tests!($make => places:
+            sends_return_their_places
+            a_place_named_by_another_is_waited_for
+            waits_for_a_place_end
+        );
+        $crate::conformance::conformance_tests!($make => state:
+            a_joiner_gets_the_copy_at_a_place
+            a_joiner_without_a_giver_is_told_so
+            a_copy_that_cannot_be_installed_is_told_so
         );
         $crate::conformance::conformance_tests!($make => quiescence:
             a_verdict_comes_when_all_work_is_done

@@ -1,10 +1,12 @@
-//! Collective operations on arrays of numbers: what comes of them at all lengths, and how they end where processes disagree.
+//! Collective operations on arrays of numbers: their results at all lengths, and their errors where
+//! processes disagree.
 
 use antiphon_panda::{Communicator, Error, Number, Reduction, Session};
 
 use super::{Make, run};
 
-/// Lengths on both sides of where arrays begin to go in parts, and such that no number of processes divides.
+/// Lengths below and above the limit at which arrays are split, some of them divisible by no number
+/// of processes.
 const LENGTHS: [usize; 7] = [0, 1, 2, 3, 1000, 2049, 20_001];
 
 /// One kind of reduction at one process.
@@ -21,7 +23,7 @@ impl<T: Number> Case<'_, T> {
         (0..length).map(|at| (self.of)(rank, at)).collect()
     }
 
-    /// Holds it against a plain loop, at all lengths.
+    /// Compares the reduction with a plain loop, at all lengths.
     fn is(&self, by: Reduction, combine: fn(T, T) -> T) {
         for length in LENGTHS {
             let mut expected = self.array(0, length);
@@ -42,7 +44,8 @@ impl<T: Number> Case<'_, T> {
     }
 }
 
-/// Every reduction of integers is what a plain loop has, whatever the length, the members and the root.
+/// Every reduction of integers has the result of a plain loop, at any length, and with any members
+/// and root.
 pub fn numbers_are_reduced_as_by_a_loop(make: Make) {
     for size in [2, 3, 4] {
         run(make, size, move |session| {
@@ -78,7 +81,8 @@ pub fn numbers_are_reduced_as_by_a_loop(make: Make) {
     }
 }
 
-/// Sums of floating-point numbers have the same bits at all, and those of a function that combines as they do; a function sees the numbers of earlier processes first.
+/// Sums of floating-point numbers have the same bits at all processes. They equal the sums of a
+/// function that combines alike. A function gets the numbers of lower ranks first.
 pub fn all_get_the_same_bits(make: Make) {
     for size in [3, 4, 5] {
         let sums = run(make, size, |session| {
@@ -102,7 +106,7 @@ pub fn all_get_the_same_bits(make: Make) {
                     hash.wrapping_mul(31).wrapping_add(word)
                 }));
 
-                // The later of two: associative, and not commutative.
+                // Takes the later of two values, which is associative and not commutative.
                 let mut last = vec![rank; length];
                 let later = |into: &mut [u32], others: &[u32]| into.copy_from_slice(others);
                 all.all_reduce_numbers_with(&mut last, later).unwrap();
@@ -119,13 +123,14 @@ pub fn all_get_the_same_bits(make: Make) {
     }
 }
 
-/// Processes whose arrays differ, or what they make of them, are told what differs and whose; the communicator can be used after that.
+/// If the arrays or the reductions of processes differ, all get an error that names the difference
+/// and the process. The communicator stays usable.
 pub fn arrays_that_differ_end_with_an_error(make: Make) {
     fn mismatch(session: &Session, outcome: Result<(), Error>, words: &str) {
         let error = outcome.unwrap_err();
         assert!(matches!(error, Error::Mismatch { .. }), "{error}");
         assert!(error.to_string().contains(words), "{error}");
-        // Who differs is named, or is the one that they are told of.
+        // The error names the differing process, or that process gets it.
         let (words, name) = (error.to_string(), session.name_of(1));
         assert!(words.contains("rank 1") || words.contains(&name) || session.rank() == 1);
         session.everyone().unwrap().barrier().unwrap();
@@ -169,7 +174,8 @@ pub fn arrays_that_differ_end_with_an_error(make: Make) {
     });
 }
 
-/// Reductions to changing roots run ahead of a process that is late for them, and what is sent twice as far as they may go is theirs.
+/// Reductions to changing roots run ahead of a late process, up to twice the bound. The late
+/// process still gets its own results.
 pub fn reductions_may_run_ahead(make: Make) {
     run(make, 3, |session| {
         let (rank, all) = (session.rank(), session.everyone().unwrap());

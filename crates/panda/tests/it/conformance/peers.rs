@@ -1,4 +1,4 @@
-//! What a program is told of its peers.
+//! Reports to a program about its peers.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,43 +6,46 @@ use antiphon_panda::{Message, PeerEvent, Rank, Session};
 
 use super::{Make, run};
 
-/// What a process was told, in order.
-type Told = Arc<Mutex<Vec<(Rank, PeerEvent)>>>;
+/// The reports that a process got, in order.
+type Reported = Arc<Mutex<Vec<(Rank, PeerEvent)>>>;
 
-fn follow(session: &Session) -> Told {
-    let told = Told::default();
-    let upcall = told.clone();
+fn follow(session: &Session) -> Reported {
+    let reported = Reported::default();
+    let upcall = reported.clone();
     let keep = move |rank, event| upcall.lock().unwrap().push((rank, event));
     session.on_peer(keep).unwrap();
-    told
+    reported
 }
 
-fn wait_for(session: &Session, told: &Told, what: impl Fn(&[(Rank, PeerEvent)]) -> bool) {
-    let is_told = session.wait_until(|| what(&told.lock().unwrap()), None);
-    assert!(is_told.unwrap(), "{:?}", told.lock().unwrap());
+fn wait_for(session: &Session, reported: &Reported, what: impl Fn(&[(Rank, PeerEvent)]) -> bool) {
+    let is_reported = session.wait_until(|| what(&reported.lock().unwrap()), None);
+    assert!(is_reported.unwrap(), "{:?}", reported.lock().unwrap());
 }
 
-fn events_of(rank: Rank, told: &Told) -> Vec<PeerEvent> {
-    let told = told.lock().unwrap();
-    let of = told.iter().filter(|(of, _)| *of == rank);
+fn events_of(rank: Rank, reported: &Reported) -> Vec<PeerEvent> {
+    let reported = reported.lock().unwrap();
+    let of = reported.iter().filter(|(of, _)| *of == rank);
     of.map(|(_, event)| event.clone()).collect()
 }
 
 pub fn all_are_told_of_all_who_join_and_leave(make: Make) {
     run(make, 4, |session| {
-        let (own, told) = (session.rank(), follow(&session));
-        wait_for(&session, &told, |told| told.len() == 3);
+        let (own, reported) = (session.rank(), follow(&session));
+        wait_for(&session, &reported, |reported| reported.len() == 3);
         for rank in (0..4).filter(|rank| *rank != own) {
-            assert_eq!(events_of(rank, &told), [PeerEvent::Joined]);
+            assert_eq!(events_of(rank, &reported), [PeerEvent::Joined]);
         }
         session.everyone().unwrap().barrier().unwrap();
-        // They leave one after the other, the highest rank first.
-        wait_for(&session, &told, |told| {
-            let has_left = |rank| told.contains(&(rank, PeerEvent::Left));
+        // The processes leave one after the other, the highest rank first.
+        wait_for(&session, &reported, |reported| {
+            let has_left = |rank| reported.contains(&(rank, PeerEvent::Left));
             (own + 1..4).all(has_left)
         });
         for rank in own + 1..4 {
-            assert_eq!(events_of(rank, &told), [PeerEvent::Joined, PeerEvent::Left]);
+            assert_eq!(
+                events_of(rank, &reported),
+                [PeerEvent::Joined, PeerEvent::Left]
+            );
         }
     });
 }
@@ -54,10 +57,10 @@ pub fn a_late_follower_is_told_who_has_left(make: Make) {
             return;
         }
         let early = follow(&session);
-        wait_for(&session, &early, |told| told.len() == 4);
-        // In place of the first one.
+        wait_for(&session, &early, |reported| reported.len() == 4);
+        // This upcall replaces the first one.
         let late = follow(&session);
-        wait_for(&session, &late, |told| told.len() == 4);
+        wait_for(&session, &late, |reported| reported.len() == 4);
         let all = [1, 2].map(|rank| [(rank, PeerEvent::Joined), (rank, PeerEvent::Left)]);
         assert_eq!(*late.lock().unwrap(), all.concat());
         assert_eq!(early.lock().unwrap().len(), 4, "it is not told any more");
@@ -79,8 +82,8 @@ pub fn what_was_sent_is_handed_over_before_its_sender_has_left(make: Make) {
         let counts = heard.clone();
         let count = move |_| *counts.lock().unwrap() += 1;
         port.on_message(count).unwrap();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let (upcall, before) = (told.clone(), heard.clone());
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let (upcall, before) = (reported.clone(), heard.clone());
         let note = move |_, event| {
             upcall
                 .lock()
@@ -88,27 +91,30 @@ pub fn what_was_sent_is_handed_over_before_its_sender_has_left(make: Make) {
                 .push((event, *before.lock().unwrap()))
         };
         session.on_peer(note).unwrap();
-        let has_left = || told.lock().unwrap().len() == 2;
+        let has_left = || reported.lock().unwrap().len() == 2;
         assert!(session.wait_until(has_left, None).unwrap());
-        assert_eq!(told.lock().unwrap()[1], (PeerEvent::Left, COUNT));
+        assert_eq!(reported.lock().unwrap()[1], (PeerEvent::Left, COUNT));
     });
 }
 
-/// An upcall that panics is reported, and the session goes on; one that waits is refused.
+/// A panic in an upcall is reported, and the session goes on. A wait in an upcall is refused.
 pub fn an_upcall_that_panics_is_called_again(make: Make) {
     run(make, 2, |session| {
         session.everyone().unwrap().barrier().unwrap();
         if session.rank() == 1 {
             return;
         }
-        let told = Told::default();
-        let upcall = told.clone();
+        let reported = Reported::default();
+        let upcall = reported.clone();
         let follow = move |rank, event: PeerEvent| {
             upcall.lock().unwrap().push((rank, event.clone()));
             assert!(event != PeerEvent::Joined, "on purpose");
         };
         session.on_peer(follow).unwrap();
-        wait_for(&session, &told, |told| told.len() == 2);
-        assert_eq!(events_of(1, &told), [PeerEvent::Joined, PeerEvent::Left]);
+        wait_for(&session, &reported, |reported| reported.len() == 2);
+        assert_eq!(
+            events_of(1, &reported),
+            [PeerEvent::Joined, PeerEvent::Left]
+        );
     });
 }

@@ -7,7 +7,7 @@ use antiphon_panda::{Error, Message, Port, Quiescence, Session};
 
 use super::{Make, run};
 
-/// Sends a message of work that has so many hops left.
+/// Sends a message of work that becomes more work for `hops` further hops.
 fn send(work: &Port, quiescence: &Quiescence, to: u32, hops: u32) {
     quiescence.sent(to).unwrap();
     work.send(to, 0, Message::of(&hops).unwrap()).unwrap();
@@ -34,7 +34,7 @@ fn work(session: &Session, quiescence: &Quiescence) -> (Port, Arc<AtomicU64>) {
     (port, done)
 }
 
-/// Messages of work that one of so many hops becomes, itself included.
+/// Returns how many messages of work one with `hops` hops becomes, itself included.
 fn becomes(hops: u32) -> u64 {
     (1 << (hops + 1)) - 1
 }
@@ -111,8 +111,7 @@ pub fn work_of_a_process_that_left_is_waited_for(make: Make) {
     });
 }
 
-/// Offsets and their uncertainties add up along any way from a clock to another, there and back
-/// included.
+/// Offsets and their uncertainties add up along any path between clocks, also there and back.
 pub fn clocks_differ_by_what_is_measured(make: Make) {
     const SIZE: u32 = 3;
     run(make, SIZE, |session| {
@@ -129,10 +128,10 @@ pub fn clocks_differ_by_what_is_measured(make: Make) {
         assert_eq!(row[own], (0, 0));
         let error = session.clock_offset(SIZE).unwrap_err();
         assert!(matches!(error, Error::NoSuchRank { .. }), "{error}");
-        // Until then each answers.
+        // Each process answers until then.
         all.barrier().unwrap();
         let rows = all.gather(0, &row).unwrap();
-        // A member that leaves ends what others have not finished.
+        // A leaving member ends a measurement that others have not finished.
         all.barrier().unwrap();
         let Some(rows) = rows else {
             return;

@@ -7,7 +7,7 @@ use antiphon_panda::{Error, Message, Session};
 
 use super::{LIMIT, Make, pair};
 
-/// Says when it is dropped.
+/// Sends a message when it is dropped.
 struct Witness(mpsc::Sender<()>);
 
 impl Drop for Witness {
@@ -21,13 +21,14 @@ fn witness() -> (Arc<Witness>, mpsc::Receiver<()>) {
     (Arc::new(Witness(sender)), receiver)
 }
 
-/// The second process is told that the first has ended its session.
+/// Checks that the second process learns that the first has ended its session.
 fn hears_of_the_end(other: &Session) {
     let lost = other.port("own").receive(Some(0), None).unwrap_err();
     assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
 }
 
-/// Upcalls that keep their port, group, communicator and session (weakly) go with the last handle outside of them, and peers hear of the end.
+/// Upcalls hold their port, group, communicator and session weakly. They drop with the last handle
+/// outside of them, and peers learn of the end.
 pub fn upcalls_do_not_keep_their_session(make: Make) {
     let (session, other) = pair(make);
     let (witness, is_dropped) = witness();
@@ -67,7 +68,7 @@ pub fn upcalls_do_not_keep_their_session(make: Make) {
     assert!(matches!(group.send(Message::new()), Err(Error::Over)));
 }
 
-/// A second join is refused while the first holds, and not after that has ended.
+/// A second join is refused while the first membership lasts, and succeeds after that.
 pub fn a_group_is_joined_once_at_a_time(make: Make) {
     let sessions = make(2);
     let own = sessions[0].join_group("once", |_| ()).unwrap();
@@ -96,7 +97,7 @@ pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
     hears_of_the_end(&other);
 }
 
-/// Who waits at a port when the session ends in another thread is told so.
+/// A thread that waits at a port gets an error when the session ends in another thread.
 pub fn a_wait_at_a_port_ends_with_its_session(make: Make) {
     let (session, other) = pair(make);
     let port = session.port("own");
@@ -123,7 +124,7 @@ pub fn an_upcall_may_end_its_session(make: Make) {
     hears_of_the_end(&other);
 }
 
-/// The last handle may be one that an upcall keeps which still runs when the session ends.
+/// The last handle may be held by an upcall that still runs when the session ends.
 pub fn an_upcall_may_outlast_the_end_of_its_session(make: Make) {
     let (session, other) = pair(make);
     let (begins, begun) = mpsc::channel();

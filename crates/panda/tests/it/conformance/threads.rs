@@ -18,7 +18,8 @@ fn call(session: &Session, to: u32, number: u64) -> u64 {
     reply.unwrap().value().unwrap()
 }
 
-/// True once it is dropped, be it by a panic: who goes on until then would else keep a test that has failed from ending.
+/// A flag that becomes true when this drops, even by a panic. Otherwise a thread that waits for it
+/// would keep a failed test from ending.
 #[derive(Default)]
 struct Over(Arc<AtomicBool>);
 
@@ -28,7 +29,8 @@ impl Drop for Over {
     }
 }
 
-/// No call is answered before all fibers are in one: if one kept its processor, nobody would get there.
+/// No call is answered before all fibers are in one. If one kept its processor, the others would
+/// never get there.
 pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
     const FIBERS: u64 = 100;
     on_fibers(
@@ -81,7 +83,8 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
     );
 }
 
-/// Who is woken to drive may have what it waited for already: then it has somebody else drive, or nobody did until a fiber began or ended another wait.
+/// A thread that is woken to drive may already have what it waited for. Then it must make another
+/// thread drive. Otherwise no thread would drive until a fiber began or ended another wait.
 pub fn a_fiber_that_goes_on_instead_of_driving_leaves_that_to_others(make: Make) {
     on_fibers(
         |make| {
@@ -113,7 +116,8 @@ pub fn a_fiber_that_goes_on_instead_of_driving_leaves_that_to_others(make: Make)
                 waits_for(&session, || {
                     looks += 1;
                     if looks > 1 {
-                        // The system takes the processor from who looks, for so long that the session's own thread leaves the driving to it.
+                        // The system preempts the looking thread for so long that the session's own
+                        // thread leaves the driving to it.
                         std::thread::sleep(Duration::from_millis(100));
                         coins.add();
                     }
@@ -132,7 +136,7 @@ pub fn a_fiber_that_goes_on_instead_of_driving_leaves_that_to_others(make: Make)
     );
 }
 
-/// What upcalls give, and one who waits takes.
+/// A count that upcalls raise and waiting threads lower.
 #[derive(Clone, Default)]
 struct Coins(Arc<AtomicU64>);
 
@@ -153,7 +157,7 @@ fn waits_for(session: &Session, holds: impl FnMut() -> bool) {
     assert!(session.wait_until(holds, Some(until)).unwrap());
 }
 
-/// Upcalls run where the session is driven; who waits for their news may be a fiber or a thread of the system.
+/// Upcalls run where the session is driven. A fiber or an OS thread may wait for their effect.
 pub fn an_upcall_wakes_who_waits_for_a_condition(make: Make) {
     run(make, 2, |session| {
         let shared = Arc::new((Mutex::new(0u64), Condition::new()));
@@ -190,7 +194,7 @@ pub fn an_upcall_wakes_who_waits_for_a_condition(make: Make) {
             .into_iter()
             .for_each(|waiter| waiter.join().expect("it saw the sum"));
         assert_eq!(*shared.0.lock(), 110);
-        // Nothing more comes: the time passes.
+        // No more upcalls come, so the wait times out.
         let mut sum = shared.0.lock();
         assert!(!shared.1.wait_for(&mut sum, Duration::from_millis(5)));
         drop(sum);
@@ -211,7 +215,7 @@ pub fn waits_of_fibers_end_with_their_time_or_their_peer(make: Make) {
                             move |call| kept.lock().push(call)
                         })
                         .unwrap();
-                    // Until the other has seen its time pass, and its fibers wait.
+                    // By then the other process has timed out, and its fibers wait.
                     port.receive(Some(0), Some(1)).unwrap();
                     return;
                 }

@@ -1,4 +1,4 @@
-//! A program is told of all its peers, also while it waits for none of them.
+//! A program gets the events of all its peers, also while it waits for none of them.
 
 use std::sync::Mutex;
 use std::thread;
@@ -38,7 +38,7 @@ fn lose_two(platform: &str) {
     members.wait_for(FOLLOWER, &format!("{STOPPED} lost"));
     members.signal(STOPPED, libc::SIGCONT);
     members.wait_for(FOLLOWER, &format!("{STOPPED} joined"));
-    // Nothing was told twice.
+    // No event came twice.
     let all = format!("[(1, 3), ({KILLED}, 2)]");
     members.tell(FOLLOWER, "count");
     members.wait_for(FOLLOWER, &all);

@@ -1,5 +1,5 @@
-//! Processes that are killed (SIGKILL) or stopped (SIGSTOP) while a group sends, the sequencer or another member, over the real platforms. This test starts itself as
-//! the processes of a session.
+//! Processes that are killed (SIGKILL) or stopped (SIGSTOP) while a group sends, the sequencer or
+//! another member, over the real platforms. This test starts itself as the processes of a session.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
@@ -63,7 +63,7 @@ fn sleep_through(platform: &str, sleeper: Rank) {
     members.wait_for(sleeper, "expelled");
 }
 
-/// Starts a session, does something to one of its processes, and looks at what the others delivered.
+/// Starts a session, signals one of its processes, and checks what the others delivered.
 fn lose(platform: &str, victim: Rank, signal: i32) {
     let mut members = start(platform, victim, false);
     members.signal(victim, signal);
@@ -83,7 +83,7 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
     }
 }
 
-/// Starts a session, and waits until the process to which something will happen has sent its messages.
+/// Starts a session, and waits until the victim has sent its messages.
 fn start(platform: &str, victim: Rank, leaves: bool) -> Members {
     let variables = [
         ("VICTIM", victim.to_string()),
@@ -94,7 +94,8 @@ fn start(platform: &str, victim: Rank, leaves: bool) -> Members {
     members
 }
 
-/// Of each sender's messages none is missing and none came twice; all of the survivors'.
+/// Checks that no message of any sender is missing or came twice. Of the survivors, all must be
+/// there.
 fn check(order: &str, victim: Rank) {
     let mut next: BTreeMap<Rank, u32> = (0..SIZE).map(|rank| (rank, 0)).collect();
     for word in order.split_whitespace() {
@@ -111,7 +112,7 @@ fn check(order: &str, victim: Rank) {
     }
 }
 
-/// Who was expelled may join again: it is another member, and what it sends now is delivered.
+/// An expelled process may join again as a new member, and its messages are delivered.
 fn come_back(session: &Session) {
     let (sender, events) = mpsc::channel();
     let group = session
@@ -135,7 +136,7 @@ fn member() {
     let victim: Rank = std::env::var("VICTIM").unwrap().parse().unwrap();
     let (sender, events) = mpsc::channel();
     let everyone = session.everyone().unwrap();
-    // In this order, so that rank 0 is the oldest member, which orders.
+    // They join in this order, so that rank 0 is the oldest member, which is the sequencer.
     let mut group = None;
     for rank in 0..SIZE {
         if rank == session.rank() {
@@ -192,6 +193,7 @@ fn member() {
         group.leave().unwrap();
         return;
     }
-    // Stays until the test ends it, so that who was only stopped finds that the others went on.
+    // Stays until the test ends it, so that a process that was only stopped learns that the others
+    // went on.
     while events.recv_timeout(LIMIT).is_ok() {}
 }

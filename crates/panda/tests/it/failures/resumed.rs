@@ -1,4 +1,5 @@
-//! A process is stopped for longer than peers may be silent, and goes on: who receives from anybody hears it again.
+//! A process is stopped for longer than peers may be silent, and goes on. A receiver from any
+//! process hears it again.
 
 use std::io::stdin;
 use std::thread;
@@ -11,7 +12,7 @@ use crate::members::{LIMIT, Members, say};
 
 const RECEIVER: Rank = 0;
 const SLEEPER: Rank = 1;
-/// Long enough for who does not wait to be seen not to.
+/// Long enough to tell a waiting process from one that does not wait.
 const SOON: Duration = Duration::from_millis(200);
 
 macro_rules! sleeps {
@@ -68,7 +69,7 @@ fn receive(session: &Session) {
     assert!(is_it, "{lost:?}");
     assert!(session.why_lost(SLEEPER).is_some());
     say("lost it");
-    // As where it waits for that one by its rank: what was known before is no answer.
+    // As in a wait for that rank alone, an event from before the wait does not end it.
     for from in [None, Some(SLEEPER)] {
         let late = port.receive_within(from, None, SOON);
         assert!(matches!(late, Err(Error::TimedOut { .. })), "{late:?}");

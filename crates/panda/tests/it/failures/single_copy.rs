@@ -1,4 +1,5 @@
-//! Processes that are killed while others read long frames out of their memory, over `shm`. This executable starts itself as those processes.
+//! Processes that are killed while others read long frames out of their memory, over `shm`. This
+//! executable starts itself as those processes.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use antiphon_panda::{LaunchInfo, Message};
 
 use crate::process;
 
-/// Bounds what never takes so long.
+/// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(60);
 const BYTES: usize = 1 << 20;
 /// Frames that are taken before their sender is killed.
@@ -61,7 +62,7 @@ fn every_frame_that_comes_is_whole_whenever_its_sender_is_killed() {
                     assert!(is_whole, "{number} of {from}");
                     *number += 1;
                     if *number == TAKEN {
-                        // While it goes on sending.
+                        // Drops the sender while it goes on sending.
                         senders[from as usize] = None;
                     }
                 }

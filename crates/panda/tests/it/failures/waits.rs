@@ -1,4 +1,5 @@
-//! A process is killed or stopped while another waits for it in every way there is: each wait ends, with an error that names it.
+//! A process is killed or stopped while another waits for it in every possible way. Each wait ends
+//! with an error that names it.
 
 use std::sync::Arc;
 use std::thread;
@@ -10,13 +11,13 @@ use antiphon_panda::{Error, GroupEvent, LaunchInfo, Message, Session};
 use crate::members::{Members, say};
 
 const SIZE: u32 = 3;
-/// Who waits, who is struck, and who waits for the first.
+/// The roles: the waiting process, the victim, and a process that waits for the first.
 const WAITER: Rank = 0;
 const VICTIM: Rank = 1;
 const BYSTANDER: Rank = 2;
-/// Short, so that the tests are; longer than a busy machine lets a process wait for its turn.
+/// Short, so that the tests are, but longer than a busy machine delays a process.
 const SILENCE: Duration = Duration::from_secs(1);
-/// More messages than a member may have without a place in the order.
+/// More messages than a member may have in flight before they are ordered.
 const MANY: u32 = 2000;
 
 macro_rules! strikes {
@@ -79,7 +80,7 @@ fn member() {
                     say("was called");
                 })
                 .unwrap();
-            // It is the oldest, which orders.
+            // It is the oldest member, which is the sequencer.
             let group = session.join_group("pair", |_| ()).expect("joined");
             let own = session.join_group("own", |_| ()).expect("joined");
             everyone.barrier().expect("all are here");
@@ -103,7 +104,7 @@ fn member() {
     }
 }
 
-/// It must be an error that names the victim.
+/// Checks that the outcome is an error that names the victim.
 fn named<T>(what: &str, session: &Session, outcome: Result<T, Error>) {
     let name = session.name_of(VICTIM);
     match outcome {
@@ -126,7 +127,7 @@ fn wait_in_every_way(session: &Session) {
         .expect("one of them");
     let port = session.port("nothing");
     thread::scope(|scope| {
-        // These wait before it is struck.
+        // These waits begin before the signal.
         scope.spawn(|| named("receive", session, port.receive(Some(VICTIM), None)));
         scope.spawn(|| {
             named(
@@ -145,7 +146,7 @@ fn wait_in_every_way(session: &Session) {
         say("waits");
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).expect("a line");
-        // These begin after it was.
+        // These begin after the signal.
         let send = || port.send_synchronously(VICTIM, 0, Message::new());
         scope.spawn(move || named("synchronous send", session, send()));
         let sent = (0..MANY).try_for_each(|number| group.send(Message::of(&number)?));
@@ -154,12 +155,12 @@ fn wait_in_every_way(session: &Session) {
     named("later receive", session, port.receive(Some(VICTIM), None));
     let call = session.call(VICTIM, "keep", Message::new(), None);
     named("later call", session, call);
-    // Its only member was struck.
+    // The only member of this group was the victim.
     is_not_let_in(session, session.join_group("own", |_| ()).map(drop));
 }
 
-/// Sends to the victim, which asks for nothing, until that fails. It may be struck while this is between two sends, and what is sent to who is lost is dropped: so it
-/// asks as well.
+/// Sends to the victim, which never receives, until that fails. The signal may come between two
+/// sends, and messages to a lost process are dropped. So this calls the victim as well.
 fn flood(session: &Session) -> Result<(), Error> {
     let port = session.port("flooded");
     loop {
@@ -180,7 +181,7 @@ fn goes_on_or_is_expelled(session: &Session, outcome: Result<(), Error>) {
     }
 }
 
-/// Nobody can join a group whose only member has ended, or does not answer.
+/// Checks that no process can join a group whose only member has ended or does not answer.
 fn is_not_let_in(session: &Session, outcome: Result<(), Error>) {
     match is_known_to_have_ended(session) {
         true => expelled("the group ended with its last member", outcome),
@@ -188,7 +189,9 @@ fn is_not_let_in(session: &Session, outcome: Result<(), Error>) {
     }
 }
 
-/// Datagrams do not tell, and who was stopped may go on. Who cannot know is expelled, and told who did not answer.
+/// Returns whether the platform can tell that the victim has ended. Over datagrams it cannot, and a
+/// stopped process may go on. Then the member is expelled, and the error names the process that did
+/// not answer.
 fn is_known_to_have_ended(session: &Session) -> bool {
     let signal = std::env::var("SIGNAL").expect("set");
     session.platform() != "udp" && signal == libc::SIGKILL.to_string()

@@ -1,4 +1,5 @@
-//! A caller at the sockets of a session, written after the documentation of how a connection begins, and not with the library's own part.
+//! A caller at the sockets of a session, written after the documentation of the handshake and
+//! without the library's code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,12 +9,12 @@ use std::time::Duration;
 
 use antiphon_panda::platform::Secret;
 
-/// What a connection is for, as its number.
+/// The purposes of a connection, by number.
 pub const FRAMES: u8 = 1;
 pub const BOOTSTRAP: u8 = 2;
-/// The sides, as their numbers.
+/// The two sides of a connection, by number.
 pub const CONNECTS: u8 = 1;
-/// The rank of who has none.
+/// Rank of a caller without a rank.
 pub const NO_RANK: u32 = u32::MAX;
 /// Bytes of a challenge.
 pub const CHALLENGE: usize = 16 + 32;
@@ -34,7 +35,7 @@ pub fn proof(secret: Secret, purpose: u8, side: u8, said: &[&[u8]]) -> [u8; 32] 
     *blake3::keyed_hash(&key, &whole).as_bytes()
 }
 
-/// A connection on which the other end's answers are waited for, but not for ever.
+/// Opens a connection whose reads have a timeout.
 pub fn dial(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     let patience = Some(Duration::from_secs(60));
@@ -42,7 +43,8 @@ pub fn dial(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Says the opening and hears the challenge; nothing if the other end hangs up, as who is not meant does.
+/// Sends the opening and reads the challenge. Returns `None` if the other end hangs up, as a
+/// process does that the opening does not name.
 pub fn challenged(mut stream: &TcpStream, opening: &[u8]) -> Option<[u8; CHALLENGE]> {
     let mut challenge = [0; CHALLENGE];
     stream.write_all(opening).ok()?;
@@ -50,7 +52,8 @@ pub fn challenged(mut stream: &TcpStream, opening: &[u8]) -> Option<[u8; CHALLEN
     Some(challenge)
 }
 
-/// A connection that is begun as by a process that knows the secret, as this rank; nothing if the other end is not whom it means.
+/// Opens a connection as a process of this rank that knows the secret. Returns `None` if the other
+/// end is not the process that the opening names.
 pub fn call(
     address: SocketAddr,
     secret: Secret,
@@ -64,7 +67,7 @@ pub fn call(
     Some(stream)
 }
 
-/// Whether the other end closes the connection; what it says before that is dropped.
+/// Returns whether the other end closes the connection. Bytes before that are dropped.
 pub fn is_hung_up(mut stream: &TcpStream) -> bool {
     loop {
         match stream.read(&mut [0; 256]) {
@@ -75,7 +78,8 @@ pub fn is_hung_up(mut stream: &TcpStream) -> bool {
     }
 }
 
-/// Addresses of this process's sockets, by the kernel's table of a protocol: those in a state.
+/// Returns the addresses of this process's sockets in a state, from the kernel's table of a
+/// protocol.
 pub fn own_sockets(protocol: &str, state: &str) -> BTreeSet<SocketAddr> {
     let fds = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let own: BTreeSet<String> = fds

@@ -1,4 +1,4 @@
-//! How connections over TCP begin: the secret is not said, and what was overheard opens no door.
+//! The handshake over TCP: the secret is never sent, and a recording opens no connection.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -30,7 +30,7 @@ fn join(info: &LaunchInfo) -> Session {
     Session::over(tcp, inbox, info, SILENCE).unwrap()
 }
 
-/// A session of one process, and where that one listens.
+/// Returns a session of one process, and its listening address.
 fn alone(bootstrap: &Bootstrap) -> (Session, SocketAddr) {
     let info = bootstrap.launch_info("tcp", 0);
     let session = join(&info);
@@ -39,7 +39,7 @@ fn alone(bootstrap: &Bootstrap) -> (Session, SocketAddr) {
     (session, *listening.first().unwrap())
 }
 
-/// Waits until all that was said at a socket was heard: a connection that begins later is answered.
+/// Waits until a socket has read all earlier bytes, by having a later connection answered.
 fn is_heard(at: SocketAddr, secret: Secret) {
     let stream = caller::dial(at);
     let opening = caller::opening(8, 0, 2, b"me");
@@ -53,7 +53,7 @@ fn is_heard(at: SocketAddr, secret: Secret) {
 fn a_recorded_beginning_opens_no_door() {
     let (bootstrap, secret) = bootstrap(1);
     let (session, at) = alone(&bootstrap);
-    // A process begins, a stranger overhears it.
+    // A process connects while a stranger records it.
     let mut genuine = caller::dial(at);
     let opening = caller::opening(1, 0, 5, b"later");
     let challenge = caller::challenged(&genuine, &opening).unwrap();
@@ -61,7 +61,7 @@ fn a_recorded_beginning_opens_no_door() {
     genuine.write_all(&proof).unwrap();
     let has_joined = || session.population() == 2;
     assert!(session.wait_until(has_joined, None).unwrap());
-    // Its rank or another: the stranger cannot have what was said for an answer to another challenge.
+    // With this rank or another, the stranger cannot use a recorded answer for another challenge.
     for rank in [1, 2] {
         let mut opening = opening.clone();
         opening[16] = rank;
@@ -85,7 +85,7 @@ fn a_challenge_that_is_sent_back_is_no_answer() {
     let challenge = caller::challenged(&stranger, &opening).unwrap();
     stranger.write_all(&challenge[16..]).unwrap();
     assert!(caller::is_hung_up(&stranger));
-    // A proof for the bootstrap is none for a process.
+    // A proof for the bootstrap is not valid for a process.
     let mut stranger = caller::dial(at);
     let challenge = caller::challenged(&stranger, &opening).unwrap();
     let others = caller::proof(secret, BOOTSTRAP, CONNECTS, &[&opening, &challenge[..16]]);
@@ -95,7 +95,7 @@ fn a_challenge_that_is_sent_back_is_no_answer() {
     assert_eq!(session.population(), 1);
 }
 
-/// Passes a connection on, both ways, and keeps what was said.
+/// Forwards a connection in both directions, and records it.
 fn overhear(from: TcpStream, to: TcpStream, heard: &Arc<Mutex<Vec<u8>>>) {
     let ways = [
         (from.try_clone().unwrap(), to.try_clone().unwrap()),
@@ -143,7 +143,7 @@ fn who_overhears_the_bootstrap_does_not_learn_the_secret() {
     drop(session);
 }
 
-/// Who listens where the bootstrap was, and does not know the secret, is told nothing.
+/// A process that listens at the bootstrap's old address without the secret learns nothing.
 #[test]
 #[ignore = "in_own_process: it looks for the process's sockets"]
 fn an_impostor_hears_no_more_than_an_opening() {

@@ -1,4 +1,4 @@
-//! Strangers that call, members that lie, and frames that are damaged.
+//! Strangers that connect, members that lie, and damaged frames.
 
 mod caller;
 mod handshake;

@@ -1,10 +1,11 @@
-//! Strangers at the sockets: they connect and say nothing, or slowly, or garbage, or too much, in numbers. The session goes on, others join, and what strangers
-//! cost is bounded.
+//! Strangers at the sockets: they connect and send nothing, or slowly, or garbage, or too much, in
+//! numbers. The session goes on, others join, and the strangers' cost is bounded.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -15,12 +16,13 @@ use antiphon_panda::platform::{Bootstrap, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{LaunchInfo, Message, Session};
 use antiphon_panda_core::Chance;
+use socket2::SockRef;
 
 /// Connections of each kind of stranger.
 const STRANGERS: usize = 150;
-/// What the session itself may come to hold meanwhile.
+/// Bytes by which the session's own memory may grow meanwhile.
 const KEPT: isize = 4 << 20;
-/// Connections that a socket keeps of those that have not said who they are, in a session of two.
+/// Connections that a socket keeps before they have proven themselves, in a session of two.
 const GREETINGS_MAX: usize = 64 + 2;
 
 fn join<P: Platform>(info: &LaunchInfo) -> Session {
@@ -41,10 +43,10 @@ fn join_all<P: Platform>(infos: Vec<LaunchInfo>) -> Vec<Session> {
     sessions.collect()
 }
 
-/// The session does what it is for.
+/// Checks that the session still carries messages.
 fn works(sessions: &[Session]) {
     for from in sessions {
-        // Who has come late is known to the others a moment later.
+        // The others learn of a late process a moment later.
         let are_known = || from.population() as usize >= sessions.len();
         from.wait_until(are_known, None).unwrap();
         for to in (0..sessions.len() as u32).filter(|to| *to != from.rank()) {
@@ -62,7 +64,7 @@ fn counts() -> (usize, usize) {
     (fds, fs::read_dir("/proc/self/task").unwrap().count())
 }
 
-/// What strangers say to begin with, the secret being so.
+/// Returns openings that strangers send without the secret.
 fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
     let noise = (0..4096).map(|_| chance.draw() as u8).collect();
     let mut sayings = vec![
@@ -73,7 +75,8 @@ fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
         noise,
     ];
     for meant in [0, 1, NO_RANK] {
-        // A beginning without an end, a challenge that is not answered, one that is answered wrongly, a name of no length.
+        // A beginning without an end, a challenge without an answer, a wrong answer, and a name
+        // without a length.
         sayings.push(caller::opening(7, meant, 255, b"short"));
         sayings.push(caller::opening(7, meant, 4, b"mute"));
         let almost = caller::proof(secret, FRAMES, CONNECTS, &[]);
@@ -84,7 +87,7 @@ fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
     sayings
 }
 
-/// The secret has leaked: ranks that nobody has or that somebody has.
+/// Connects with a leaked secret, as ranks that are free or taken.
 fn leaks(address: SocketAddr, secret: Secret) -> Vec<TcpStream> {
     let ranks = [u32::MAX, 0, 1].into_iter();
     let calls = ranks.flat_map(|own| {
@@ -127,7 +130,7 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
     for address in &listening {
         for number in 0..STRANGERS {
             let mut stranger = TcpStream::connect(address).unwrap();
-            // Who has been hung up on may find so already.
+            // A caller that was disconnected may learn of it here.
             let _ = stranger.write_all(&sayings[number % sayings.len()]);
             strangers.push(stranger);
         }
@@ -136,7 +139,7 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
     works(&sessions);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Byte by byte, never to the end.
+        // Sends byte by byte, and never ends.
         scope.spawn(|| {
             while !is_over.load(Relaxed) {
                 for stranger in &mut strangers {
@@ -157,7 +160,7 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
     );
     let grown = live() - before;
     assert!(grown < KEPT, "strangers cost {grown} bytes");
-    // All but a few of them have been hung up on.
+    // All but a few of them have been disconnected.
     let is_open = |mut stranger: &TcpStream| {
         stranger.set_nonblocking(true).unwrap();
         let read = stranger.read(&mut [0; 16]);
@@ -180,7 +183,7 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
     let sessions = join_all::<Tcp>(infos);
     works(&sessions);
     let before = live();
-    // Whichever process it is, it knows the secret.
+    // Any process of the session knows the secret.
     let call = |address, own| {
         let meant = [
             (FRAMES, own, 0),
@@ -193,7 +196,8 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
     };
     for address in own_sockets("tcp", "0A") {
         let mut liar = call(address, 9);
-        // As much as a process can have is believed, and paid for only as it comes; more is not believed.
+        // A length that fits into an address space is accepted, and memory is allocated only as
+        // bytes arrive. A greater one is refused.
         for length in [1_u64 << 40, u64::MAX] {
             let _ = liar.write_all(&length.to_le_bytes());
             let _ = liar.write_all(&[1; 1000]);
@@ -231,7 +235,7 @@ fn strangers_at_udp_sockets_are_not_heard() {
             let mut noise: Vec<u8> = (0..20_000).map(|_| chance.draw() as u8).collect();
             while !is_over.load(Relaxed) {
                 for target in &targets {
-                    // The first bytes of what is real, and any length.
+                    // Begins as a real frame does, with any length.
                     noise[0] = 1 + chance.below(2) as u8;
                     noise[1..5].copy_from_slice(&(chance.below(3) as u32).to_le_bytes());
                     let length = match chance.below(3) {
@@ -255,4 +259,52 @@ fn strangers_at_udp_sockets_are_not_heard() {
     let grown = live() - before;
     assert!(grown < KEPT, "strangers cost {grown} bytes");
     assert_eq!(sessions[0].population(), 3, "nobody else was let in");
+}
+
+/// Ends a flood, also when the rest of the test fails.
+struct Flood<'a>(&'a AtomicBool);
+
+impl Drop for Flood<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+#[test]
+fn a_flood_at_the_bootstrap_fails_no_start() {
+    for _ in 0..3 {
+        let secret = Secret::fresh().unwrap();
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let bootstrap = Bootstrap::hold(any, 2, secret).unwrap();
+        let infos: Vec<_> = (0..2)
+            .map(|rank| bootstrap.launch_info("tcp", rank))
+            .collect();
+        let at: SocketAddr = infos[0].bootstrap.parse().unwrap();
+        let (is_over, connected) = (AtomicBool::new(false), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            let flood = Flood(&is_over);
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut held = VecDeque::new();
+                    while !is_over.load(Relaxed) {
+                        let stranger = TcpStream::connect_timeout(&at, Duration::from_secs(1));
+                        let Ok(stranger) = stranger else { continue };
+                        // Closing then frees the port at once.
+                        let _ = SockRef::from(&stranger).set_linger(Some(Duration::ZERO));
+                        held.push_back(stranger);
+                        if held.len() > 100 {
+                            held.pop_front();
+                        }
+                        connected.fetch_add(1, Relaxed);
+                        thread::sleep(Duration::from_micros(50));
+                    }
+                });
+            }
+            while connected.load(Relaxed) < 500 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            works(&join_all::<Tcp>(infos));
+            drop(flood);
+        });
+    }
 }

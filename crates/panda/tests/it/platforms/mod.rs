@@ -1,4 +1,4 @@
-//! The conformance suite over each platform, and what a platform has of its own.
+//! The conformance suite over each platform, and tests of single platforms.
 
 mod local;
 mod mpi;

@@ -1,4 +1,5 @@
-//! The conformance suite over Open MPI, and what is its own. This test starts itself under `mpirun` as the processes of a session.
+//! The conformance suite over Open MPI, and tests of this platform. This test starts itself under
+//! `mpirun` as the processes of a session.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,8 @@ use crate::{conformance, mpirun};
 const MEMBERS: u32 = 3;
 const LENGTHS: [usize; 6] = [0, 1, 300, 16_384, 70_001, 3 << 20];
 
-/// Runs an ignored test of this module as so many processes; `check` gets their exit code and output.
+/// Runs an ignored test of this module as `count` processes. `check` gets their exit code and
+/// output.
 fn run(member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
     mpirun::run(module_path!(), member, count, check);
 }
@@ -27,7 +29,7 @@ fn frames_of_any_length_reach_everybody_in_order() {
     });
 }
 
-/// With a message that names it: Open MPI goes on for nobody.
+/// The session ends with a message that names the process: Open MPI continues for no process.
 #[test]
 fn a_process_that_dies_ends_the_session() {
     run("member_dies", MEMBERS, |code, output| {
@@ -37,27 +39,29 @@ fn a_process_that_dies_ends_the_session() {
     });
 }
 
-/// Who waits for it is told so; then nobody waits for it to leave, as MPI would, for ever.
+/// Processes that wait for a stopped one learn of it. None then waits for its leave for ever, as
+/// MPI would.
 #[test]
 fn a_process_that_is_stopped_ends_the_session_of_those_who_leave() {
     for member in ["member_stops", "member_stops_unseen"] {
         run(member, MEMBERS, |code, output| {
             assert!(code.is_some_and(|code| code != 0), "{output}");
-            let is_told = output.contains("rank 1 is lost: it has not answered");
-            assert_eq!(is_told, member == "member_stops", "{output}");
+            let is_reported = output.contains("rank 1 is lost: it has not answered");
+            assert_eq!(is_reported, member == "member_stops", "{output}");
             let why = "rank 1 is lost: it does not answer. Over mpi";
             assert!(output.contains(why), "{output}");
         });
     }
 }
 
-/// Until then the others go on: it may only have been stopped for a while, and then all end as they should.
+/// Until the process is continued the others go on. It was only stopped for a while, and then all
+/// end well.
 #[test]
 fn a_process_that_is_stopped_for_a_while_ends_nothing() {
     run("member_is_continued", MEMBERS, |code, output| {
         assert_eq!(code, Some(0), "{output}");
-        let is_told = "rank 1 is lost: it has not answered";
-        assert!(output.contains(is_told), "{output}");
+        let is_reported = "rank 1 is lost: it has not answered";
+        assert!(output.contains(is_reported), "{output}");
         assert!(output.contains("rank 2 goes on"), "{output}");
         assert!(output.contains("rank 1 is back"), "{output}");
     });
@@ -70,7 +74,7 @@ fn launch_info_that_mpi_does_not_give_is_refused() {
     });
 }
 
-/// While a frame is on its way both ends see that: else the other would seem to be silent on a slow network.
+/// Both ends see the progress of a frame. Otherwise a peer on a slow network would seem silent.
 #[test]
 fn a_long_frame_is_seen_to_come_and_to_be_taken() {
     run("member_of_a_long_frame", 2, |code, output| {
@@ -151,8 +155,8 @@ fn member_dies() {
 #[ignore = "one process of a_process_that_is_stopped_ends_the_session_of_those_who_leave"]
 fn member_stops() {
     let session = session_where_one_stops();
-    let told = session.port("nothing").receive(Some(1), None);
-    println!("{}", told.expect_err("nothing comes"));
+    let reported = session.port("nothing").receive(Some(1), None);
+    println!("{}", reported.expect_err("nothing comes"));
 }
 
 #[test]
@@ -165,22 +169,25 @@ fn member_stops_unseen() {
 #[ignore = "one process of a_process_that_is_stopped_for_a_while_ends_nothing"]
 fn member_is_continued() {
     let session = session(MEMBERS).pop().expect("its own");
-    let [told, end] = ["told", "end"].map(|name| session.port(name));
+    let [reported, end] = ["told", "end"].map(|name| session.port(name));
     let answer = |call: Call| call.reply.send(Message::new());
     session.serve("answer", answer).expect("a name of its own");
     session.everyone().unwrap().barrier().unwrap();
     match session.rank() {
         0 => {
-            let process = told.receive(Some(1), None).expect("it says which it is");
-            let lost = told.receive(Some(1), None).expect_err("it stops");
+            let process = reported
+                .receive(Some(1), None)
+                .expect("it says which it is");
+            let lost = reported.receive(Some(1), None).expect_err("it stops");
             println!("{lost}");
             let answer = session.call(2, "answer", Message::new(), None);
             answer.expect("that one is not lost");
             println!("rank 2 goes on");
             let process = process.payload.value().expect("a number");
-            // SAFETY: continues a process of this session, which has not ended: it waits for this one.
+            // SAFETY: continues a process of this session, which has not ended: it waits for this
+            // one.
             unsafe { libc::kill(process, libc::SIGCONT) };
-            told.receive(Some(1), None).expect("it goes on");
+            reported.receive(Some(1), None).expect("it goes on");
             println!("rank 1 is back");
             for rank in 1..MEMBERS {
                 end.send(rank, 0, Message::new()).expect("they are there");
@@ -189,17 +196,19 @@ fn member_is_continued() {
         1 => {
             let process = std::process::id() as i32;
             let number = Message::of(&process).expect("a number");
-            told.send_synchronously(0, 0, number).expect("it is taken");
+            reported
+                .send_synchronously(0, 0, number)
+                .expect("it is taken");
             // SAFETY: stops this process.
             unsafe { libc::raise(libc::SIGSTOP) };
-            told.send(0, 0, Message::new()).expect("it is there");
+            reported.send(0, 0, Message::new()).expect("it is there");
             end.receive(Some(0), None).expect("it is sent");
         }
         _ => drop(end.receive(Some(0), None).expect("it is sent")),
     }
 }
 
-/// Rank 1 has stopped when the others are back from this.
+/// Returns a session. By then rank 1 has stopped.
 fn session_where_one_stops() -> Session {
     let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
     let (mpi, inbox) = Mpi::join(&info).expect("joined");
@@ -240,7 +249,7 @@ fn receive(inbox: &mut impl Inbox, mut is_enough: impl FnMut(Rank, Message) -> b
 
 static IS_MADE: AtomicBool = AtomicBool::new(false);
 
-/// This process's part of a session, if `mpirun` started so many.
+/// Returns this process's part of a session, if `mpirun` started `size` processes.
 fn session(size: u32) -> Vec<Session> {
     let info = LaunchInfo::from_environment().expect("mpirun gives launch info");
     if info.size != size {
@@ -251,7 +260,7 @@ fn session(size: u32) -> Vec<Session> {
     vec![Session::over(mpi, inbox, &info, SILENCE).expect("a thread")]
 }
 
-/// Each test with the sizes of the sessions that it makes; a process is of one.
+/// Runs each test with the sizes of its sessions. A process belongs to one size.
 macro_rules! conformance_under_mpirun {
     ($($test:ident $(of $module:ident)? : $($size:literal)+;)*) => {
         mod conforms {
@@ -278,7 +287,8 @@ macro_rules! conformance_under_mpirun {
     };
 }
 
-// All but those in which one process ends before the others, or which hold two in one: a session of MPI ends for all its processes at once, each of which has one part.
+// Two kinds of tests are left out: one process ends before the others, or one process holds two
+// members. A session of MPI ends for all its processes at once, and each has one part.
 conformance_under_mpirun! {
     messages_come_in_their_senders_order: 3;
     messages_of_all_lengths_arrive_whole: 2;

@@ -13,7 +13,7 @@ fn join(info: &LaunchInfo) -> Session {
 }
 
 fn session(size: u32) -> Vec<Session> {
-    // The memory stays while one of them has it.
+    // The memory lasts as long as one of the sessions.
     let bootstrap = shm::Bootstrap::new(size, Secret::fresh().unwrap()).unwrap();
     let infos: Vec<LaunchInfo> = (0..size).map(|rank| bootstrap.launch_info(rank)).collect();
     let threads: Vec<_> = infos
@@ -31,3 +31,4 @@ conformance_tests!(session => flow:
     who_takes_nothing_is_lost
 );
 conformance_tests!(session => choosing: a_wait_by_predicate_ends_when_nobody_is_left);
+conformance_tests!(session => state: a_large_copy_goes_beside_the_order);

@@ -1,4 +1,5 @@
-//! Messages that take longer to come than a peer may be silent, over connections that are slow: the system paces what each of them sends. Nobody is lost meanwhile.
+//! Messages that take longer to arrive than a peer may be silent, over slow connections. The system
+//! paces them. No process is lost meanwhile.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,12 +12,12 @@ use antiphon_panda::{GroupEvent, LaunchInfo, Message, Session};
 
 use crate::process::in_own_process;
 
-/// How long a peer may be silent: longer than a busy machine lets a thread wait for its turn.
+/// How long a peer may be silent: longer than a busy machine delays a thread.
 const SILENCE: Duration = Duration::from_secs(3);
-/// What each connection sends in a second, and what takes several silences of it.
+/// The rate of each connection, and a length that takes several silences at this rate.
 const BYTES_PER_SECOND: u32 = 1_000_000;
 const LONG: usize = 10_000_000;
-/// Bounds what never takes so long.
+/// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(120);
 
 in_own_process! {
@@ -26,7 +27,7 @@ in_own_process! {
     a_group_keeps_its_members
 }
 
-/// Sessions of threads of this process, whose connections are slow from now on.
+/// Returns sessions of threads of this process. Their connections are slow from now on.
 fn sessions(size: u32) -> Vec<Session> {
     let any: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     let bootstrap = Bootstrap::hold(any, size, Secret::fresh().unwrap()).unwrap();
@@ -45,12 +46,14 @@ fn sessions(size: u32) -> Vec<Session> {
     sessions
 }
 
-/// Has all sockets of this process send slowly (`SO_MAX_PACING_RATE`, see `socket(7)`): there are no others than this test's.
+/// Paces all sockets of this process (`SO_MAX_PACING_RATE`, see `socket(7)`). All of them are this
+/// test's.
 fn pace() {
     let descriptors = fs::read_dir("/proc/self/fd").unwrap();
     let numbers = descriptors.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     for number in numbers {
-        // SAFETY: the value lives during the call. What is no socket, or is closed by now, is refused.
+        // SAFETY: the value lives during the call. A descriptor that is no socket, or is closed by
+        // now, is refused.
         unsafe {
             libc::setsockopt(
                 number,
@@ -67,7 +70,7 @@ fn long() -> Message {
     Message::from(vec![7; LONG])
 }
 
-/// Two processes of whom the first sends, and how it ends at both.
+/// The first of two processes sends. Checks that it ends well at both.
 fn sent(send: impl FnOnce(&Session) + Send) {
     let [sender, receiver] = &sessions(2)[..] else {
         unreachable!("two of them");
@@ -122,7 +125,7 @@ fn who_takes_is_there_for_who_waits_for_room() {
 #[ignore = "in_own_process: all its sockets become slow"]
 fn a_group_keeps_its_members() {
     let sessions = sessions(3);
-    let (tells, told) = mpsc::channel::<(Rank, Result<usize, String>)>();
+    let (tells, reported) = mpsc::channel::<(Rank, Result<usize, String>)>();
     let groups: Vec<_> = thread::scope(|scope| {
         let joining: Vec<_> = sessions
             .iter()
@@ -146,9 +149,11 @@ fn a_group_keeps_its_members() {
             thread::sleep(Duration::from_millis(5));
         }
     }
-    // The last one is not who orders.
+    // The last process is not the sequencer.
     groups[2].send(long()).unwrap();
-    let mut heard: Vec<_> = (0..3).map(|_| told.recv_timeout(LIMIT).unwrap()).collect();
+    let mut heard: Vec<_> = (0..3)
+        .map(|_| reported.recv_timeout(LIMIT).unwrap())
+        .collect();
     heard.sort_unstable();
     assert_eq!(heard, [0, 1, 2].map(|rank| (rank, Ok(LONG))));
     assert!(groups.iter().all(|group| group.members().len() == 3));

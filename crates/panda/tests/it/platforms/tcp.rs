@@ -1,4 +1,4 @@
-//! The conformance suite over TCP connections, and what is TCP's own.
+//! The conformance suite over TCP connections, and tests of this platform.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -51,8 +51,9 @@ conformance_tests!(session => flow:
     who_takes_nothing_is_lost
 );
 conformance_tests!(session => choosing: a_wait_by_predicate_ends_when_nobody_is_left);
+conformance_tests!(session => state: a_large_copy_goes_beside_the_order);
 
-/// Between hosts see `network`, which takes root.
+/// Tests between hosts are in `network`, and take root.
 #[test]
 fn sessions_are_held_over_ipv6() {
     let any = (Ipv6Addr::LOCALHOST, 0).into();
@@ -109,7 +110,7 @@ fn processes_join_while_the_session_runs() {
     );
 }
 
-/// Drives a platform without a session for a time, or until something holds.
+/// Drives a platform without a session for a time, or until a condition holds.
 fn drive(inboxes: &mut [&mut impl Inbox], time: Duration, is_done: impl Fn() -> bool) {
     let until = Instant::now() + time;
     while !is_done() && Instant::now() < until {
@@ -120,7 +121,7 @@ fn drive(inboxes: &mut [&mut impl Inbox], time: Duration, is_done: impl Fn() -> 
     }
 }
 
-/// A process that has joined can be sent to by all that were there, also by one that had not heard of it a moment before.
+/// All earlier processes can send to a newcomer, even one that had not heard of it a moment before.
 #[test]
 fn who_has_joined_is_known_to_all_that_were_there() {
     let bootstrap = bootstrap(2);
@@ -132,12 +133,12 @@ fn who_has_joined_is_known_to_all_that_were_there() {
         founders.map(|founder| founder.join().unwrap());
     let info = first.allot(1).unwrap().remove(0);
     let joins = thread::spawn(move || Tcp::join(&info).unwrap());
-    // The second one lets the newcomer in, which waits for the first one, too.
+    // The second process accepts the newcomer, which also waits for the first one.
     drive(&mut [&mut seconds], Duration::from_millis(300), || false);
     drive(&mut [&mut firsts], Duration::from_millis(500), || {
         joins.is_finished()
     });
-    // Unless it is in by now, it waits for the second one.
+    // The newcomer has joined, or waits for the second process.
     drive(&mut [&mut firsts, &mut seconds], conformance::LIMIT, || {
         joins.is_finished()
     });
@@ -151,7 +152,7 @@ fn who_has_joined_is_known_to_all_that_were_there() {
     }
 }
 
-/// Strangers are dropped at the bootstrap, whatever they say, and the session meets all the same.
+/// The bootstrap drops strangers, whatever they send, and the session still forms.
 #[test]
 fn strangers_do_not_get_in() {
     let bootstrap = bootstrap(2);
@@ -164,13 +165,13 @@ fn strangers_do_not_get_in() {
     ];
     for bytes in strangers {
         let mut stranger = TcpStream::connect(&info.bootstrap).unwrap();
-        // A bootstrap that has hung up already is as good.
+        // The bootstrap may have hung up already.
         let _ = stranger.write_all(&bytes);
         let _ = stranger.shutdown(std::net::Shutdown::Write);
-        let mut told = Vec::new();
-        let _ = stranger.read_to_end(&mut told);
-        // Noise may look like an opening: it is challenged, and told nothing.
-        assert!(told.len() <= 48, "{told:?}");
+        let mut reported = Vec::new();
+        let _ = stranger.read_to_end(&mut reported);
+        // Noise may look like an opening. Then it gets a challenge, and nothing more.
+        assert!(reported.len() <= 48, "{reported:?}");
     }
     let wrong = LaunchInfo {
         secret: Secret([1; 16]),
@@ -197,7 +198,7 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     let infos = first.allot(2).unwrap();
     drop(join(&infos[0]));
     let last = join(&infos[1]);
-    // It is there before the first one hears of it.
+    // The newcomer has joined before the first process hears of it.
     first
         .wait_until(|| first.population() > last.rank(), None)
         .unwrap();
@@ -205,7 +206,7 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(last.rank()), None).unwrap();
     assert_eq!(heard.tag, 7);
-    // Those that come after that need not find it out.
+    // Later processes need not find this out themselves.
     assert_eq!(found_of_the_first_three(&first), [There, Gone, There]);
     let next = join(&first.allot(1).unwrap()[0]);
     let sent = next.port("p").send_synchronously(1, 7, b"?".as_slice());
@@ -213,7 +214,7 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     assert!(why.contains("had ended before"), "{why}");
 }
 
-/// What a process is told of the others that comes next, and that does not join.
+/// Joins as the next process, and returns the states that it learns of the first three.
 fn found_of_the_first_three(session: &Session) -> Vec<Found> {
     let info = session.allot(1).unwrap().remove(0);
     let contacts = bootstrap::enter(&info, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
@@ -224,14 +225,14 @@ fn found_of_the_first_three(session: &Session) -> Vec<Found> {
         .collect()
 }
 
-/// Its host may have been switched off, or the way to it.
+/// The host of a process may be switched off, or unreachable.
 #[test]
 fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
     let any = "127.0.0.1:0".parse().unwrap();
     let bootstrap = Bootstrap::hold(any, 1, Secret::fresh().unwrap()).unwrap();
     let first = join(&bootstrap.launch_info("tcp", 0));
     let infos = first.allot(2).unwrap();
-    // The system says of this address that its network is unreachable.
+    // The system reports that this address's network is unreachable.
     let entered = bootstrap::enter(&infos[0], "tcp", |_| Ok("255.255.255.255:9".into()));
     entered.unwrap();
     let last = join(&infos[1]);
@@ -243,7 +244,7 @@ fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
     assert_eq!(first.port("p").receive(Some(2), None).unwrap().tag, 7);
 }
 
-/// A process that was stopped is there for the system, which accepts for it, and does not answer.
+/// The system accepts connections for a stopped process, but that process does not answer.
 #[test]
 fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     let any = "127.0.0.1:0".parse().unwrap();
@@ -264,7 +265,7 @@ fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(2), None).unwrap();
     assert_eq!(heard.tag, 7);
-    // Those that come after that need not wait for it as long.
+    // Later processes need not wait for it as long.
     assert_eq!(found_of_the_first_three(&first), [There, Silent, There]);
 }
 
@@ -281,7 +282,7 @@ fn a_process_that_joins_does_not_call_processes_that_have_ended() {
         listener
     };
     let listeners = [enters(&infos[0]), enters(&infos[1])];
-    // As the starter of all processes says it, and as a process does that started another one.
+    // Both the starter of all processes and the parent of a spawned one report an end in this way.
     bootstrap.ended(1);
     bootstrap::tell_end(&infos[0], 2);
     let late = join(&infos[2]);

@@ -1,4 +1,5 @@
-//! The conformance suite over datagrams, on a good network and on a bad one, there also with multicast.
+//! The conformance suite over datagrams, on a good network and on a bad one, and on the bad one
+//! also with multicast.
 
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
 use antiphon_panda::session::SILENCE;
@@ -28,7 +29,7 @@ fn bootstrap(size: u32) -> udp::Bootstrap {
     udp::Bootstrap::new(size, Secret::fresh().unwrap()).unwrap()
 }
 
-/// Between hosts see `network`, which takes root.
+/// Tests between hosts are in `network`, and take root.
 #[test]
 fn sessions_are_held_over_ipv6() {
     let any = (Ipv6Addr::LOCALHOST, 0).into();
@@ -40,7 +41,7 @@ fn sessions_are_held_over_ipv6() {
         let faults = "seed=13,lost=50,doubled=30,late=100,late_us=2000";
         let any = (Ipv6Addr::LOCALHOST, 0).into();
         let bootstrap = udp::Bootstrap::at(any, size, Secret::fresh().unwrap()).unwrap();
-        // No multicast passes there: what is for several goes to each alone.
+        // The loopback carries no multicast here, so frames for several peers go to each alone.
         let bootstrap = bootstrap.multicast(true);
         meet(&bootstrap.with_faults(faults.parse().unwrap()), size)
     };
@@ -48,7 +49,7 @@ fn sessions_are_held_over_ipv6() {
     conformance::a_group_has_one_order(session);
 }
 
-/// What is longer than a link takes is refused before anything is sent, and nobody is lost for it.
+/// A message that is too long for a link is refused before any of it is sent, and no peer is lost.
 #[test]
 fn what_is_too_long_is_refused() {
     let mut sessions = meet(&bootstrap(2), 2);
@@ -87,7 +88,7 @@ mod over_a_good_network {
     }
 
     conformance_tests!(session);
-    // Not over bad networks, where as many as it takes are under way for minutes.
+    // Left out over bad networks, where filling a link takes minutes.
     conformance_tests!(session => flow:
         who_sends_empty_messages_to_one_that_does_not_ask_is_held
         who_takes_nothing_is_lost

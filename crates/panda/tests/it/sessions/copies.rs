@@ -1,4 +1,5 @@
-//! Payloads are not copied on their way: within a process a receiver has the sender's memory, and a sender needs no memory of the message's length for what leaves it.
+//! Payloads are not copied on their way. Within a process a receiver gets the sender's memory. To
+//! send bytes out of a process takes no memory of the message's length.
 
 use std::sync::mpsc;
 
@@ -12,14 +13,14 @@ const LONG: usize = 1 << 20;
 const SENDER: Rank = 0;
 const RECEIVER: Rank = 1;
 
-/// A long payload, and where it lies.
+/// Returns a long payload, and its address.
 fn payload() -> (Vec<u8>, *const u8) {
     let payload = vec![7; LONG];
     let at = payload.as_ptr();
     (payload, at)
 }
 
-/// All of it lies in one piece, at this place.
+/// Checks that the payload lies in one piece at this address.
 fn lies_at(what: &str, payload: &Message, at: *const u8) {
     let pieces: Vec<&[u8]> = payload.slices().collect();
     let places: Vec<_> = pieces.iter().map(|piece| piece.as_ptr()).collect();
@@ -98,13 +99,14 @@ fn a_sender_over_udp_needs_no_memory_for_a_long_message() {
     allocates_little("udp");
 }
 
-/// Counted at the sender alone: the receiver is another process.
+/// Counts at the sender alone, because the receiver is another process.
 fn allocates_little(platform: &str) {
     let mut members = Members::start(module_path!(), platform, 2, &[]);
     let allocated = members.wait_for(SENDER, "allocated ");
     let allocated: usize = allocated.parse().expect("a number");
     println!("{platform}: {allocated} bytes for a message of {LONG}");
-    // Less than a copy: what each of many datagrams takes besides its part of the message is not little.
+    // This bound is less than one copy. The many datagrams each take a little memory besides their
+    // part of the message.
     assert!(allocated < LONG / 2, "{allocated} bytes");
 }
 
@@ -121,7 +123,7 @@ fn member() {
         return;
     }
     allocations::count_process();
-    // With the first the buffers come that stay.
+    // The first message allocates buffers that stay.
     let least = (0..8).map(|_| allocated_for_one(&session)).min();
     say(&format!("allocated {}", least.expect("some")));
     std::io::stdin()
@@ -129,7 +131,8 @@ fn member() {
         .expect("a line");
 }
 
-/// Bytes that this process allocates while it sends a long message, until that was received.
+/// Returns the bytes that this process allocates while it sends a long message, until that was
+/// received.
 fn allocated_for_one(session: &Session) -> usize {
     let (sent, _) = payload();
     let message = Message::from(sent);

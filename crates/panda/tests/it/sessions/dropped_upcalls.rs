@@ -1,4 +1,5 @@
-//! What an upcall keeps is let go of when it is needed no more, and outside of the session's locks: it may use the session then.
+//! Values that an upcall keeps drop when the upcall is not needed any more. They drop outside of
+//! the session's locks, so they may use the session.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -6,10 +7,10 @@ use std::time::Duration;
 use antiphon_panda::platform::Local;
 use antiphon_panda::{Message, Session};
 
-/// Bounds what would wait for ever.
+/// Bounds steps that would wait for ever on a fault.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Something that an upcall keeps, which uses the session as it goes.
+/// A value that an upcall keeps, and that uses the session when it drops.
 struct Kept {
     session: Session,
     gone: mpsc::Sender<()>,
@@ -25,7 +26,7 @@ impl Drop for Kept {
     }
 }
 
-/// Runs a test's part in a thread, since it would wait for ever where it fails.
+/// Runs a part of a test in a thread, because on a fault it would wait for ever.
 fn within_limit(part: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -45,7 +46,7 @@ fn session() -> Session {
     Local::sessions(1).unwrap().remove(0)
 }
 
-/// What an upcall keeps, and how its end is heard of.
+/// Returns such a value, and the channel that reports its drop.
 fn kept(session: &Session) -> (Kept, mpsc::Receiver<()>) {
     let (gone, is_gone) = mpsc::channel();
     let session = session.clone();
@@ -87,7 +88,7 @@ fn a_membership_that_is_over() {
             .unwrap();
         assert!(is_gone.try_recv().is_err());
         group.leave().unwrap();
-        // The session goes on, and nobody joins again.
+        // The session goes on, and no process joins again.
         is_gone.recv_timeout(LIMIT).unwrap();
     });
 }

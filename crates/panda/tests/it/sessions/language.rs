@@ -1,4 +1,5 @@
-//! The language of `docs/panda.md`: what the document shows is the example, and nobody waits for ever when a process ends early.
+//! The language of `docs/guide/language-runtime.md`. The document shows the example, and no process
+//! waits for ever when another ends early.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -14,9 +15,9 @@ use example::Runtime;
 
 #[test]
 fn the_document_shows_the_example() {
-    let document = include_str!("../../../../../docs/panda.md");
+    let document = include_str!("../../../../../docs/guide/language-runtime.md");
     let (before, _) = document
-        .split_once("It is `crates/panda/examples/language.rs`")
+        .split_once("The program is `crates/panda/examples/language.rs`")
         .expect("the line below the program");
     let (_, fenced) = before.rsplit_once("```rust,no_run\n").expect("a program");
     let (shown, _) = fenced.split_once("```").expect("its end");
@@ -25,11 +26,11 @@ fn the_document_shows_the_example() {
         .expect("a line on what it is");
     assert!(
         shown == program,
-        "copy crates/panda/examples/language.rs into docs/panda.md"
+        "copy crates/panda/examples/language.rs into docs/guide/language-runtime.md"
     );
 }
 
-/// What each rank's program returns, by rank.
+/// Runs a program at each rank, and returns the results by rank.
 fn run<R: Send + 'static>(
     size: u32,
     program: impl Fn(&Session, Runtime) -> R + Send + Sync + 'static,
@@ -57,7 +58,7 @@ fn guards_hold_here_and_elsewhere() {
         for place in 0..3 {
             runtime.wait_for(place, "sum", 3).unwrap();
         }
-        // What nobody added to is nothing.
+        // A variable without additions is 0.
         runtime.wait_for(session.rank(), "other", 0).unwrap();
         runtime.end().is_ok()
     });
@@ -67,21 +68,21 @@ fn guards_hold_here_and_elsewhere() {
 #[test]
 fn who_waits_for_one_that_ended_is_told() {
     let all_wait = Barrier::new(3);
-    let told = run(3, move |session, runtime| {
+    let reported = run(3, move |session, runtime| {
         let rank = session.rank();
         all_wait.wait();
         if rank == 2 {
-            // Ends without having added.
+            // This process ends without an addition.
             return Vec::new();
         }
         runtime.add("sum", 1).unwrap();
         let here = runtime.wait_for(rank, "sum", 3).unwrap_err();
         let there = runtime.wait_for(1 - rank, "sum", 3).unwrap_err();
-        // Neither ends before the other has been told.
+        // Neither process ends before the other has received all.
         session.communicator(&[0, 1]).unwrap().barrier().unwrap();
         vec![here.to_string(), there.to_string()]
     });
-    for says in told[..2].iter().flatten() {
+    for says in reported[..2].iter().flatten() {
         assert!(says.contains("without a reply"), "{says}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a session does for its program, whatever the platform.
+//! Services of a session to its program that do not depend on the platform.
 
 mod copies;
 mod dropped_upcalls;

@@ -1,4 +1,5 @@
-//! Names that are the same number between processes: FNV-1a of 64 bits has such pairs, and these were found by others.
+//! Names with the same number in different processes. The 64-bit FNV-1a has such pairs, and these
+//! are known from others' work.
 
 use antiphon_panda::platform::Local;
 use antiphon_panda::{Error, Message, Named, Session};
@@ -12,7 +13,7 @@ fn pair() -> (Session, Session) {
     (sessions.pop().unwrap(), other)
 }
 
-/// An error that names both, the one that was refused first.
+/// Checks for an error that names both, the refused one first.
 fn is_refused<T>(outcome: Result<T, Error>, what: Named, [there, refused]: [&str; 2]) {
     let error = outcome.map(drop).expect_err("both have one number");
     let Error::SameNumber(pair) = &error else {

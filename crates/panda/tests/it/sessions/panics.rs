@@ -1,4 +1,4 @@
-//! Upcalls that panic: whoever depends on them is told, and the session goes on.
+//! Upcalls that panic: the processes that depend on them get errors, and the session goes on.
 
 use antiphon_panda::platform::Local;
 use antiphon_panda::{Error, GroupEvent, Message, Session};
@@ -42,7 +42,7 @@ fn a_port_goes_on_with_the_next_message() {
     assert_eq!(port.receive(Some(1), None).unwrap().tag, 8);
 }
 
-/// What a thread waits for panics, on that thread: others are served all the same.
+/// A waiting thread's condition panics on that thread. Other threads are still served.
 #[test]
 fn a_wait_that_panics_leaves_its_session_alive() {
     let (own, other) = pair();
@@ -63,7 +63,8 @@ fn a_wait_that_panics_leaves_its_session_alive() {
     assert!(answer.is_ok(), "{answer:?}");
 }
 
-/// The other members see it leave; it is told why, and may join again.
+/// The other members see the member leave. The member itself gets an error with the reason, and may
+/// join again.
 #[test]
 fn a_member_leaves_its_group() {
     let (own, other) = pair();
@@ -102,7 +103,8 @@ fn a_member_leaves_its_group() {
     assert_eq!(again.members(), [0, 1]);
 }
 
-/// What combines values panics at the root, which has both: both are told who and where, and go on.
+/// The function that combines values panics at the root. Both processes get an error with the rank
+/// and the place, and go on.
 #[test]
 fn both_of_a_collective_operation_are_told() {
     let (own, other) = pair();

@@ -1,4 +1,4 @@
-//! What a session does for its program besides messages, and where its sockets listen.
+//! Services of a session besides messages, and the addresses at which its sockets listen.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn a_wait_ends_when_an_upcall_makes_it_hold_or_its_time_has_passed() {
         }
     });
     assert!(own.wait_until(holds, None).unwrap());
-    // What holds already does not depend on the time.
+    // A condition that holds already does not depend on the timeout.
     assert!(own.wait_until(holds, Some(passed)).unwrap());
     sender.join().unwrap();
 }
@@ -50,7 +50,8 @@ fn upcalls_run_on_a_thread_that_polls() {
     own.port("polled")
         .on_message(move |_| of_upcall.lock().push(thread::current().id()))
         .unwrap();
-    // What comes while nobody polls may run on the session's own thread, but who polls again and again gets its share.
+    // Messages that come while no thread polls may be handled by the session's own thread. But a
+    // thread that polls again and again gets its share.
     let is_here = || on.lock().contains(&thread::current().id());
     while !is_here() {
         other.port("polled").send(0, 0, Message::new()).unwrap();
@@ -73,10 +74,10 @@ fn who_receives_from_anybody_is_told_when_nobody_is_left() {
     let port = own.port("any");
     let waits = thread::spawn(move || port.receive(None, None));
     drop(others);
-    let told = waits.join().unwrap();
-    assert!(matches!(told, Err(Error::Lost { .. })), "{told:?}");
+    let reported = waits.join().unwrap();
+    assert!(matches!(reported, Err(Error::Lost { .. })), "{reported:?}");
     assert!(own.why_lost(1).is_some() && own.why_lost(2).is_some());
-    // Later, too.
+    // So does a later call.
     assert!(own.port("any").receive(None, None).is_err());
 }
 
@@ -92,7 +93,7 @@ fn the_last_that_serves_a_name_answers() {
     }
 }
 
-/// The local addresses of this process's sockets, as the system lists them.
+/// Returns the local addresses of this process's sockets, as the system lists them.
 fn addresses(table: &str) -> Vec<String> {
     let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let targets = links.flat_map(|link| std::fs::read_link(link.path()));
@@ -143,7 +144,7 @@ fn sockets_are_bound_to_the_loopback_alone() {
     drop(joined);
 }
 
-/// 127.0.0.1 as the system writes it there: the word in memory, as a number.
+/// Returns 127.0.0.1 as the system prints it: the word in memory, as a number.
 fn loopback() -> String {
     format!("{:08X}:", u32::from_ne_bytes([127, 0, 0, 1]))
 }

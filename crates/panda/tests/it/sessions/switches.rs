@@ -1,8 +1,10 @@
-//! An upcall is dispatched with at most one switch where its process sleeps: one thread is woken, and that runs it. So it is whether the program's threads are the system's or fibers, and whether
-//! they wait by the session or by something else.
+//! To dispatch an upcall in a sleeping process takes at most one switch: the system wakes one
+//! thread, and that thread runs it. This holds for OS threads and for fibers, whether they wait by
+//! the session or otherwise.
 //!
-//! The sender sees that all threads of the receiver sleep, and how often each has until then; the upcall sees how often each has been woken since. Timers may wake one, too, and on a busy machine a
-//! thread may sleep twice; so what counts is the median.
+//! The sender sees that all threads of the receiver sleep, and how often each has slept until then.
+//! The upcall then counts how often each has been woken since. Timers may wake a thread, too, and
+//! on a busy machine a thread may sleep twice. So the median counts.
 
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -52,14 +54,15 @@ fn is_dispatched_with_one_switch(platform: &str, threads: &str, waits: &str) {
         .map(|n| n.parse().expect("a number"))
         .collect();
     woken.sort_unstable();
-    // None would be a receiver that did not sleep.
+    // A median of 0 would mean that the receiver did not sleep.
     assert_eq!(woken[ROUNDS / 2], 1, "{woken:?}");
 }
 
-/// How often each thread of a process has gone to sleep, by its number; nothing while one runs.
+/// How often each thread of a process has gone to sleep, by its number. Empty while one runs.
 type Sleeps = HashMap<u32, u64>;
 
-/// What the system says of a process's threads: how often each has gone to sleep, and whether it sleeps.
+/// Returns the system's figures of a process's threads: number, how often it has gone to sleep, and
+/// whether it sleeps.
 fn threads_of(process: &str) -> Vec<(u32, u64, bool)> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("it is there");
     let seen = tasks.flatten().filter_map(|task| {
@@ -73,7 +76,7 @@ fn threads_of(process: &str) -> Vec<(u32, u64, bool)> {
     seen.collect()
 }
 
-/// Waits until all threads of a process sleep, and have for a while.
+/// Waits until all threads of a process have slept for a while.
 fn asleep(process: &str) -> Sleeps {
     loop {
         let before = threads_of(process);
@@ -86,7 +89,8 @@ fn asleep(process: &str) -> Sleeps {
     }
 }
 
-/// How many times threads of this process were woken since: each sleep that followed another, and each thread that does not sleep now.
+/// Returns how often threads of this process were woken since. Each sleep that followed another
+/// counts, and each thread that does not sleep now.
 fn woken_since(before: &Sleeps) -> u64 {
     let now = threads_of("self").into_iter();
     let woken = now.map(|(thread, sleeps, is_asleep)| {
@@ -103,7 +107,7 @@ fn member() {
         Ok("fibers") => Threads::Fibers,
         _ => Threads::System,
     };
-    // The thread that watches upcalls is woken by each, too.
+    // Otherwise each upcall would wake the watchdog thread, too.
     detect_waiting_upcalls(false);
     let session = Session::join().expect("joined");
     match session.rank() {
@@ -123,7 +127,7 @@ fn send(session: &Session) {
         port.send(RECEIVER, 0, Message::of(&asleep(&process)).unwrap())
             .unwrap();
     }
-    // Its end would be heard of.
+    // If this process ended, the receiver would be woken to learn of it.
     std::thread::park_timeout(LIMIT);
 }
 

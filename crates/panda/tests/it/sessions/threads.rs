@@ -1,4 +1,4 @@
-//! Threads of both kinds: starting, ending, names, priorities, and what goes on meanwhile.
+//! Threads of both kinds: start, end, names, priorities, and concurrency.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn on_both(program: impl Fn(Threads) + Copy + Send + 'static) {
     }
 }
 
-/// Drops say that it was dropped.
+/// Increments a counter when it is dropped.
 struct Witness(Arc<AtomicBool>);
 
 impl Drop for Witness {
@@ -89,7 +89,7 @@ fn a_thread_of_the_system_has_its_name() {
     assert_eq!(named.unwrap().join().unwrap().as_deref(), Some("soprano"));
 }
 
-/// On one processor those of higher priority run first, whenever they were started.
+/// On one processor, threads of higher priority run first, whenever they were started.
 #[test]
 fn fibers_run_in_the_order_of_their_priorities() {
     let order = thread::run(Threads::Fibers, || {
@@ -110,7 +110,7 @@ fn fibers_run_in_the_order_of_their_priorities() {
     assert_eq!(order.unwrap(), [2, 1, 0, -1]);
 }
 
-/// One that lowers its own lets others go first from its next turn on.
+/// A thread that lowers its own priority lets others run first from its next turn on.
 #[test]
 fn a_fiber_sets_its_priority() {
     let order = thread::run(Threads::Fibers, || {
@@ -132,25 +132,25 @@ fn a_fiber_sets_its_priority() {
     assert_eq!(order.unwrap(), ["usual", "humble"]);
 }
 
-/// The caller's nice value, as the system has it.
+/// Returns the caller's nice value, as the system has it.
 fn nice() -> i32 {
     rustix::process::getpriority_process(None).unwrap()
 }
 
-/// Lower ones need no privilege.
+/// To lower a priority needs no privilege.
 #[test]
 fn a_thread_of_the_system_is_as_nice_as_its_priority_says() {
     let own = nice();
     let built = Builder::new().priority(-7).spawn(nice).unwrap();
     let built = built.join().unwrap();
-    // To become less nice than the others takes a privilege.
+    // To raise a priority (a lower nice value) takes a privilege.
     assert!(built == 7 || own > 7 && built == own, "{built}, {own}");
     let set = thread::spawn(|| (thread::set_priority(-1000), nice())).unwrap();
     assert_eq!(set.join().unwrap(), (true, 19), "within what there is");
     assert_eq!(nice(), own, "others keep theirs");
 }
 
-/// One waits in the system for what the other does then.
+/// One thread blocks in the system until the other acts.
 #[test]
 fn others_go_on_while_a_call_blocks() {
     on_both(|_| {

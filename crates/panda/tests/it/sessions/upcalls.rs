@@ -1,4 +1,4 @@
-//! An upcall that waits is found, whatever it waits in, and told where.
+//! An upcall that waits is found, whatever it waits in, and the report gives its place.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -17,16 +17,16 @@ const OPERATION: &str = "PANDA_TEST_OPERATION";
 const UPCALL: &str = "PANDA_TEST_UPCALL";
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Something that an upcall does.
+/// An operation that an upcall performs.
 struct Operation {
     name: &'static str,
     act: fn(&Session, Group) -> Result<(), Error>,
 }
 
-/// An upcall's body: what it returns is sent to the test.
+/// An upcall's body. Its result goes to the test.
 type Body = Box<dyn FnMut() + Send>;
 
-/// Gives an upcall, and has it called.
+/// A way to register an upcall, and to have it called.
 struct Upcall {
     name: &'static str,
     run: fn(&Session, Body),
@@ -45,7 +45,7 @@ const UPCALLS: &[Upcall] = &[
         name: "call",
         run: |session, mut body| {
             session.serve("upcall", move |_| body()).unwrap();
-            // It gives no reply.
+            // The service sends no reply.
             session.call(0, "upcall", Message::new(), None).unwrap_err();
         },
     },
@@ -69,7 +69,7 @@ macro_rules! operations {
     };
 }
 
-/// Each on a line of its own, so that places tell them apart.
+/// Each stands on a line of its own, so that its place identifies it.
 #[rustfmt::skip]
 const REFUSED: &[Operation] = operations! {
     receive: |session, _| session.port("other").receive(None, None).map(drop);
@@ -79,6 +79,8 @@ const REFUSED: &[Operation] = operations! {
     wait_until: |session, _| session.wait_until(|| false, None).map(drop);
     join_group: |session, _| session.join_group("other", drop).map(drop);
     leave: |_, group| group.leave();
+    group_send_synchronously: |_, group| group.send_synchronously(Message::new()).map(drop);
+    group_wait_for: |_, group| group.wait_for(u64::MAX, None).map(drop);
     spawn: |session, _| session.spawn("none", [""; 0], 1).map(drop);
     allot: |session, _| session.allot(1).map(drop);
     barrier: |session, _| session.everyone()?.barrier();
@@ -89,7 +91,7 @@ const REFUSED: &[Operation] = operations! {
     all_reduce: |session, _| session.everyone()?.all_reduce(&1, i32::max).map(drop);
 };
 
-/// What returns no error that could refuse it.
+/// Waits that return no error, and so cannot be refused.
 #[rustfmt::skip]
 const NOT_REFUSED: &[Operation] = operations! {
     sleep: |_, _| { thread::sleep(SHORT); Ok(()) };
@@ -102,7 +104,7 @@ const NOT_REFUSED: &[Operation] = operations! {
 };
 
 impl Operation {
-    /// This file, and the line of it where the operation stands.
+    /// Returns this file's name, and the line where the operation stands.
     fn place(&self) -> String {
         let begins = format!("{}: |", self.name);
         let mut lines = include_str!("upcalls.rs").lines();
@@ -111,7 +113,7 @@ impl Operation {
     }
 }
 
-/// Has an upcall do something; what came of it.
+/// Performs an operation in an upcall, and returns its outcome.
 fn in_upcall(upcall: &Upcall, operation: &'static Operation) -> Result<(), Error> {
     let session = Local::sessions(1).unwrap().remove(0);
     let group = session.join_group("own", drop).unwrap();
@@ -143,14 +145,15 @@ fn a_wait_is_refused_with_its_place() {
     }
 }
 
-/// Operations, each in each kind of upcall.
+/// Returns each operation with each kind of upcall.
 fn in_each(
     operations: impl Iterator<Item = &'static Operation>,
 ) -> impl Iterator<Item = (&'static Upcall, &'static Operation)> {
     operations.flat_map(|operation| UPCALLS.iter().map(move |upcall| (upcall, operation)))
 }
 
-/// What combines values is an upcall: it may send, to its own process as well, and is refused a wait.
+/// The function that combines values is an upcall. It may send, also to its own process, and may
+/// not wait.
 #[test]
 #[ignore = "in_own_process: nobody watches upcalls there"]
 fn what_combines_values_may_send_and_not_wait() {
@@ -181,7 +184,7 @@ fn what_combines_values_may_send_and_not_wait() {
     assert!(matches!(outcome, Err(Error::InUpcall(_))), "{outcome:?}");
 }
 
-/// Starts a test of this module, which has an upcall do an operation.
+/// Starts a test of this module, which performs an operation in an upcall.
 fn start(member: &str, upcall: &str, operation: &str) -> Child {
     process::command(module_path!(), member)
         .env(UPCALL, upcall)
@@ -214,7 +217,7 @@ fn a_wait_ends_the_process_where_the_detector_is_on() {
     }
 }
 
-/// Debug builds detect waits unless they are told otherwise.
+/// Debug builds detect waits by default.
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "release builds are not watched")]
 fn a_wait_ends_the_process_by_default() {
@@ -224,7 +227,7 @@ fn a_wait_ends_the_process_by_default() {
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
 }
 
-/// The upcall is held up by what panda knows nothing of, until it has been reported.
+/// A wait that panda does not know holds the upcall up until it has been reported.
 #[test]
 fn an_upcall_that_runs_long_is_reported() {
     let mut child = start("member", "message", "long");
@@ -257,7 +260,7 @@ fn member_as_built() {
     do_as_told().unwrap();
 }
 
-/// What another test has said by variables.
+/// Performs the operation that another test names by environment variables.
 fn do_as_told() -> Result<(), Error> {
     const LONG: Operation = Operation {
         name: "long",

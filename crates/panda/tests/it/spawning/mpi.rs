@@ -1,4 +1,5 @@
-//! Processes that are added to a session over Open MPI, which go over connections. This test starts itself under `mpirun`, and what it spawns.
+//! Processes that join a running session over Open MPI. They communicate over TCP connections. This
+//! test starts itself under `mpirun`, and spawns itself.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -10,14 +11,15 @@ use crate::{mpirun, process};
 
 const FOUNDERS: u32 = 3;
 const LONG: Duration = Duration::from_secs(60);
-/// Bytes of a message that goes in many pieces either way.
+/// Bytes of a message that takes many pieces on either path.
 const MUCH: usize = 9 << 20;
 
 fn child(name: &str) -> [String; 5] {
     process::arguments(module_path!(), name)
 }
 
-/// Runs an ignored test of this module as so many processes; `check` gets their exit code and output.
+/// Runs an ignored test of this module as `count` processes. `check` gets their exit code and
+/// output.
 fn run(member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
     mpirun::run(module_path!(), member, count, check);
 }
@@ -44,8 +46,8 @@ fn founders_that_have_left_keep_nobody_out() {
     run("founder_that_may_leave", FOUNDERS, |code, output| {
         assert_eq!(code, Some(0), "{output}");
         for left in [0, 2] {
-            let told = format!("rank {left} is lost: it had ended before");
-            assert!(output.contains(&told), "{left}: {output}");
+            let reported = format!("rank {left} is lost: it had ended before");
+            assert!(output.contains(&reported), "{left}: {output}");
         }
     });
 }
@@ -61,28 +63,28 @@ fn spawn(session: &Session, name: &str, count: u32) -> Vec<Rank> {
     session.spawn(exe, child(name), count).expect("spawned")
 }
 
-/// The session's group, by the numbers of its members and the payloads.
+/// Joins the session's group. Returns it with the sizes of its views and the payloads.
 fn group(session: &Session) -> (antiphon_panda::Group, Receiver<usize>, Receiver<u64>) {
-    let ((views, viewed), (messages, told)) = (channel(), channel());
+    let ((views, viewed), (messages, reported)) = (channel(), channel());
     let group = session.join_group("all", move |event| match event {
         GroupEvent::View { members, .. } => drop(views.send(members.len())),
         GroupEvent::Message { payload, .. } => drop(messages.send(payload.value().unwrap())),
         _ => {}
     });
-    (group.expect("joined"), viewed, told)
+    (group.expect("joined"), viewed, reported)
 }
 
 fn much_of(rank: Rank) -> Message {
     Message::from(vec![rank as u8; MUCH])
 }
 
-/// Each founder and each of those that come exchange long messages, and are in one group, whose order all see.
+/// Founders and newcomers exchange long messages. All are in one group, and see one order.
 #[test]
 #[ignore = "a process of all_reach_those_that_two_founders_spawn_at_once"]
 fn founder_of_more() {
     let session = session();
     let own = session.rank();
-    let (group, viewed, told) = group(&session);
+    let (group, viewed, reported) = group(&session);
     match own {
         0 => assert_eq!(spawn(&session, "later", 1).len(), 1),
         2 => assert_eq!(spawn(&session, "later", 2).len(), 2),
@@ -100,7 +102,7 @@ fn founder_of_more() {
         assert!(came.to_bytes() == much_of(later).to_bytes());
     }
     group.send(Message::of(&u64::from(own)).unwrap()).unwrap();
-    let order: Vec<u64> = told.iter().take(all).collect();
+    let order: Vec<u64> = reported.iter().take(all).collect();
     for later in FOUNDERS..all as Rank {
         let theirs = end.receive(Some(later), None).unwrap().payload;
         assert_eq!(theirs.value::<Vec<u64>>().unwrap(), order);
@@ -116,7 +118,7 @@ fn founder_of_more() {
 fn later() {
     let session = session();
     assert!([Some(0), Some(2)].contains(&session.parent()));
-    let (group, viewed, told) = group(&session);
+    let (group, viewed, reported) = group(&session);
     let all = FOUNDERS as usize + 3;
     while viewed.recv_timeout(LONG).expect("all join the group") < all {}
     let [long, end, neighbours] = ["long", "end", "neighbours"].map(|name| session.port(name));
@@ -136,8 +138,8 @@ fn later() {
     }
     let own = Message::of(&u64::from(session.rank())).unwrap();
     group.send(own).unwrap();
-    let order: Vec<u64> = told.iter().take(all).collect();
-    // Whoever ends first must have told all.
+    let order: Vec<u64> = reported.iter().take(all).collect();
+    // The process that ends first must have sent the order to all.
     for to in (0..all as Rank).filter(|to| *to != session.rank()) {
         let order = Message::of(&order).unwrap();
         end.send_synchronously(to, 0, order).unwrap();
@@ -160,7 +162,7 @@ fn founder_of_one_that_dies() {
         unsafe { libc::kill(number.value().unwrap(), libc::SIGKILL) };
     }
     everyone.barrier().unwrap();
-    // It came after all knew of it.
+    // All processes knew it before it was killed.
     let lost = session.port("number").receive(Some(FOUNDERS), None);
     let lost = lost.expect_err("it is dead").to_string();
     assert!(lost.contains("rank 3 is lost"), "{lost}");
@@ -181,7 +183,7 @@ fn founder_of_one_that_dies() {
 #[ignore = "a process that founders spawn"]
 fn dies() {
     let session = session();
-    // What `mpirun` has told its own processes is none of ours.
+    // The variables that `mpirun` sets for its own processes must not reach spawned ones.
     assert!(std::env::vars().all(|(name, _)| !name.starts_with("OMPI_COMM_WORLD")));
     let number = Message::of(&(std::process::id() as i32)).unwrap();
     let parent = session.parent().expect("it was spawned");
@@ -193,7 +195,8 @@ fn dies() {
 #[ignore = "a process that founders spawn"]
 fn ends_at_once() {}
 
-/// Rank 0, which tells the others where to meet, and rank 2 leave; rank 1 goes on and spawns. Then the spawned one does.
+/// Rank 0, which holds the bootstrap, and rank 2 leave. Rank 1 goes on and spawns a process, which
+/// then spawns another.
 #[test]
 #[ignore = "a process of founders_that_have_left_keep_nobody_out"]
 fn founder_that_may_leave() {

@@ -1,4 +1,4 @@
-//! Processes that are started while a session runs, by the process that wants them. This executable starts itself.
+//! Processes that a member starts while the session runs. This executable starts itself.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn processes_are_spawned(info: &LaunchInfo) {
         [1, 2]
     );
     assert_eq!(session.population(), 3);
-    // Those that are there serve those that come.
+    // The present members serve the newcomers.
     assert_eq!(
         session
             .spawn(&exe, child("number_of_the_group"), 1)
@@ -111,7 +111,8 @@ fn spawner_over_mpi() {
     processes_are_spawned(&LaunchInfo::from_environment().expect("mpirun gives launch info"));
 }
 
-/// Who hears of a new process from the one that spawned it can send to it at once, even if it took nothing from anybody meanwhile.
+/// A process that hears of a new process from its spawner can send to it at once, even if it took
+/// nothing meanwhile.
 fn a_spawned_process_is_known_to_all(infos: [LaunchInfo; 2]) {
     let long = Duration::from_secs(60);
     let joining = infos.map(|info| {
@@ -131,8 +132,8 @@ fn a_spawned_process_is_known_to_all(infos: [LaunchInfo; 2]) {
     let greeting = other.port("greeting");
     other
         .port("told")
-        .on_message(move |told| {
-            let _ = sends.send(greeting.send(told.tag, 0, Message::new()));
+        .on_message(move |reported| {
+            let _ = sends.send(greeting.send(reported.tag, 0, Message::new()));
         })
         .unwrap();
     spawner.port("hold").send(1, 0, Message::new()).unwrap();
@@ -140,12 +141,13 @@ fn a_spawned_process_is_known_to_all(infos: [LaunchInfo; 2]) {
     let spawns = thread::spawn(move || {
         let exe = std::env::current_exe().unwrap();
         let spawned = spawner.spawn(exe, child("is_greeted"), 1).unwrap()[0];
-        let told = spawner.port("told");
-        told.send(1, spawned, Message::new()).unwrap();
+        let reported = spawner.port("told");
+        reported.send(1, spawned, Message::new()).unwrap();
         let thanks = spawner.port("thanks");
         thanks.receive_within(Some(spawned), None, long).map(drop)
     });
-    // Whether the other one hears of it before or after it goes on depends on whether it is waited for.
+    // The spawn may or may not wait until the other process knows the newcomer, so this waits a
+    // second at most.
     let until = Instant::now() + Duration::from_secs(1);
     while !spawns.is_finished() && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
@@ -175,7 +177,7 @@ fn a_process_spawned_over_udp_is_known_to_all() {
     a_spawned_process_is_known_to_all([0, 1].map(|rank| bootstrap.launch_info(rank)));
 }
 
-/// Where descriptors are all taken the threads that wait for connections pause, and do not ask again and again.
+/// When no descriptor is left, the accepting threads pause instead of spinning.
 #[test]
 fn without_descriptors_nobody_spins() {
     let mut child = process::command(module_path!(), "has_no_descriptors")
@@ -187,7 +189,7 @@ fn without_descriptors_nobody_spins() {
     assert!(said.any(|line| line.unwrap().contains("all are taken")));
     let tasks = format!("/proc/{}/task", child.id());
     for name in ["panda starter", "panda bootstrap"] {
-        // Others of that name serve one connection each, which is one wait, and end.
+        // Other threads of that name serve one connection each, which is one wait, and end.
         let (mut first, end) = (BTreeMap::new(), Instant::now() + Duration::from_secs(60));
         let mut pauses = || {
             let found = fs::read_dir(&tasks).unwrap().flatten();
@@ -204,7 +206,8 @@ fn without_descriptors_nobody_spins() {
     assert!(child.wait().unwrap().success());
 }
 
-/// How often a thread of that name has waited, by the system's count: who spins gives way to nobody of its own accord.
+/// Returns how often a thread of that name has waited, by the system's count of voluntary switches.
+/// A spinning thread makes none.
 fn waits_of(task: &Path, name: &str) -> Option<u64> {
     let comm = fs::read_to_string(task.join("comm")).ok()?;
     let status = fs::read_to_string(task.join("status")).ok()?;
@@ -213,7 +216,7 @@ fn waits_of(task: &Path, name: &str) -> Option<u64> {
     count?.trim().parse().ok()
 }
 
-/// Starts nobody.
+/// A starter that starts no process.
 struct NoProcesses;
 
 impl Processes for NoProcesses {
@@ -236,7 +239,7 @@ fn has_no_descriptors() {
     let info = bootstrap.launch_info("tcp", 0);
     let addresses: [SocketAddr; 2] =
         [info.bootstrap, starter.address()].map(|address| address.parse().unwrap());
-    // Connections that wait to be taken in, more than the thread that waits may already have descriptors for.
+    // Opens more pending connections than the accepting thread may already have descriptors for.
     let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
     let sockets: Vec<_> = (addresses.iter().flat_map(|address| [address; 3]))
         .map(|address| (address, rustix::net::socket(family, kind, None).unwrap()))
@@ -257,7 +260,7 @@ fn has_no_descriptors() {
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
-/// More than a session can have are refused, and use no ranks up.
+/// A spawn beyond the session's limit is refused, and uses up no ranks.
 fn too_many_are_refused(info: &LaunchInfo, most: u32) {
     let session = antiphon_panda::platform::join(info).unwrap();
     let exe = std::env::current_exe().unwrap();
@@ -282,7 +285,7 @@ fn too_many_are_refused(info: &LaunchInfo, most: u32) {
 #[test]
 fn too_many_are_refused_over_shm() {
     let bootstrap = shm::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
-    too_many_are_refused(&bootstrap.launch_info(0), 256);
+    too_many_are_refused(&bootstrap.launch_info(0), 1024);
 }
 
 #[test]
@@ -329,9 +332,144 @@ fn is_greeted() {
 #[ignore = "a process that the other tests spawn"]
 fn ends_at_once() {}
 
-/// What is called with these is this test's process of that name.
+/// Returns the arguments of this test's process of that name.
 fn called(name: &str) -> Vec<OsString> {
     child(name).map(OsString::from).to_vec()
+}
+
+/// Starts processes of this host, as a launcher does.
+struct Children(LaunchInfo, Mutex<BTreeMap<u32, Arc<Signaller>>>);
+
+impl Processes for Children {
+    fn start(
+        &self,
+        request: &SpawnRequest,
+        rank: u32,
+        on_end: OnEnd,
+    ) -> Result<Arc<Signaller>, NotStarted> {
+        let info = LaunchInfo {
+            rank,
+            parent: Some(request.parent),
+            starter: request.starter.clone(),
+            ..self.0.clone()
+        };
+        let process = request.start(&info)?;
+        let signaller = Arc::new(process.signaller()?);
+        self.1.lock().unwrap().insert(rank, signaller.clone());
+        thread::spawn(move || {
+            let (end, _) = process.to_end(|_, _| {}).unwrap();
+            on_end(&end, "");
+        });
+        Ok(signaller)
+    }
+
+    fn signal(&self, rank: u32, signal: Signal) -> Result<(), NotStarted> {
+        let children = self.1.lock().unwrap();
+        children[&rank].signal(signal.number());
+        Ok(())
+    }
+}
+
+/// Two processes are started. One joins late, and the other never.
+fn started_processes_join_when_they_like(info: &LaunchInfo) {
+    let session = antiphon_panda::platform::join(info).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    let options = SpawnOptions {
+        environment: vec![("GATE".into(), Some(gate.clone().into()))],
+        arguments: called("joins_when_the_gate_opens"),
+        ..SpawnOptions::default()
+    };
+    let (sender, failures) = mpsc::channel();
+    let exe = std::env::current_exe().unwrap();
+    let started = session.start_with(&exe, 2, &options, move |rank, why| {
+        sender.send((rank, why.to_owned())).unwrap();
+    });
+    let ranks: Vec<u32> = started.unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(ranks, [1, 2]);
+    assert!(ranks.iter().all(|rank| !session.has_joined(*rank)));
+    session.signal(1, Signal::KILL).unwrap();
+    let long = Duration::from_secs(60);
+    let (rank, why) = failures.recv_timeout(long).expect("its end is told");
+    assert_eq!(rank, 1);
+    assert!(why.contains("did not join"), "{why}");
+    // A later process does not see it as joined either.
+    let sees = SpawnOptions {
+        arguments: called("sees_who_has_joined"),
+        ..SpawnOptions::default()
+    };
+    let spawned = session.spawn_with(&exe, 1, &sees).unwrap();
+    assert_eq!(
+        spawned.into_iter().map(Result::unwrap).collect::<Vec<_>>(),
+        [3]
+    );
+    let seen = session.port("seen").receive(Some(3), None).unwrap();
+    assert_eq!(
+        seen.payload.value::<[bool; 4]>().unwrap(),
+        [true, false, false, true]
+    );
+    fs::write(&gate, "").unwrap();
+    let has_joined = || session.has_joined(2);
+    let until = Some(Instant::now() + long);
+    assert!(session.wait_until(has_joined, until).unwrap());
+    session.port("greeting").send(2, 0, Message::new()).unwrap();
+    session.port("thanks").receive(Some(2), None).unwrap();
+    lost(&session, 2);
+    assert_eq!(failures.try_recv(), Err(mpsc::TryRecvError::Empty));
+    // A failed start is reported at once.
+    let none = SpawnOptions::default();
+    let started = session.start_with("/no/such/program", 1, &none, |_, _| {});
+    let error = started.unwrap().remove(0).unwrap_err();
+    assert!(matches!(error, Error::NotSpawned { .. }), "{error}");
+}
+
+#[test]
+fn started_processes_join_when_they_like_over_shm() {
+    let bootstrap = shm::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    started_processes_join_when_they_like(&bootstrap.launch_info(0));
+}
+
+#[test]
+fn started_processes_join_when_they_like_over_udp() {
+    let bootstrap = udp::Bootstrap::new(1, Secret::fresh().unwrap()).unwrap();
+    started_processes_join_when_they_like(&bootstrap.launch_info(0));
+}
+
+#[test]
+fn started_processes_join_when_they_like_with_a_starter() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let secret = Secret::fresh().unwrap();
+    let bootstrap = Bootstrap::hold(any, 1, secret).unwrap();
+    let info = bootstrap.launch_info("tcp", 0);
+    let children = Arc::new(Children(info.clone(), Mutex::default()));
+    let starter = Starter::hold(any.ip(), secret, children).unwrap();
+    started_processes_join_when_they_like(&LaunchInfo {
+        starter: Some(starter.address()),
+        ..info
+    });
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn sees_who_has_joined() {
+    let session = Session::join().unwrap();
+    let seen = [0, 1, 2, 3].map(|rank| session.has_joined(rank));
+    let port = session.port("seen");
+    port.send_synchronously(0, 0, Message::of(&seen).unwrap())
+        .unwrap();
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn joins_when_the_gate_opens() {
+    let gate = std::env::var_os("GATE").expect("it is told where");
+    while !Path::new(&gate).exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let session = Session::join().unwrap();
+    session.port("greeting").receive(Some(0), None).unwrap();
+    let thanks = session.port("thanks");
+    thanks.send_synchronously(0, 0, Message::new()).unwrap();
 }
 
 fn lost(session: &Session, rank: u32) {
@@ -356,18 +494,18 @@ fn processes_start_as_options_say(info: &LaunchInfo) {
     assert_eq!(ranks, [1, 2]);
     let port = session.port("told");
     for &rank in &ranks {
-        let told = port.receive(Some(rank), None).unwrap().payload;
-        let told: (String, Option<String>, Option<String>) = told.value().unwrap();
-        assert_eq!(told, ("/".into(), Some("green".into()), None));
+        let reported = port.receive(Some(rank), None).unwrap().payload;
+        let reported: (String, Option<String>, Option<String>) = reported.value().unwrap();
+        assert_eq!(reported, ("/".into(), Some("green".into()), None));
     }
-    // A sibling is signalled by their parent's means.
+    // A sibling is signalled through their parent.
     port.send(1, 2, Message::new()).unwrap();
     let done = port.receive(Some(1), None).unwrap().payload;
     assert_eq!(done.value::<String>().unwrap(), "done");
     lost(&session, 2);
     session.signal(1, Signal::KILL).unwrap();
     lost(&session, 1);
-    // That it has ended is known when its end is.
+    // The sibling's end becomes known a moment later.
     let refused = loop {
         match session.signal(1, Signal::TERM) {
             Ok(()) => thread::sleep(Duration::from_millis(5)),
@@ -381,7 +519,7 @@ fn processes_start_as_options_say(info: &LaunchInfo) {
     assert!(refused.to_string().contains("has ended"), "{refused}");
 }
 
-/// Why one process that was started so is not there.
+/// Returns why one process that was started so has not joined.
 fn why_not(session: &Session, program: impl AsRef<Path>, options: &SpawnOptions) -> String {
     let mut spawned = session.spawn_with(program.as_ref(), 1, options).unwrap();
     spawned.remove(0).unwrap_err().to_string()
@@ -424,7 +562,7 @@ fn each_process_that_is_not_there_says_why(info: &LaunchInfo) {
     let why = why_not(&session, &exe, &plain);
     assert!(why.contains("exit code 3 and did not join"), "{why}");
     assert!(why.contains("no money left"), "{why}");
-    // Those that are there stay, whatever becomes of the others.
+    // The processes that have joined stay, even if others fail.
     let some = with(|options| options.arguments = called("joins_if_its_rank_is_even"));
     let spawned = session.spawn_with(&exe, 4, &some).unwrap();
     for outcome in spawned {
@@ -440,7 +578,7 @@ fn each_process_that_is_not_there_says_why(info: &LaunchInfo) {
     }
 }
 
-/// A test over each platform where anybody can start processes.
+/// Runs a test over each platform on which any process can start others.
 macro_rules! over_all {
     ($($what:ident: $shm:ident $tcp:ident $udp:ident;)*) => {
         $(
@@ -479,13 +617,13 @@ fn says_how_it_was_started() {
     let session = Session::join().unwrap();
     let directory = std::env::current_dir().unwrap().display().to_string();
     let variable = |name: &str| std::env::var(name).ok();
-    let told = (
+    let reported = (
         directory,
         variable("COLOUR"),
         variable("CARGO_MANIFEST_DIR"),
     );
     let port = session.port("told");
-    port.send(0, 0, Message::of(&told).unwrap()).unwrap();
+    port.send(0, 0, Message::of(&reported).unwrap()).unwrap();
     let sibling = port.receive(Some(0), None).unwrap().tag;
     let sent = session.signal(sibling, Signal::KILL);
     let said = sent.map_or_else(|error| error.to_string(), |()| "done".into());
@@ -515,7 +653,7 @@ fn joins_if_its_rank_is_even() {
     }
 }
 
-/// A process that comes by hand may be the first of all, and is known to all in the end.
+/// A process that is started by hand may join first of all. In the end all know it.
 fn a_process_joins_by_hand(infos: [LaunchInfo; 2]) {
     let base = tempfile::tempdir().unwrap();
     let registry = Registry::below(base.path());
@@ -541,13 +679,13 @@ fn a_process_joins_by_hand(infos: [LaunchInfo; 2]) {
         founder.port("hello").send(2, 8, Message::new()).unwrap();
         hello.receive(Some(founder.rank()), Some(8)).unwrap();
     }
-    // One that comes later knows it, and is known to it.
+    // A later process knows it, and it knows the later one.
     let info = LaunchInfo::of_session_in(&registry, Some("board")).unwrap();
     let later = antiphon_panda::platform::join(&info).unwrap();
     later.port("hello").send(2, 9, Message::new()).unwrap();
     let arrived = by_hand.port("hello").receive(None, Some(9)).unwrap();
     assert_eq!(arrived.from, 3);
-    // Nobody has started it, but it can signal itself.
+    // No member has started it, but it can signal itself.
     let refused = founders[0].signal(2, Signal::TERM).unwrap_err().to_string();
     assert!(
         refused.contains("signal it where it was started"),

@@ -1,11 +1,11 @@
-//! Figures of two runs that differ in kind: that they do not agree is no disagreement of like with like.
+//! Figures of two runs that differ in kind. Their disagreement is not one of like with like.
 
 use crate::document::{Note, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Agreement, Apart, SlicesDiffer, WaitsDiffer};
 use std::collections::BTreeSet;
 
-/// All of that.
+/// Returns all notes of this kind.
 pub(super) fn notes(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     let mut notes = slices(agreements, runs);
     notes.extend(sleep(agreements, runs));
@@ -16,14 +16,15 @@ pub(super) fn notes(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     notes
 }
 
-/// Subjects whose slices were not as long in the one run as in the other: what they have is no disagreement of like with like.
+/// Notes subjects whose slices differ in length between the runs, so that their figures are not
+/// alike.
 fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     let length = |slice_ms: Option<u64>| match slice_ms {
         Some(slice_ms) => format!("of {slice_ms} ms"),
         None => "as short as in most subjects".to_owned(),
     };
     let note = |of: &SlicesDiffer| Note {
-        mend: "compare two runs in which they are as long".into(),
+        help: "compare two runs in which they are as long".into(),
         ..Note::new(
             Weight::Warning,
             of.subject.clone(),
@@ -41,7 +42,7 @@ fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     each.into_iter().map(note).collect()
 }
 
-/// The run in which something was so, and then the other, where it was so in one alone.
+/// Returns the run in which something was so, then the other, if it was so in one alone.
 fn in_one(
     agreements: &[Agreement],
     runs: (i64, i64),
@@ -51,7 +52,7 @@ fn in_one(
     Some(order(is_first, runs))
 }
 
-/// The first run before the second, or the other way round.
+/// Returns the runs in order, or reversed.
 fn order(is_first: bool, runs: (i64, i64)) -> (i64, i64) {
     match is_first {
         true => runs,
@@ -59,7 +60,8 @@ fn order(is_first: bool, runs: (i64, i64)) -> (i64, i64) {
     }
 }
 
-/// Where processors were kept awake in one of the runs alone. Those of an earlier version slept while turns waited.
+/// Notes that processors were kept awake in one of the runs alone. Those of an earlier version
+/// slept while turns waited.
 fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
     let (awake, asleep) = in_one(agreements, runs, |of| of.awake)?;
     let text = format!(
@@ -67,7 +69,7 @@ fn sleep(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
          charged with it"
     );
     Some(Note {
-        mend: "compare two runs of the same version".into(),
+        help: "compare two runs of the same version".into(),
         ..Note::new(Weight::Warning, "operations that wait", text)
     })
 }
@@ -87,14 +89,15 @@ fn priorities(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
              where it looks for longer, so that its figures differ in kind"
         );
         Note {
-            mend: "compare two runs of the same version".into(),
+            help: "compare two runs of the same version".into(),
             ..Note::new(Weight::Warning, subject, text)
         }
     };
     each.into_iter().map(note).collect()
 }
 
-/// Where the generator polled in one of the runs alone. That of an earlier version always slept.
+/// Notes that the generator polled in one of the runs alone. That of an earlier version always
+/// slept.
 fn wakes(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
     let (polled, slept) = in_one(agreements, runs, |of| of.polled)?;
     let text = format!(
@@ -102,7 +105,7 @@ fn wakes(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
          who sleeps has its answers later"
     );
     Some(Note {
-        mend: "compare two runs of the same version".into(),
+        help: "compare two runs of the same version".into(),
         ..Note::new(Weight::Warning, "servers under load", text)
     })
 }
@@ -122,7 +125,7 @@ fn apart(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
         runs.1
     );
     Some(Note {
-        mend: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there. Runs of an earlier version may have had two threads of one \
+        help: "measure again, for longer: the host of a virtual machine moves its processors; or have them pinned there. Runs of an earlier version may have had two threads of one \
                core"
             .into(),
         ..Note::new(Weight::Warning, "servers under load", text)
@@ -151,7 +154,7 @@ fn waited(agreements: &[Agreement], runs: (i64, i64)) -> Option<Note> {
         runs.1
     );
     Some(Note {
-        mend: "measure again, for longer; a closed loop over many connections to a server that has a processor of its own mostly leaves it no time to wait".into(),
+        help: "measure again, for longer; a closed loop over many connections to a server that has a processor of its own mostly leaves it no time to wait".into(),
         ..Note::new(Weight::Warning, "servers under load", text)
     })
 }

@@ -1,4 +1,4 @@
-//! Rounds in which the processors of server and generator were near to each other, beside others in which they were far.
+//! Rounds with near processors of server and generator, beside others with far ones.
 
 use crate::compose::figure::range;
 use crate::compose::view::RunColumn;
@@ -6,7 +6,8 @@ use crate::document::{Note, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Apart, ResultRecord};
 
-/// What is said of it, once for all loads under one policy and placement; nothing where they stayed where they were.
+/// Notes a change of the processors' distance, once for all loads under one policy and placement;
+/// nothing without one.
 pub(super) fn note(results: &[&ResultRecord]) -> Option<Note> {
     let loads = results.iter().filter_map(|of| of.load());
     let seen = Apart::of(loads.flat_map(|load| load.distances()));

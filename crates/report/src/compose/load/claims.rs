@@ -1,9 +1,9 @@
-//! Which of the claims about servers hold in this run: the words come from the figures.
+//! Claims about servers, judged by this run's figures.
 
 use super::{LIMITED, is_limited, marks, starved};
 use crate::compose::cold::{self, NOT_WARM};
 use crate::compose::results_of;
-use crate::compose::verdict::{self, Fate, Limits};
+use crate::compose::verdict::{self, Fate, Judged, Limits};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section, Unit};
 use crate::number;
@@ -11,30 +11,34 @@ use antiphon_lab::suite::{ServerClaim, ServerQuantity, Servers};
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 use antiphon_measure::Interval;
 
-/// The section of claims; `None` where none can be tried.
+/// Id of the section of claims.
+const SECTION: &str = "load-claims";
+
+/// Returns the section of claims; `None` if none can be tried.
 pub(super) fn section(view: &View) -> Option<Section> {
     let servers = view.layout.servers.iter();
     let blocks: Vec<Block> = servers
         .flat_map(|servers| table(servers, &|claim, test| trial(view, claim, test)))
         .collect();
     (!blocks.is_empty()).then(|| Section {
-        id: "load-claims".into(),
+        id: SECTION.into(),
         title: "What was claimed of servers, and whether it holds here".into(),
         blocks,
     })
 }
 
-/// How a claim fares in one test.
+/// Result of a claim in one test.
 pub struct Trial {
-    /// What the test is called.
+    /// Name of the test.
     pub test: String,
     /// The share that the claim is about, or the figure.
     pub share: Interval,
-    /// What it may be of the servers alone: where the generator may be what limited a side, the share is a bound of that.
+    /// Possible share of the servers alone. If the generator may have limited a side, the measured
+    /// share only bounds it.
     pub possible: Interval,
-    /// Whether a side was not warm, of figures that suffer from it.
+    /// Whether a side was not warm, for figures that suffer from it.
     pub is_cold: bool,
-    /// What else weakens it, in a word or two each.
+    /// Other weaknesses, in a word or two each.
     pub words: Vec<String>,
 }
 
@@ -51,7 +55,7 @@ impl Trial {
 /// Tries a claim in one test; `None` where it cannot be tried.
 pub type Try<'t> = dyn Fn(&ServerClaim, &str) -> Option<Trial> + 't;
 
-/// The table of a set of claims, with what is said of it; nothing where none can be tried.
+/// Returns the table of a set of claims with its text; nothing if none can be tried.
 pub fn table(servers: &Servers, trial: &Try) -> Vec<Block> {
     let rows: Vec<_> = servers
         .claims
@@ -75,29 +79,62 @@ pub fn table(servers: &Servers, trial: &Try) -> Vec<Block> {
     ]
 }
 
-fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
-    let limits = Limits {
+/// Returns the claims of sets that can be tried, each with the id of its set.
+pub fn judged(sets: &[Servers], section: &str, trial: &Try) -> Vec<(String, Judged)> {
+    let claims = sets
+        .iter()
+        .flat_map(|set| set.claims.iter().map(move |claim| (set, claim)));
+    claims
+        .filter_map(|(set, claim)| {
+            let (limits, trials) = (limits(claim), trials(claim, trial));
+            let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate(&limits)).collect();
+            let weakest = limits.weakest(&trials, |trial| (trial.fate(&limits), trial.share))?;
+            let judged = Judged {
+                text: claim.text.clone(),
+                fate: Fate::of_all(&fates),
+                weakest: weakest.share,
+                limits,
+                unit: unit(claim),
+                section: section.into(),
+            };
+            Some((set.id.clone(), judged))
+        })
+        .collect()
+}
+
+/// Returns the claims about servers that can be tried.
+pub fn judged_of_servers(view: &View) -> Vec<(String, Judged)> {
+    let trial = |claim: &ServerClaim, test: &str| trial(view, claim, test);
+    judged(&view.layout.servers, SECTION, &trial)
+}
+
+fn limits(claim: &ServerClaim) -> Limits {
+    Limits {
         at_least: claim.at_least,
         at_most: claim.at_most,
-    };
-    let trials: Vec<Trial> = claim
-        .tests
-        .iter()
-        .filter_map(|test| trial(claim, test))
-        .collect();
+    }
+}
+
+fn trials(claim: &ServerClaim, trial: &Try) -> Vec<Trial> {
+    let tests = claim.tests.iter();
+    tests.filter_map(|test| trial(claim, test)).collect()
+}
+
+fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
+    let (limits, trials) = (limits(claim), trials(claim, trial));
     let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate(&limits)).collect();
     let words: Vec<Vec<String>> = trials.iter().map(|trial| trial.words.clone()).collect();
     let weakest = limits.weakest(&trials, |trial| (trial.fate(&limits), trial.share))?;
     let unit = unit(claim);
-    let told = |value| number::quantity(unit, value);
+    let reported = |value| number::quantity(unit, value);
     let published = claim
         .published
-        .map_or(String::new(), |of| format!("; published: {}", told(of)));
+        .map_or(String::new(), |of| format!("; published: {}", reported(of)));
     let weakest = format!(
         "{} ({} to {}{}) with {}{published}",
-        told(weakest.share.value),
-        told(weakest.share.low),
-        told(weakest.share.high),
+        reported(weakest.share.value),
+        reported(weakest.share.low),
+        reported(weakest.share.high),
         verdict::beside(weakest.fate(&limits)),
         weakest.test
     );
@@ -119,7 +156,7 @@ fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
     ))
 }
 
-/// What the limits of a claim are in.
+/// Returns the unit of a claim's limits.
 fn unit(claim: &ServerClaim) -> Unit {
     match (claim.is_absolute(), claim.quantity) {
         (false, _) => Unit::Share,
@@ -128,7 +165,7 @@ fn unit(claim: &ServerClaim) -> Unit {
     }
 }
 
-/// A claim under one load: by the rounds that both servers have, or of one by itself.
+/// Tries a claim under one load: by the rounds that both servers have, or of one by itself.
 fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     let find = |subject: &String| {
         let column = RunColumn {
@@ -162,11 +199,12 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     })
 }
 
-/// A quantity as a share of another server's.
-fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Option<Interval> {
+/// Returns a quantity as a share of another server's.
+pub fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Option<Interval> {
     if quantity == ServerQuantity::P99 {
         let [ours, theirs] = [load.latencies(), to.latencies()];
-        // Requests of all rounds have no rounds in which to pair them. Where a side tells no more than its rounds' own, these are paired.
+        // Pooled requests have no rounds to pair. Rounds are paired if a side has no pooled
+        // latencies.
         if ours.are_pooled && theirs.are_pooled {
             return ours.p99?.over(&theirs.p99?);
         }
@@ -177,7 +215,7 @@ fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Opti
     load.ratio(to, self::quantity(quantity)?)
 }
 
-/// A quantity by itself.
+/// Returns a quantity by itself.
 fn alone(
     view: &View,
     quantity: ServerQuantity,
@@ -202,8 +240,10 @@ fn alone(
     })
 }
 
-/// What a share may be of the servers alone. Before a generator with time to spare, a server that it limited would answer more, and sooner: the share would be larger
-/// or smaller, as it is that server's or another's.
+/// Returns the possible share of the servers alone.
+///
+/// With a faster generator, a server that it limited would answer more, and sooner. The share would
+/// then be larger or smaller, depending on the limited side.
 fn possible(quantity: ServerQuantity, share: Interval, loads: &[&LoadOutcome]) -> Interval {
     let [more, less] = [f64::INFINITY, 0.0];
     let (own, of_others) = match quantity {
@@ -220,7 +260,7 @@ fn possible(quantity: ServerQuantity, share: Interval, loads: &[&LoadOutcome]) -
     })
 }
 
-/// Whether what compiles while it runs has another figure before it is warm: what takes its time, and not what it holds.
+/// Checks whether a quantity changes during warm-up: times do, and held memory does not.
 pub fn needs_warmth(quantity: ServerQuantity) -> bool {
     match quantity {
         ServerQuantity::Cpu
@@ -236,14 +276,15 @@ pub fn needs_warmth(quantity: ServerQuantity) -> bool {
     }
 }
 
-/// The words of the marks that the figures of either side have; the generator's limit, and what was not warm, is told by the verdict, where it matters.
+/// Returns the words of both sides' marks. The verdict tells the generator's limit and cold sides
+/// where they matter.
 fn words(view: &View, sides: &[&ResultRecord], is_cold: bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for side in sides {
         let beside = results_of(view, view.group_of(side));
-        let is_told = |word: &str| word == LIMITED || (is_cold && word == NOT_WARM);
+        let is_reported = |word: &str| word == LIMITED || (is_cold && word == NOT_WARM);
         let marks = marks(view, side, &beside).into_iter();
-        let marks = marks.filter(|mark| !is_told(&mark.word));
+        let marks = marks.filter(|mark| !is_reported(&mark.word));
         words.extend(marks.map(|mark| mark.word));
     }
     words.sort();

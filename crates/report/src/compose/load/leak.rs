@@ -7,14 +7,16 @@ use crate::grouped::grouped;
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 
-/// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
+/// Least rounds of one start that separate a leak from a heap that still grows to its size.
 const ROUNDS_LEAST: usize = 4;
 
-/// A server: its subject, the policy under which it runs, and whether the system places it. The same processes serve the placements that are not the system's.
+/// A server: its subject, its policy, and whether the system places it. The other placements share
+/// the same processes.
 type Server<'r> = (&'r str, &'r str, bool);
 
-/// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough; but of virtual machines, whose heaps grow to their
-/// limit before anything is thrown away.
+/// Notes each server whose memory grew after all of its loads, in every epoch that is long enough.
+///
+/// Virtual machines are exempt, because their heaps grow to a limit before any collection.
 pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     let loads = results.iter().filter_map(|result| {
         let of = &result.identity;
@@ -37,7 +39,7 @@ pub(super) fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
         .collect()
 }
 
-/// What is to be said of a server with these loads, if its memory grew.
+/// Returns the remark on a server with these loads, if its memory grew.
 fn grown(loads: &[&LoadOutcome]) -> Option<String> {
     let held = |epoch: &[LoadRound]| -> Vec<f64> {
         epoch.iter().map(|round| round.pss_bytes as f64).collect()
@@ -61,7 +63,7 @@ fn grown(loads: &[&LoadOutcome]) -> Option<String> {
     ))
 }
 
-/// The rounds of each epoch that is long enough.
+/// Returns the rounds of each epoch that is long enough.
 fn epochs(load: &LoadOutcome) -> impl Iterator<Item = &[LoadRound]> {
     let epochs = load.rounds.chunk_by(|a, b| a.epoch == b.epoch);
     epochs.filter(|epoch| epoch.len() >= ROUNDS_LEAST)

@@ -1,4 +1,5 @@
-//! Servers under load: what a request costs the server, rates and latencies, memory, and what is claimed of them.
+//! Servers under load: a request's cost for the server, rates and latencies, memory, and claims
+//! about them.
 
 mod apart;
 mod claims;
@@ -11,7 +12,7 @@ mod starved;
 mod tables;
 mod warm;
 
-pub use claims::{Trial, needs_warmth, table as claims_table};
+pub use claims::{Trial, judged, judged_of_servers, needs_warmth, ratio, table as claims_table};
 pub use warm::plot as warm_plot;
 
 use super::processor_time::DISTURBED;
@@ -23,7 +24,7 @@ use crate::number;
 use antiphon_lab::{Freeze, Latencies, LoadOutcome, LoadRound, ResultRecord};
 use std::collections::HashMap;
 
-/// A group's tables and plots, for each policy and placement; nothing where it has no loads.
+/// Returns a group's tables and plots, for each policy and placement; nothing without loads.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let results = of_kind(results, Kind::Load);
     let mut blocks = Vec::new();
@@ -49,7 +50,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
     blocks
 }
 
-/// The sections that are of no group: the claims, the servers' memory, and how they became warm.
+/// Returns the sections outside of groups: the claims, the servers' memory, and their warm-up.
 pub fn sections(view: &View) -> Vec<Section> {
     let all: Vec<&ResultRecord> = view
         .run
@@ -67,7 +68,8 @@ pub fn sections(view: &View) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// Latencies of loads under one policy and placement, by subject and test: put together once, since histograms of many rounds take long.
+/// Latencies of loads under one policy and placement, by subject and test. They are pooled once,
+/// because histograms of many rounds take long.
 type Waits = HashMap<(String, String), Latencies>;
 
 fn waits(results: &[&ResultRecord]) -> Waits {
@@ -103,7 +105,7 @@ fn in_most_rounds(load: &LoadOutcome, fits: fn(&LoadRound) -> bool) -> bool {
 /// The mark of a figure that the generator may have limited.
 const LIMITED: &str = "generator’s limit";
 
-/// Whether the generator may be what limited the rate.
+/// Checks whether the generator may have limited the rate.
 fn is_limited(load: &LoadOutcome) -> bool {
     in_most_rounds(load, LoadRound::generator_was_busy)
 }
@@ -112,8 +114,9 @@ fn is_disturbed(load: &LoadOutcome) -> bool {
     in_most_rounds(load, LoadRound::was_disturbed)
 }
 
-/// What weakens a figure of a load, in a word or two each; `beside` are the results that it may be held against.
-fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Mark> {
+/// Returns the weaknesses of a load's figure, in a word or two each; `beside` are the results to
+/// compare it with.
+pub fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Mark> {
     let Some(load) = result.load() else {
         return Vec::new();
     };
@@ -138,7 +141,8 @@ fn marks(view: &View, result: &ResultRecord, beside: &[&ResultRecord]) -> Vec<Ma
         .collect()
 }
 
-/// What must be said of single loads: starved connections by number, a second start that failed, and what the freeze showed.
+/// Notes facts of single loads: starved connections by number, a failed second start, and the
+/// result of the freeze.
 fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     let mut notes = Vec::new();
     for result in results {
@@ -150,10 +154,12 @@ fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
             view.label(&result.identity),
             RunColumn::of(&result.identity).name()
         );
-        let starving = starved::whose(result, results).and_then(|whose| starved::told(load, whose));
-        let told = [starving, second_start(load), frozen(load)];
+        let starving =
+            starved::whose(result, results).and_then(|whose| starved::reported(load, whose));
+        let reported = [starving, second_start(load), frozen(load)];
         notes.extend(
-            told.into_iter()
+            reported
+                .into_iter()
                 .flatten()
                 .map(|(weight, text)| Note::new(weight, about.clone(), text)),
         );
@@ -171,7 +177,7 @@ fn second_start(load: &LoadOutcome) -> Option<(Weight, String)> {
     Some((Weight::Warning, text))
 }
 
-/// What the self-tests showed: the worst of them, since one that fails is one too many.
+/// Returns the worst result of the self-tests, because one failure is one too many.
 fn frozen(load: &LoadOutcome) -> Option<(Weight, String)> {
     let freezes: Vec<Freeze> = load
         .rounds

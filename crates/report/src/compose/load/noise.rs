@@ -1,4 +1,4 @@
-//! How much of a difference is noise: servers that were started twice, as a share of themselves.
+//! Noise of differences: servers that were started twice, as a share of themselves.
 
 use super::conditions;
 use crate::compose::view::{RunColumn, View};
@@ -7,16 +7,16 @@ use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 use antiphon_measure::median_interval;
 
-/// A quantity's name, and what it is of a round.
+/// A quantity's name, and its value in a round.
 type Quantity = (&'static str, fn(&LoadRound) -> f64);
 
-/// What is compared.
+/// Compared quantities.
 const QUANTITIES: [Quantity; 2] = [
     ("Processor time of the server a request", LoadRound::cpu_ns),
     ("Requests a second", |round| round.per_second),
 ];
 
-/// The section; `None` where no server was started twice.
+/// Returns the section; `None` if no server was started twice.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let twice = |result: &&ResultRecord| is_twice(result);
     let results: Vec<&ResultRecord> = results.iter().copied().filter(twice).collect();
@@ -99,7 +99,7 @@ fn table(
     }
 }
 
-/// How far from 1 the shares are.
+/// Returns the distance of the shares from 1.
 fn floor(results: &[&ResultRecord], of: fn(&LoadRound) -> f64) -> String {
     let off: Vec<f64> = results
         .iter()
@@ -117,9 +117,9 @@ fn floor(results: &[&ResultRecord], of: fn(&LoadRound) -> f64) -> String {
     )
 }
 
-/// What the same servers twice showed under a load, as a sentence; nothing where none was.
+/// Returns a sentence on servers that were started twice under a load; empty without any.
 pub(super) fn sentence<'a>(loads: impl Iterator<Item = (&'a str, &'a LoadOutcome)>) -> String {
-    let told: Vec<String> = loads
+    let reported: Vec<String> = loads
         .filter_map(|(subject, load)| {
             let share = load.ratio_to_itself(LoadRound::cpu_ns)?;
             let ratio = |share| number::quantity(Unit::Ratio, share);
@@ -131,11 +131,11 @@ pub(super) fn sentence<'a>(loads: impl Iterator<Item = (&'a str, &'a LoadOutcome
             ))
         })
         .collect();
-    match told.is_empty() {
+    match reported.is_empty() {
         true => String::new(),
         false => format!(
             " Shares of the same server, started twice: {}.",
-            told.join(", ")
+            reported.join(", ")
         ),
     }
 }

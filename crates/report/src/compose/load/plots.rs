@@ -1,4 +1,5 @@
-//! Plots of loads: over concurrency and over parts of a server's capacity, and memory as a row a server.
+//! Plots of loads: over concurrency and over parts of a server's capacity, and memory as a row a
+//! server.
 
 use super::{Waits, conditions, leak, wait};
 use crate::compose::bars::MemoryBars;
@@ -8,7 +9,7 @@ use crate::number;
 use antiphon_lab::{Generator, Latencies, LoadOutcome, LoadRound, LoadTask, ResultRecord};
 use antiphon_measure::Interval;
 
-/// What is plotted.
+/// Plotted quantity.
 struct Curve {
     title: &'static str,
     unit: AxisUnit,
@@ -33,15 +34,15 @@ const P99: Curve = Curve {
     of: |_, latencies| latencies.p99,
 };
 
-/// What loads of a group differ in, and what is plotted over it.
+/// Axis: the property in which loads of a group differ.
 struct Over {
-    /// In the words of a title.
+    /// Name of the property in a title.
     what: &'static str,
-    /// In those of a description.
+    /// Name of the number in a description.
     number: &'static str,
     axis: Axis,
     curves: &'static [Curve],
-    /// `None`: not a load of this kind.
+    /// Returns its value; `None` for a load of another kind.
     of: fn(&LoadTask) -> Option<f64>,
 }
 
@@ -69,7 +70,8 @@ fn overs() -> [Over; 2] {
     ]
 }
 
-/// Plots of a group's loads: a figure each, over what servers have loads of the same kind that differ in.
+/// Returns the plots of a group's loads: one for each figure, over the property in which loads of
+/// one kind differ.
 pub(super) fn of_group(
     view: &View,
     conditions: &str,
@@ -180,7 +182,7 @@ fn point(x: f64, of: Option<Interval>) -> Option<Point> {
     })
 }
 
-/// The memory of every server when its loads were over, which is after the last one of the plan.
+/// Returns the memory of every server after its last load of the plan.
 pub(super) fn memory(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let plots: Vec<Block> = conditions(results)
         .iter()

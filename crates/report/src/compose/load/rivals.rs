@@ -1,4 +1,5 @@
-//! Whether other generators agree with ours, which measured the same load on the same server beside them.
+//! Agreement of other generators with ours, which measured the same load on the same server beside
+//! them.
 
 use super::{in_most_rounds, is_disturbed};
 use crate::compose::processor_time::DISTURBED;
@@ -18,11 +19,11 @@ const AGREES: Limits = Limits {
 const CAPTION: &str = "Figures by another generator as shares of ours, taken within the rounds that both measured. They agree where the whole interval is within the \
                        limits. A generator that sends less since it was busy for more than nine tenths of its time itself says nothing against ours.";
 
-/// What is compared.
+/// Compared quantity.
 struct Compared {
     title: &'static str,
     of: fn(&LoadRound) -> f64,
-    /// Whether a generator that has no time left makes it less.
+    /// Whether a fully busy generator reduces it.
     is_rate: bool,
 }
 
@@ -39,7 +40,7 @@ const COMPARED: [Compared; 2] = [
     },
 ];
 
-/// The section; `None` where no other generator measured beside ours.
+/// Returns the section; `None` if no other generator measured beside ours.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let rivals = results.iter().filter(|result| {
         result
@@ -65,8 +66,11 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     })
 }
 
-/// What our own generator measured of the same load on the same server: in the group of the other one, if there is such. That others sleep while they wait makes
-/// no other load of it: over many connections they hardly ever do.
+/// Returns our own generator's result of the same load on the same server, preferably in the
+/// rival's group.
+///
+/// Rivals sleep during their waits, but this makes no different load: over many connections they
+/// hardly ever sleep.
 fn beside<'r>(
     view: &View,
     rival: &ResultRecord,
@@ -104,7 +108,7 @@ fn row(view: &View, rival: &ResultRecord, ours: &ResultRecord, of: &Compared) ->
         .collect();
     words.dedup();
     let percent = |share| number::quantity(Unit::Share, share);
-    let told = format!(
+    let reported = format!(
         "{} ({} to {}) with {}",
         percent(share.value),
         percent(share.low),
@@ -119,7 +123,7 @@ fn row(view: &View, rival: &ResultRecord, ours: &ResultRecord, of: &Compared) ->
             AGREES.words()
         ),
         verdict::weakened(&[fate], &[words]),
-        Some(told),
+        Some(reported),
     ))
 }
 

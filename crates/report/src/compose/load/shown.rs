@@ -1,4 +1,4 @@
-//! The figures of a load that tables show, and what each is made of.
+//! Figures of a load in tables, and their sources.
 
 use crate::document::Unit;
 use antiphon_lab::{Latencies, LoadOutcome, LoadRound};
@@ -14,13 +14,13 @@ pub(super) struct Shown {
     pub(super) of: Of,
 }
 
-/// What a figure is made of; a round says `None` where the generator does not tell it.
+/// Source of a figure; a round gives `None` if the generator does not tell it.
 pub(super) enum Of {
-    /// The median of what rounds say.
+    /// Median over rounds.
     Median(fn(&LoadRound) -> Option<f64>),
-    /// The most that a round says.
+    /// Maximum over rounds.
     Most(fn(&LoadRound) -> Option<f64>),
-    /// Latencies of all rounds together, and what a round says by itself.
+    /// Latencies of all rounds together, and the value of a single round.
     All(
         fn(&Latencies) -> Option<Interval>,
         fn(&LoadRound) -> Option<f64>,
@@ -28,17 +28,17 @@ pub(super) enum Of {
 }
 
 impl Shown {
-    /// Whether it is what a request costs the server's processors.
+    /// Checks whether it is the processor time of a request on the server.
     pub(super) fn is_processor_time(&self) -> bool {
         self.title == PROCESSOR_TIME
     }
 
-    /// Whether it is how often the server waits for one.
+    /// Checks whether it is the number of a server's waits.
     pub(super) fn is_of_waits(&self) -> bool {
         self.title == WAITS
     }
 
-    /// Whether only loads have it that are a part of what a server can.
+    /// Checks whether it exists only for loads that are a part of a server's capacity.
     pub(super) fn is_of_parts(&self) -> bool {
         self.title == REST[0].title
     }
@@ -51,7 +51,7 @@ impl Shown {
 
     pub(super) fn figure(&self, load: &LoadOutcome, latencies: &Latencies) -> Option<Interval> {
         match self.of {
-            Of::Median(of) => load.told(of),
+            Of::Median(of) => load.reported(of),
             Of::Most(of) => load
                 .rounds
                 .iter()
@@ -71,7 +71,8 @@ fn exactly(value: f64) -> Interval {
     }
 }
 
-/// A few switches of a moment, or the one that ends it, are none of a request.
+/// Rounds to thousandths: a few switches of a moment, or the one that ends it, do not belong to a
+/// request.
 fn thousandths(switches: f64) -> f64 {
     (switches * 1000.0).round() / 1000.0
 }
@@ -80,7 +81,8 @@ fn time(ns: Option<u64>) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// What a request costs, how many there were, and how long they took, in the order of their weight, under these titles.
+/// Returns a request's cost, the rate and the latencies, in the order of their weight, under these
+/// titles.
 const fn first(titles: [&'static str; 5]) -> [Shown; 5] {
     let [cpu, rate, p50, p99, p999] = titles;
     [
@@ -112,7 +114,7 @@ const fn first(titles: [&'static str; 5]) -> [Shown; 5] {
     ]
 }
 
-/// How often the server's threads wait, under this title.
+/// Returns the waits of the server's threads, under this title.
 const fn waits(title: &'static str) -> Shown {
     Shown {
         title,
@@ -121,7 +123,7 @@ const fn waits(title: &'static str) -> Shown {
     }
 }
 
-/// Those that have a table each, over all loads of a group.
+/// Returns the quantities with a separate table each, over all loads of a group.
 pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
     let titles = [
         PROCESSOR_TIME,
@@ -133,7 +135,7 @@ pub(super) fn over_loads() -> impl Iterator<Item = Shown> {
     first(titles).into_iter().chain([waits(WAITS)])
 }
 
-/// Those of the table of everything.
+/// Returns the quantities of the full table.
 pub(super) fn in_full() -> impl Iterator<Item = Shown> {
     first(["CPU a request", "Requests/s", "p50", "p99", "p99.9"])
         .into_iter()

@@ -1,4 +1,4 @@
-//! Starved connections: how many rounds had them, and whether it was the server that let them wait, or the machine.
+//! Starved connections: the number of rounds with them, and their cause, the server or the machine.
 
 use crate::compose::view::RunColumn;
 use crate::document::{Unit, Weight};
@@ -6,23 +6,23 @@ use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 use std::collections::BTreeSet;
 
-/// So many connections are named.
+/// Most connections that are named.
 const NAMED: usize = 8;
 
-/// Whom a server's starved connections tell of.
+/// Cause of a server's starved connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// In most rounds: what a server does by itself, it does again.
+    /// The server, because it starves connections in most rounds: its own fault recurs.
     Server,
-    /// In some, in which no other server starved one.
+    /// The server, because no other server starved a connection in these rounds.
     ServerAlone,
-    /// In some, in which others starved some, too.
+    /// Possibly the machine, because other servers starved connections in these rounds, too.
     Machine,
-    /// Nothing was measured beside it.
+    /// Unknown, because nothing was measured beside it.
     Unknown,
 }
 
-/// Whom it tells of, if a result has starved connections; `results` are those that it may be held against.
+/// Returns the cause, if a result has starved connections; `results` are those to compare it with.
 pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<Whose> {
     let load = result.load()?;
     let rounds: BTreeSet<u32> = starved_rounds(load).collect();
@@ -33,7 +33,7 @@ pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<
         return Some(Whose::Server);
     }
     let others: Vec<&LoadOutcome> = others(result, results).collect();
-    // One that starves by itself tells nothing of the machine.
+    // A server that starves by itself is no evidence about the machine.
     let mut telling = others.iter().filter(|other| !starves_mostly(other));
     Some(match others.is_empty() {
         true => Whose::Unknown,
@@ -44,7 +44,7 @@ pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<
     })
 }
 
-/// Whether it is the server's.
+/// Checks whether the cause is the server.
 pub(super) fn is_servers(whose: Option<Whose>) -> bool {
     matches!(whose, Some(Whose::Server | Whose::ServerAlone))
 }
@@ -58,7 +58,8 @@ fn starved_rounds(load: &LoadOutcome) -> impl Iterator<Item = u32> {
     starving.map(|round| round.round)
 }
 
-/// What other servers did under the same policy and placement: a round has a moment of each load, so all of them count.
+/// Returns the loads of other servers under the same policy and placement. All count, because a
+/// round has a moment of each load.
 fn others<'r>(
     result: &ResultRecord,
     results: &[&'r ResultRecord],
@@ -71,8 +72,8 @@ fn others<'r>(
     others.filter_map(|other| other.load())
 }
 
-/// What is to be said of it.
-pub(super) fn told(load: &LoadOutcome, whose: Whose) -> Option<(Weight, String)> {
+/// Returns the remark on starved connections.
+pub(super) fn reported(load: &LoadOutcome, whose: Whose) -> Option<(Weight, String)> {
     let worst = load.all_rounds().max_by_key(|round| round.starved.len())?;
     let twice = if load.again.is_empty() {
         ""

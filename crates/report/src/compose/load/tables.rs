@@ -10,19 +10,19 @@ use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{Apart, LoadOutcome, LoadRound, Outcome, ResultRecord};
 
-/// What stands below tables of latencies.
+/// Caption of tables of latencies.
 const LATENCIES: &str = "Percentiles are those of all requests of all rounds, with how far they may be off by what rounds differ; of fewer than six rounds the interval holds what \
                          each says by itself. Limits lie unevenly about a percentile: then both stand beside it, and no ±. A percentile p is shown from 1/(1 − p) requests on.";
 
-/// What is added where some are not.
+/// Addition for figures that are not pooled.
 const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram was kept, as by other generators and in runs of older versions: it is the median of \
                          what each round says, in which a pause in fewer than half of the rounds does not show.";
 
-/// What is added where the server's context switches are shown.
+/// Addition for the server's context switches.
 const SWITCHES: &str = " To the thousandth: how often the server’s threads wait, for a request, for each other or for a lock. What it takes to be woken is part of what a request costs, \
                         so where rounds differ in it over few connections, as a server and a generator race, costs do.";
 
-/// The tables of a group under one policy and placement.
+/// Returns the tables of a group under one policy and placement.
 pub(super) fn blocks(
     view: &View,
     group: &Group,
@@ -69,7 +69,7 @@ pub(super) fn blocks(
     over.chain(full).collect()
 }
 
-/// Everything of one load, folded.
+/// Returns the folded full table of one load.
 fn of_one_load(
     view: &View,
     conditions: &str,
@@ -130,7 +130,7 @@ fn of_one_load(
     }
 }
 
-/// How the figures of a table are made.
+/// Returns the caption with the method of a table's figures.
 fn caption(view: &View, shown: &Shown, waits: &Waits) -> String {
     let made = match shown.of {
         Of::All(..) => of_latencies(waits),
@@ -187,7 +187,7 @@ fn cell(
     Cell::Figure(Box::new(figure))
 }
 
-/// The evidence of a figure.
+/// Returns the evidence of a figure.
 fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
     let values: Vec<String> = load
         .rounds

@@ -1,4 +1,4 @@
-//! How servers became warm: the curve that is in no figure, and whether the rule held.
+//! Warm-up of servers: its curve, which is in no figure, and the result of the rule.
 
 use crate::compose::view::{RunColumn, View};
 use crate::document::{
@@ -10,7 +10,7 @@ use antiphon_lab::{ResultRecord, WarmUp};
 const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the median cost of a request in the last third of the slices \
                     is at most 3 % below that in the third before. None of this time is in any figure.";
 
-/// The section; `None` where no server was warmed.
+/// Returns the section; `None` if no server was warmed.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
     let warmed: Vec<(&ResultRecord, &[WarmUp])> = results
         .iter()
@@ -33,7 +33,8 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     })
 }
 
-/// The first warm-up of each server, or subject, in each placement: the cost of a request, or operation.
+/// Plots the first warm-up of each server, or subject, in each placement: the cost of a request, or
+/// operation.
 pub fn plot(
     view: &View,
     warmed: &[(&ResultRecord, &[WarmUp])],
@@ -101,7 +102,7 @@ fn article(operation: &str) -> &'static str {
     }
 }
 
-/// Where the rule did not hold.
+/// Notes the starts after which the rule did not hold.
 fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Functions shown.
 const FUNCTIONS: usize = 20;
 
-/// What is shown of each function; misses of the last cache together, as they cost alike.
+/// Columns of each function. Misses of the last cache are summed, because they cost alike.
 const COLUMNS: [(&str, &[&str]); 6] = [
     ("Ir", &["Ir"]),
     ("Dr", &["Dr"]),
@@ -47,7 +47,7 @@ pub(super) fn section(sides: &Sides) -> Section {
     }
 }
 
-/// How many operations the counts are of, to be shown for each.
+/// Returns the number of operations behind the counts.
 pub(super) fn operations(profile: &Profile) -> f64 {
     match profile.work {
         Work::Program { .. } => 1.0,
@@ -55,7 +55,7 @@ pub(super) fn operations(profile: &Profile) -> f64 {
     }
 }
 
-/// What of a profile's counts one operation takes, or the whole program.
+/// Returns the count of one operation, or of the whole program.
 pub(super) fn of_event(profile: &Profile, counts: &Counts, event: &str) -> f64 {
     counts.of(event) as f64 / operations(profile)
 }
@@ -110,7 +110,7 @@ fn per_operation(profile: &Profile, function: &Function) -> PerOperation {
     })
 }
 
-/// How much more each function takes after than before.
+/// Returns the change of each function.
 pub(super) fn changes<'a>(
     before: &'a Profile,
     after: &'a Profile,
@@ -138,7 +138,8 @@ fn of_side(side: &Profile) -> Table {
     self::functions(&format!("Functions of {}", side.subject), "", &counts)
 }
 
-/// What events are worth together: a miss of the first cache costs some 10 instructions, one of the last some 100.
+/// Returns the weight of events: a miss of the first cache costs some 10 instructions, one of the
+/// last some 100.
 fn weight(counts: &PerOperation) -> f64 {
     let of = |event| counts[place(event)].abs();
     of("Ir") + 10.0 * (of("D1mr") + of("D1mw")) + 100.0 * (of("DLmr") + of("DLmw"))

@@ -1,4 +1,4 @@
-//! What a reader would say of the figures: how much changed, and which functions that was in.
+//! Conclusions from the figures: the size of changes, and the functions behind them.
 
 use super::Sides;
 use super::cache::{PerOperation, changes, of_event};
@@ -10,7 +10,7 @@ use antiphon_lab::profile::{Function, Profile, place};
 /// A change of less than this share of the whole is none.
 const SMALLEST: f64 = 0.005;
 
-/// What is told of, with words for one and for more.
+/// Events to report, in the singular and plural.
 const TOLD: [(&str, &str); 7] = [
     ("Ir", "Instructions"),
     ("Dr", "Data reads"),
@@ -24,7 +24,7 @@ const TOLD: [(&str, &str); 7] = [
 pub(super) fn notes(sides: &Sides) -> Vec<Note> {
     let texts = match sides.after {
         Some(after) if sides.before.repeats && after.repeats => differences(sides.before, after),
-        // What explains a change would explain chance.
+        // A doubtful total has no explanation, because its changes may be chance.
         Some(_) => Vec::new(),
         None => vec![peak(sides.before)],
     };
@@ -66,7 +66,7 @@ fn differences(before: &Profile, after: &Profile) -> Vec<String> {
     texts
 }
 
-/// "from A to B (26 %)" and which way, unless it does not change.
+/// Returns "from A to B (26 %)" and the direction, unless it does not change.
 fn moved(before: f64, after: f64, written: impl Fn(f64) -> String) -> Option<(bool, String)> {
     let change = (after - before) / before.max(f64::MIN_POSITIVE);
     (change.abs() >= SMALLEST).then(|| {
@@ -88,7 +88,7 @@ fn of_heap(before: &Profile, after: &Profile) -> String {
     }
 }
 
-/// What something holds before and after, in bytes.
+/// Memory of one holder before and after, in bytes.
 struct Pair {
     was: u64,
     is: u64,
@@ -104,7 +104,7 @@ fn bytes_of(side: &Held, holder: Holder) -> u64 {
     side.get(&holder).copied().unwrap_or_default()
 }
 
-/// What each holds of two sides, of which either may lack it.
+/// Pairs each holder of two sides, either of which may lack it.
 fn pairs<'a>(was: &Held<'a>, is: &Held<'a>) -> Vec<(Holder<'a>, Pair)> {
     let new = is.keys().filter(|holder| !was.contains_key(holder));
     let pair = |holder: &Holder<'a>| {
@@ -114,7 +114,7 @@ fn pairs<'a>(was: &Held<'a>, is: &Held<'a>) -> Vec<(Holder<'a>, Pair)> {
     was.keys().chain(new).map(pair).collect()
 }
 
-/// What massif does not tell of holds less than it would tell.
+/// Returns the size in words. A holder that massif omits holds less than its limit.
 fn held_bytes(held: u64) -> String {
     match held {
         0 => "no more than a thousandth of the heap".into(),
@@ -122,7 +122,8 @@ fn held_bytes(held: u64) -> String {
     }
 }
 
-/// The function by which the peak changed, if one has at least half of that: what it holds at the two peaks is compared.
+/// Returns the function that makes at least half of the peak's change, if there is one. Its memory
+/// at both peaks is compared.
 fn at_peaks(before: &Profile, after: &Profile) -> Option<String> {
     let (was, is) = (before.heap.peak(), after.heap.peak());
     let (was_bytes, is_bytes) = (was.bytes() as f64, is.bytes() as f64);
@@ -146,7 +147,7 @@ fn at_peaks(before: &Profile, after: &Profile) -> Option<String> {
     ))
 }
 
-/// The function whose own most changed most, where the peak's change is not its doing.
+/// Returns the function whose own maximum changed most, if the peak's change is not its doing.
 fn elsewhere(before: &Profile, after: &Profile) -> Option<String> {
     let pairs = pairs(&most(&before.heap), &most(&after.heap));
     let size = |pair: &Pair| pair.was.abs_diff(pair.is);
@@ -169,7 +170,7 @@ fn elsewhere(before: &Profile, after: &Profile) -> Option<String> {
     })
 }
 
-/// How much of the most that something held was at the heap's peak.
+/// Returns the part of a holder's maximum that existed at the heap's peak.
 fn at_the_peak(profile: &Profile, holder: Holder, most: u64) -> String {
     let peak = profile.heap.peak();
     match bytes_of(&held(peak), holder) {
@@ -199,7 +200,7 @@ fn of_counts(
     ))
 }
 
-/// The functions that a change was in: the one or two that have most of it.
+/// Returns the functions behind a change: the one or two with most of it.
 fn culprits(changes: &[(&Function, PerOperation)], event: &str, change: f64) -> String {
     let of = |counts: &PerOperation| counts[place(event)] / change;
     let mut parts: Vec<_> = changes

@@ -1,4 +1,4 @@
-//! The heap over time, and who holds it.
+//! The heap over time, and its holders.
 
 use super::{Sides, name};
 use crate::document::{
@@ -66,7 +66,7 @@ fn series(number: usize, profile: &Profile) -> Series {
     }
 }
 
-/// Who holds most at a moment.
+/// Returns the largest holder at a moment, in words.
 fn largest(snapshot: &Snapshot) -> String {
     let total = number::quantity(Unit::Bytes, snapshot.bytes() as f64);
     match largest_holder(snapshot) {
@@ -78,7 +78,7 @@ fn largest(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Who allocates.
+/// Allocator of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Holder<'a> {
     /// A function by its name, without file and line, which a change of the source moves.
@@ -109,10 +109,10 @@ impl fmt::Display for Holder<'_> {
     }
 }
 
-/// What each holds, in bytes.
+/// Memory of each holder, in bytes.
 pub(super) type Held<'a> = BTreeMap<Holder<'a>, u64>;
 
-/// What each holds at a moment: massif has a site for each address that allocates.
+/// Sums the memory of each holder at a moment: massif has a site for each allocating address.
 pub(super) fn held(snapshot: &Snapshot) -> Held<'_> {
     let mut held = Held::new();
     for site in &snapshot.sites {
@@ -121,7 +121,8 @@ pub(super) fn held(snapshot: &Snapshot) -> Held<'_> {
     held
 }
 
-/// Who holds most at a moment, with file and line if that is one place, and how much, in bytes.
+/// Returns the largest holder at a moment and its bytes. Its name has file and line if it is one
+/// place.
 pub(super) fn largest_holder(snapshot: &Snapshot) -> Option<(String, u64)> {
     let (holder, bytes) = held(snapshot).into_iter().max_by_key(|(_, bytes)| *bytes)?;
     let places = snapshot.sites.iter().map(|site| &site.place);
@@ -133,7 +134,7 @@ pub(super) fn largest_holder(snapshot: &Snapshot) -> Option<(String, u64)> {
     Some((name, bytes))
 }
 
-/// The most that each held at one moment.
+/// Returns the maximum of each holder at any moment.
 pub(super) fn most(heap: &Heap) -> Held<'_> {
     let mut most = Held::new();
     for (holder, bytes) in heap.snapshots.iter().flat_map(held) {
@@ -170,7 +171,7 @@ fn sites(sides: &Sides) -> Table {
     }
 }
 
-/// Who called it for most of what it held.
+/// Returns the callers of a holder's largest site.
 fn callers(sides: &Sides, wanted: Holder) -> String {
     let snapshots = sides.each().flat_map(|side| &side.heap.snapshots);
     let sites = snapshots.flat_map(|snapshot| &snapshot.sites);

@@ -1,4 +1,5 @@
-//! What a subject does with memory, alone or before and after a change, from valgrind's profiles to a document.
+//! Memory use of a subject, alone or before and after a change: from valgrind's profiles to a
+//! document.
 
 mod cache;
 mod explain;
@@ -8,13 +9,13 @@ use crate::document::{Column, Document, Fact, Note, Weight};
 use crate::number;
 use antiphon_lab::profile::{Profile, Work, warnings};
 
-/// One profile, or two of which the second is what became of the first.
+/// One profile, or two of which the second follows a change of the first.
 pub(super) struct Sides<'a> {
     pub(super) before: &'a Profile,
     pub(super) after: Option<&'a Profile>,
 }
 
-/// The document of a profile; with another, of what changed from it to the other.
+/// Composes the document of a profile, or of the changes from it to another.
 #[must_use]
 pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document {
     let sides = Sides {
@@ -39,13 +40,13 @@ pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document 
     }
 }
 
-/// What makes the counts doubtful, each once.
+/// Returns the doubts about the counts, each once.
 fn doubts(sides: &Sides) -> Vec<Note> {
     let note = |text| Note::new(Weight::Warning, "Warning", text);
     warnings(sides.each()).into_iter().map(note).collect()
 }
 
-/// Subject and work in one line.
+/// Returns subject and work in one line.
 fn name(profile: &Profile) -> String {
     match &profile.work {
         Work::Program { name, arguments } if arguments.is_empty() => {
@@ -74,6 +75,10 @@ fn facts(sides: &Sides) -> Vec<Fact> {
         );
         facts.push(Fact::new("Measured in", text));
     }
+    facts.push(Fact::new(
+        "Not counted",
+        "what the kernel does for the program: instructions and misses are those of user mode",
+    ));
     facts
 }
 
@@ -82,7 +87,7 @@ impl<'a> Sides<'a> {
         std::iter::once(self.before).chain(self.after)
     }
 
-    /// A column for each side, and one for the change if there are two.
+    /// Returns a column for each side, and one for the change if there are two.
     pub(super) fn columns(&self, what: &str) -> Vec<Column> {
         let side = |(number, profile): (usize, &Profile)| Column {
             title: profile.subject.clone(),

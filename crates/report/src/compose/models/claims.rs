@@ -1,21 +1,24 @@
-//! Which of the conclusions drawn from the tables hold in this run: the words come from the figures.
+//! Conclusions from the tables, judged by this run's figures.
 
 use super::Compared;
-use crate::compose::verdict::{self, Fate, Limits};
+use crate::compose::verdict::{self, Fate, Judged, Limits};
 use crate::document::{Block, Mark, Note, Section, Unit, Weight};
 use crate::number;
 use antiphon_lab::suite::{ModelClaim, ModelColumn};
 use antiphon_measure::{Interval, RunFigure};
+
+/// Id of the section of conclusions.
+const SECTION: &str = "models-conclusions";
 
 /// A claim tried on one column in one row.
 struct Trial<'a> {
     row: &'a str,
     column: &'a ModelColumn,
     share: Interval,
-    /// The same of the published figures.
+    /// Share of the published figures.
     published: Option<f64>,
     fate: Fate,
-    /// What weakens it.
+    /// Weaknesses of the trial.
     words: Vec<String>,
 }
 
@@ -26,7 +29,7 @@ struct Tried<'a> {
     trials: Vec<Trial<'a>>,
 }
 
-/// The section of conclusions; `None` where none can be tried.
+/// Returns the section of conclusions; `None` if none can be tried.
 pub(super) fn section(tables: &[Compared]) -> Option<Section> {
     let tried: Vec<Tried> = tables.iter().flat_map(tried).collect();
     if tried.is_empty() {
@@ -34,7 +37,7 @@ pub(super) fn section(tables: &[Compared]) -> Option<Section> {
     }
     let rows = tried.iter().map(|tried| {
         let fates: Vec<Fate> = tried.trials.iter().map(|trial| trial.fate).collect();
-        let weakest = tried.weakest().map(|trial| tried.told(trial));
+        let weakest = tried.weakest().map(|trial| tried.reported(trial));
         let title = &tried.compared.models.title;
         let place = format!("{} · {title}", tried.limits());
         let words: Vec<Vec<String>> = tried.trials.iter().map(|t| t.words.clone()).collect();
@@ -58,10 +61,29 @@ pub(super) fn section(tables: &[Compared]) -> Option<Section> {
         blocks.push(Block::Notes { notes });
     }
     Some(Section {
-        id: "models-conclusions".into(),
+        id: SECTION.into(),
         title: "Which conclusions hold today".into(),
         blocks,
     })
+}
+
+/// Returns the conclusions that can be tried, each with its set.
+pub(super) fn judged(tables: &[Compared]) -> Vec<(String, Judged)> {
+    let tried = tables.iter().flat_map(tried);
+    tried
+        .filter_map(|tried| {
+            let fates: Vec<Fate> = tried.trials.iter().map(|trial| trial.fate).collect();
+            let judged = Judged {
+                text: tried.claim.text.clone(),
+                fate: Fate::of_all(&fates),
+                weakest: tried.weakest()?.share,
+                limits: limits(tried.claim),
+                unit: Unit::Share,
+                section: SECTION.into(),
+            };
+            Some((tried.compared.models.id.clone(), judged))
+        })
+        .collect()
 }
 
 fn tried<'a>(compared: &'a Compared<'a>) -> Vec<Tried<'a>> {
@@ -137,8 +159,8 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// A trial in words.
-    fn told(&self, trial: &Trial) -> String {
+    /// Returns a trial in words.
+    fn reported(&self, trial: &Trial) -> String {
         let percent = |share| number::quantity(Unit::Share, share);
         let by = &self.compared.models.by;
         let place = match trial.row {
@@ -155,21 +177,21 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// Where a conclusion does not hold.
+    /// Notes the trials in which a conclusion does not hold.
     fn note(&self) -> Option<Note> {
         let failed = self.trials.iter().filter(|trial| trial.fate == Fate::Fails);
-        let failed: Vec<String> = failed.map(|trial| self.told(trial)).collect();
+        let failed: Vec<String> = failed.map(|trial| self.reported(trial)).collect();
         let text = format!(
             "does not hold here ({}): {}",
             self.compared.models.title,
             failed.join("; ")
         );
-        let note = || Note::new(Weight::Warning, self.claim.text.clone(), text);
+        let note = || Note::new(Weight::Info, self.claim.text.clone(), text);
         (!failed.is_empty()).then(note)
     }
 }
 
-/// How many hold, in a sentence or two.
+/// Returns the number of conclusions that hold, in a sentence or two.
 fn summary(tried: &[Tried]) -> String {
     let all = tried.len();
     let failing = tried.iter().filter(|t| t.count(Fate::Fails) > 0).count();

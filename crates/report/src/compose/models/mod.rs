@@ -1,10 +1,12 @@
-//! Execution models compared: tables in the shape of the published ones, the ratios plotted, and which conclusions hold today.
+//! Comparison of execution models: tables in the published form, their ratios as plots, and the
+//! conclusions that still hold.
 
 mod claims;
 mod plot;
 mod tables;
 
 use super::programs::{self, runs};
+use super::verdict::Judged;
 use super::view::{RunColumn, View};
 use super::{processor_time, slug};
 use crate::document::{Block, Mark, Section};
@@ -12,18 +14,26 @@ use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Model, ModelColumn, Models};
 use antiphon_measure::{Interval, WholeRun, run_figure, run_ratio};
 
-/// The conclusions first, then a section for each table of which something was measured.
+/// Returns the conclusions that can be tried, each with the id of its table.
+pub fn judged(view: &View) -> Vec<(String, Judged)> {
+    claims::judged(&tables(view))
+}
+
+/// Returns the conclusions first, then a section for each table with measurements.
 pub fn sections(view: &View) -> Vec<Section> {
-    let tables: Vec<Compared> = view
-        .layout
-        .models
-        .iter()
-        .map(|models| Compared { view, models })
-        .filter(|compared| !compared.rows().is_empty())
-        .collect();
+    let tables = tables(view);
     let mut sections: Vec<Section> = claims::section(&tables).into_iter().collect();
     sections.extend(tables.iter().map(section));
     sections
+}
+
+/// Returns the tables with measurements.
+fn tables<'a>(view: &'a View<'a>) -> Vec<Compared<'a>> {
+    let models = view.layout.models.iter();
+    models
+        .map(|models| Compared { view, models })
+        .filter(|compared| !compared.rows().is_empty())
+        .collect()
 }
 
 fn section(compared: &Compared) -> Section {
@@ -57,7 +67,7 @@ struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// The rows of which something was measured.
+    /// Returns the rows with measurements.
     fn rows(&self) -> Vec<&'a str> {
         let rows = self.models.rows.iter().map(String::as_str);
         rows.filter(|row| {
@@ -70,7 +80,7 @@ impl<'a> Compared<'a> {
     fn result(&self, column: &ModelColumn, row: &str) -> Option<&'a ResultRecord> {
         let test = column.test(row);
         let asked = place(column);
-        // Where FIFO is not permitted, its rows are measured under `other`.
+        // Without permission for FIFO, its rows are measured under `other`.
         let instead = RunColumn {
             policy: "other".into(),
             ..asked.clone()
@@ -79,7 +89,8 @@ impl<'a> Compared<'a> {
         found.or_else(|| self.view.find(&test, &instead))
     }
 
-    /// All results of the table, row by row, each once: a row may be a counter of the same program as another.
+    /// Returns all results of the table, row by row, each once: two rows may be counters of the
+    /// same program.
     fn results(&self) -> Vec<&'a ResultRecord> {
         let columns = &self.models.columns;
         let of_row = |row| columns.iter().filter_map(move |c| self.result(c, row));
@@ -96,7 +107,7 @@ impl<'a> Compared<'a> {
         self.result(column, row).map_or(&[], runs)
     }
 
-    /// The column of general concurrent programming that is fastest in a row.
+    /// Returns the fastest column of general concurrent programming in a row.
     fn fastest(&self, row: &str) -> Option<&'a ModelColumn> {
         let median = |column: &ModelColumn| self.figure(column, row).map(|figure| figure.value);
         let columns = self.models.concurrent();
@@ -106,12 +117,12 @@ impl<'a> Compared<'a> {
             .map(|(_, column)| column)
     }
 
-    /// What weakens the figure of a column in a row.
+    /// Returns the weakness of a column's figure in a row.
     fn mark(&self, column: &ModelColumn, row: &str) -> Option<Mark> {
         processor_time::mark(self.result(column, row)?)
     }
 
-    /// What weakens the share of a column: what weakens its figure, or the one that it is a share of.
+    /// Returns the weakness of a column's share: that of its figure, or of its base.
     fn mark_of_share(
         &self,
         column: &ModelColumn,
@@ -122,7 +133,7 @@ impl<'a> Compared<'a> {
         self.mark(column, row).or_else(other)
     }
 
-    /// The column whose figure one is told as a share of; `None` where figures are shares by themselves.
+    /// Returns the base of a column's share; `None` if figures are shares by themselves.
     fn other<'m>(&'m self, against: Option<&'m ModelColumn>, row: &str) -> Option<&'m ModelColumn> {
         match against {
             None if self.models.of_shares() => None,
@@ -131,13 +142,15 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// The figure of a column in a row: ns, or a share.
+    /// Returns the figure of a column in a row: ns, or a share.
     fn figure(&self, column: &ModelColumn, row: &str) -> Option<Interval> {
         run_figure(self.runs(column, row), &self.models.figure(row))
     }
 
-    /// The figure of a column as a share of another's, or of the fastest of general concurrent programming; figures that are shares are not
-    /// compared unless a column is named.
+    /// Returns the figure of a column as a share of another's, or of the fastest of general
+    /// concurrent programming.
+    ///
+    /// Figures that are shares are not compared unless a column is named.
     fn share(
         &self,
         column: &ModelColumn,
@@ -152,7 +165,7 @@ impl<'a> Compared<'a> {
         run_ratio(self.runs(column, row), self.runs(against, row), &figure)
     }
 
-    /// The same of the published figures.
+    /// Returns the same share of the published figures.
     fn published_share(
         &self,
         column: &ModelColumn,
@@ -171,14 +184,14 @@ impl<'a> Compared<'a> {
         Some(self.published(column, row)? / other)
     }
 
-    /// The published figure of a column in a row: s, µs or a share.
+    /// Returns the published figure of a column in a row: s, µs or a share.
     fn published(&self, column: &ModelColumn, row: &str) -> Option<f64> {
         let index = self.models.rows.iter().position(|known| known == row)?;
         column.published.get(index).copied().flatten()
     }
 }
 
-/// Where the results of a column are.
+/// Returns the place of a column's results.
 fn place(column: &ModelColumn) -> RunColumn {
     RunColumn {
         subject: column.subject.clone(),
@@ -187,7 +200,7 @@ fn place(column: &ModelColumn) -> RunColumn {
     }
 }
 
-/// The columns whose ratio to general concurrent programming is told.
+/// Returns the columns with a ratio to general concurrent programming.
 fn with_ratio(models: &Models) -> impl Iterator<Item = (&ModelColumn, Model)> {
     let columns = models.columns.iter();
     let cooperative = columns.filter_map(|column| Some((column, column.model?)));

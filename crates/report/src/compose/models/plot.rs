@@ -1,4 +1,5 @@
-//! The ratios of the cooperative columns against the rows' number, today's and the published ones; of a table without models, its figures.
+//! Ratios of the cooperative columns against the rows' number, today's and the published ones. For
+//! a table without models it plots the figures.
 
 use super::tables::unit;
 use super::{Compared, with_ratio};
@@ -11,7 +12,7 @@ use antiphon_measure::{Interval, RunFigure};
 /// The largest share by the smallest from which an axis is logarithmic.
 const SPAN: f64 = 20.0;
 
-/// `None` where there are fewer than two rows with a number for a name, or nothing to plot.
+/// Returns the plot; `None` with fewer than two numbered rows, or without values.
 pub(super) fn plot(compared: &Compared) -> Option<Plot> {
     let rows: Vec<(f64, &str)> = compared
         .rows()
@@ -26,7 +27,7 @@ pub(super) fn plot(compared: &Compared) -> Option<Plot> {
     }
 }
 
-/// Every column's figures, where no column is of a model.
+/// Plots every column's figures, if no column belongs to a model.
 fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
     let models = compared.models;
     let columns = models.columns.iter().enumerate();
@@ -63,7 +64,8 @@ fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
         y: Axis {
             title: said,
             unit: axis,
-            // Parts of one are read from a zero; what is many times as much would make them a line along it.
+            // Shares have an axis from zero, unless their span is so large that most would lie
+            // along it.
             log: !models.of_shares() || high > low * SPAN && low > 0.0,
         },
         series,
@@ -71,7 +73,8 @@ fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
     })
 }
 
-/// What is divided by what, in the words of the counters, which rows may be part of.
+/// Returns a share as dividend and divisor, in the words of the counters, which may include the
+/// row.
 fn share_of(of: &str, whole: &str) -> String {
     let named = |name: &str| words(name.replace("{row}", "").trim_matches(['_', '.']));
     format!(

@@ -1,4 +1,5 @@
-//! The table: times in the columns of the published one, each cooperative column with its ratio, published rows beneath today's.
+//! The table: times in the columns of the published one, each cooperative column with its ratio,
+//! published rows beneath today's.
 
 use super::{Compared, place, runs};
 use crate::compose::processor_time;
@@ -62,7 +63,7 @@ fn caption(compared: &Compared) -> String {
     parts.join(" ")
 }
 
-/// The heading of the ratio of a column, if it has one.
+/// Returns the heading of a column's ratio, if it has one.
 fn ratio_of(column: &ModelColumn) -> Option<String> {
     let model = column.model.filter(|model| *model != Model::Concurrent)?;
     Some(format!("{}/CP", model.word()))
@@ -85,7 +86,7 @@ fn columns(compared: &Compared) -> Vec<Column> {
     columns
 }
 
-/// The cells of a row: each column's, followed by its ratio's where it has one.
+/// Returns the cells of a row: each column's, followed by its ratio's if it has one.
 fn cells(
     compared: &Compared,
     time: impl Fn(&ModelColumn) -> Cell,
@@ -100,7 +101,7 @@ fn cells(
         .collect()
 }
 
-/// A table of one row has no names of rows.
+/// Returns the label of a row; a table of one row has no names of rows.
 fn label(row: &str) -> String {
     match row {
         "" => "today".into(),
@@ -128,7 +129,7 @@ fn todays(compared: &Compared, row: &str) -> Row {
     }
 }
 
-/// The time of a run or of one of its operations, or a share of what it counted.
+/// Returns the time of a run or of one of its operations, or a share of its counters.
 fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
     let Some(result) = compared.result(column, row) else {
         return Cell::Empty;
@@ -159,7 +160,7 @@ fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
     }
 }
 
-/// The unit of a table's figures.
+/// Returns the unit of a table's figures.
 pub(super) fn unit(compared: &Compared) -> Unit {
     match compared.models.of_shares() {
         true => Unit::Share,
@@ -167,7 +168,7 @@ pub(super) fn unit(compared: &Compared) -> Unit {
     }
 }
 
-/// The published figures of a row; nothing where there are none.
+/// Returns the published figures of a row; nothing without any.
 fn published(compared: &Compared, row: &str) -> Option<Row> {
     let models = compared.models;
     let is_published = |column| compared.published(column, row).is_some();

@@ -1,28 +1,39 @@
-//! Which of the findings about subjects hold in this run: the words come from the figures.
+//! Findings about subjects, judged by this run's figures.
 
 use super::{marks, marks_of_turns, of_both, of_subject};
 use crate::compose::cold::{self, NOT_WARM};
-use crate::compose::load::{Trial, claims_table, needs_warmth};
+use crate::compose::load::{self, Trial, claims_table, needs_warmth};
+use crate::compose::verdict::Judged;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
 use antiphon_lab::{Costs, HeldAfter, ResultRecord};
 use antiphon_measure::{Interval, farthest};
 
-/// The section of findings; `None` where none can be tried.
+/// Id of the section of claims.
+const SECTION: &str = "spent-claims";
+
+/// Returns the claims about subjects that can be tried.
+pub fn judged(view: &View) -> Vec<(String, Judged)> {
+    let trial = |claim: &ServerClaim, test: &str| trial(view, claim, test);
+    load::judged(&view.layout.findings, SECTION, &trial)
+}
+
+/// Returns the section of findings; `None` if none can be tried.
 pub(super) fn section(view: &View) -> Option<Section> {
     let findings = view.layout.findings.iter();
     let blocks: Vec<Block> = findings
         .flat_map(|findings| claims_table(findings, &|claim, test| trial(view, claim, test)))
         .collect();
     (!blocks.is_empty()).then(|| Section {
-        id: "spent-claims".into(),
+        id: SECTION.into(),
         title: "What was found elsewhere, and whether it holds here".into(),
         blocks,
     })
 }
 
-/// A claim in one test. A deviation is one of all tests together, and tried with the first.
+/// Tries a claim in one test. A deviation belongs to all tests together, and is tried with the
+/// first.
 fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     let find = |subject: &String| view.find(test, &column(claim, subject));
     let (ours, theirs) = (find(&claim.of)?, find(&claim.against)?);
@@ -66,7 +77,8 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     })
 }
 
-/// The results that a claim rests on in a test: those of either side, of a deviation in all of its tests.
+/// Returns the results behind a claim in a test: those of either side, for a deviation in all of
+/// its tests.
 fn sides<'a>(view: &View<'a>, claim: &ServerClaim, test: &str) -> Vec<&'a ResultRecord> {
     let alone = [test.to_owned()];
     let tests = match claim.quantity {
@@ -80,17 +92,17 @@ fn sides<'a>(view: &View<'a>, claim: &ServerClaim, test: &str) -> Vec<&'a Result
     results.collect()
 }
 
-/// What weakens their figures, but for what the verdict tells.
+/// Returns the weaknesses of their figures, except those that the verdict tells.
 fn words(claim: &ServerClaim, sides: &[&ResultRecord], is_cold: bool) -> Vec<String> {
-    // Processor time has turns of its own, and what disturbed the time is nothing to it.
+    // Processor time has separate turns, so disturbances of the time do not concern it.
     let marks = |result: &&ResultRecord| match claim.quantity {
         ServerQuantity::Cpu | ServerQuantity::BothCpu => marks_of_turns(result),
         _ => marks(result),
     };
     let mut words: Vec<String> = Vec::new();
     for mark in sides.iter().flat_map(marks) {
-        let is_told = is_cold && mark.word == NOT_WARM;
-        if !is_told && !words.contains(&mark.word) {
+        let is_reported = is_cold && mark.word == NOT_WARM;
+        if !is_reported && !words.contains(&mark.word) {
             words.push(mark.word);
         }
     }
@@ -113,8 +125,11 @@ fn share(
     of(ours.costs.as_ref()?)?.over(&of(theirs.costs.as_ref()?)?)
 }
 
-/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are: from 0 where ours may be on one or the others'
-/// are not bounded, to ∞ where the others' may be on one or ours are not bounded.
+/// Returns the distance of the costs in the claim's tests from a straight line, as a share of the
+/// others' distance.
+///
+/// It is from 0 if our costs may be on a line or the others' distance has no bound. It is to ∞ if
+/// the others' may be on a line or our distance has no bound.
 fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
     let of = |subject: &String| {
         let column = column(claim, subject);

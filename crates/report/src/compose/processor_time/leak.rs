@@ -6,13 +6,13 @@ use crate::document::{Note, Unit, Weight};
 use crate::number;
 use antiphon_lab::{CostRound, ResultRecord};
 
-/// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
+/// Least rounds of one start that separate a leak from a heap that still grows to its size.
 const ROUNDS_LEAST: usize = 6;
 
 /// Slices of the test in a round: half a one first, which does not count, and two.
 const SLICES: f64 = 2.5;
 
-/// A note for each test in which a subject's memory grew so, in every start that is long enough.
+/// Notes each test in which a subject's memory grew, in every start that is long enough.
 pub(super) fn notes(view: &View) -> Vec<Note> {
     let note = |result: &ResultRecord| {
         let place = RunColumn::of(&result.identity).name();
@@ -22,7 +22,7 @@ pub(super) fn notes(view: &View) -> Vec<Note> {
     view.run.results.iter().filter_map(note).collect()
 }
 
-/// What is to be said of a test, if its subject's memory grew.
+/// Returns the remark on a test, if its subject's memory grew.
 fn grown(result: &ResultRecord) -> Option<String> {
     let rounds = &result.costs.as_ref()?.rounds;
     let long = |start: &&[CostRound]| {
@@ -41,11 +41,11 @@ fn grown(result: &ResultRecord) -> Option<String> {
     let grown = counted[counted.len() - 1] - counted[0];
     let each = grown / (SLICES * iterations as f64).max(1.0);
     let bytes = |of: f64| number::quantity(Unit::Bytes, of);
-    let told: Vec<String> = counted.into_iter().map(bytes).collect();
+    let reported: Vec<String> = counted.into_iter().map(bytes).collect();
     Some(format!(
         "it held more memory after each round than before it, and did not settle: {}{}, {} an operation. It may leak: \
          `antiphon profile {} {}` says who holds it",
-        told.join(", "),
+        reported.join(", "),
         reckoned(first),
         bytes(each),
         result.identity.subject,
@@ -53,7 +53,8 @@ fn grown(result: &ResultRecord) -> Option<String> {
     ))
 }
 
-/// How what is told of rounds differs from what was read after them, in words to stand behind it.
+/// Returns the difference between the reported memory of rounds and the readings after them, as a
+/// text for the end.
 fn reckoned(rounds: &[CostRound]) -> &'static str {
     let later = &rounds[1..];
     let again = later.iter().any(|round| round.taken > 1);
@@ -70,8 +71,11 @@ fn reckoned(rounds: &[CostRound]) -> &'static str {
     }
 }
 
-/// What was held after each round, without what was reserved before them and only filled since, and as if each turn had been taken once: one that was taken again, since
-/// something slowed it, adds what it adds as often.
+/// Returns the memory held after each round, without earlier reservations that were only filled
+/// since.
+///
+/// It counts each turn once. A turn that was repeated because of slowness adds its memory with each
+/// attempt.
 fn held(rounds: &[CostRound]) -> Vec<f64> {
     let of = |round: &CostRound| round.held_bytes.saturating_sub(round.walked_bytes) as f64;
     let mut held: Vec<f64> = rounds.iter().take(1).map(of).collect();

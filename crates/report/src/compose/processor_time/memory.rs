@@ -5,7 +5,7 @@ use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Point, Section};
 
-/// The section; `None` where nothing was read.
+/// Returns the section; `None` without readings.
 pub(super) fn section(view: &View) -> Option<Section> {
     let bars = bars(view);
     let points = |of: fn(&Bar) -> Option<u64>| {
@@ -43,7 +43,7 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// What one of them held last.
+/// Last memory of one of them.
 struct Bar {
     name: String,
     held_bytes: u64,
@@ -76,7 +76,7 @@ fn bars(view: &View) -> Vec<Bar> {
     subjects
 }
 
-/// A later reading takes the place of an earlier one.
+/// Adds a bar. A later reading replaces an earlier one.
 fn put(bars: &mut Vec<Bar>, bar: Bar) {
     match bars.iter_mut().find(|known| known.name == bar.name) {
         Some(known) => *known = bar,

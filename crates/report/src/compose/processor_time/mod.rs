@@ -1,5 +1,8 @@
-//! What operations cost beside their time: processor time of subjects and of databases, memory and threads; and what tells how far that may
-//! be believed: subjects measured twice, and how others disturbed.
+//! Costs of operations beside their time: processor time of subjects and databases, memory and
+//! threads.
+//!
+//! It includes the evidence for their reliability: subjects measured twice, and disturbance by
+//! others.
 
 mod claims;
 mod leak;
@@ -8,6 +11,8 @@ mod same;
 mod tables;
 mod warm;
 
+pub use claims::judged;
+
 use super::cold;
 use super::view::View;
 use crate::document::{Block, Fact, Mark, Note, Section, Unit, Weight};
@@ -15,22 +20,22 @@ use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{CostRound, Costs, Foreign, ResultRecord, mostly_disturbed};
 
-/// Processor time of the subject an operation, ns.
-fn of_subject(round: &CostRound) -> Option<f64> {
+/// Returns the subject's processor time an operation, ns.
+pub fn of_subject(round: &CostRound) -> Option<f64> {
     Some(round.subject_ns)
 }
 
-/// The same of the database server.
+/// Returns the database server's processor time an operation, ns.
 fn of_server(round: &CostRound) -> Option<f64> {
     round.server_ns
 }
 
-/// The same of both.
-fn of_both(round: &CostRound) -> Option<f64> {
+/// Returns the processor time of both an operation, ns.
+pub fn of_both(round: &CostRound) -> Option<f64> {
     Some(round.both_ns())
 }
 
-/// A group's tables; nothing where no test of it has such costs.
+/// Returns a group's tables; nothing without such costs.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let results: Vec<&ResultRecord> = results
         .iter()
@@ -43,7 +48,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
     }
 }
 
-/// The sections that are of no group.
+/// Returns the sections outside of groups.
 pub fn sections(view: &View) -> Vec<Section> {
     let sections = [
         claims::section(view),
@@ -57,12 +62,13 @@ pub fn sections(view: &View) -> Vec<Section> {
 /// The mark of a figure in most of whose starts, or rounds, others used much of the processors.
 pub const DISTURBED: &str = "disturbed";
 
-/// What is told beside a figure of a result that others disturbed in most of its starts.
+/// Returns the mark of a result that others disturbed in most of its starts.
 pub fn mark(result: &ResultRecord) -> Option<Mark> {
     is_disturbed(result).then(|| info(DISTURBED))
 }
 
-/// The same of a cost, whose time may be that of its turns, and which is also marked where its subject was not warm.
+/// Returns the marks of a cost, whose time may be that of its turns. It is also marked if its
+/// subject was not warm.
 pub fn marks(result: &ResultRecord) -> Vec<Mark> {
     if result.time_of_turns().is_some() {
         return marks_of_turns(result);
@@ -71,8 +77,9 @@ pub fn marks(result: &ResultRecord) -> Vec<Mark> {
     mark(result).into_iter().chain(cold).collect()
 }
 
-/// The same of processor time, whose turns are another measurement than that of the time: whether others disturbed those, and whether the processors
-/// were slowed in all of them, or its subject was not warm.
+/// Returns the marks of processor time, whose turns are another measurement than that of the time.
+///
+/// They tell disturbance by others, slowed processors in all turns, and a cold subject.
 pub fn marks_of_turns(result: &ResultRecord) -> Vec<Mark> {
     let Some(costs) = &result.costs else {
         return Vec::new();
@@ -98,11 +105,21 @@ fn is_disturbed(result: &ResultRecord) -> bool {
 }
 
 fn shares(all: &[Foreign]) -> String {
-    let share = |of: &Foreign| number::quantity(Unit::Share, of.share);
+    let share = |of: &Foreign| {
+        let share = number::quantity(Unit::Share, of.share);
+        match of.stopped_ns > 0.0 {
+            true => format!(
+                "{share} (stopped by its quota for {})",
+                number::quantity(Unit::Nanoseconds, of.stopped_ns)
+            ),
+            false => share,
+        }
+    };
     all.iter().map(share).collect::<Vec<String>>().join(", ")
 }
 
-/// What tells how far turns may be believed: how many rounds were calm, and what others used meanwhile, where that was watched.
+/// Returns the evidence for turns: the number of calm rounds, and the use by others if it was
+/// watched.
 fn facts_of_turns(costs: &Costs) -> Vec<Fact> {
     let calm = format!(
         "{} of {}",
@@ -132,7 +149,7 @@ fn facts_of_turns(costs: &Costs) -> Vec<Fact> {
     facts
 }
 
-/// How much others used, for the evidence of a figure; nothing where that is not known.
+/// Returns the use by others, as evidence of a figure; nothing if it is not known.
 pub fn facts(result: &ResultRecord) -> Vec<Fact> {
     if result.foreign.is_empty() {
         return Vec::new();
@@ -148,7 +165,7 @@ pub fn facts(result: &ResultRecord) -> Vec<Fact> {
     ]
 }
 
-/// How many results others disturbed; `None` if they disturbed none.
+/// Returns the number of results that others disturbed; `None` without any.
 pub fn summary(view: &View) -> Option<Note> {
     let watched = view
         .run
@@ -172,7 +189,7 @@ pub fn summary(view: &View) -> Option<Note> {
         ),
     };
     let text = format!(
-        "{} of {} were measured while others used more than a tenth of the processors in use; they are marked. {of_turns}",
+        "{} of {} were measured while others, or a quota, took more than a tenth of the processors in use; they are marked. {of_turns}",
         number::count(disturbed as u64),
         number::counted(all, "result")
     );

@@ -12,7 +12,7 @@ const PROSE: &str = "Some subjects are measured twice, by processes of their own
                      measuring these, which ratios of others have, too. It says nothing of what others differ by from start to start, as virtual machines do: \
                      ratios with them may be off by more.";
 
-/// The section; `None` where nothing was measured twice.
+/// Returns the section; `None` if nothing was measured twice.
 pub(super) fn section(view: &View) -> Option<Section> {
     let pairs: Vec<(&ResultRecord, &ResultRecord)> = view
         .run
@@ -58,10 +58,9 @@ fn original<'a>(view: &View<'a>, twin: &ResultRecord) -> Option<&'a ResultRecord
         ..RunColumn::of(&twin.identity)
     };
     let fits = |result: &&ResultRecord| {
-        (&result.identity.test, result.identity.arg) == (&twin.identity.test, twin.identity.arg)
-            && RunColumn::of(&result.identity) == column
+        result.identity.arg == twin.identity.arg && column.is_of(&result.identity)
     };
-    view.run.results.iter().find(fits)
+    view.of_test(&twin.identity.test).find(fits)
 }
 
 fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row> {
@@ -86,7 +85,7 @@ fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row>
     })
 }
 
-/// What stands where two times have no ratio: that there is none, of costs; nothing where there are none.
+/// Returns the cell of two times without a ratio: a remark for costs, empty otherwise.
 fn no_ratio(original: &ResultRecord, twin: &ResultRecord) -> Cell {
     match (&original.outcome, &twin.outcome) {
         (Outcome::Frame(_), Outcome::Frame(_)) => cell_without_ratio(),
@@ -114,7 +113,7 @@ fn cpu(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {
     costs.0.ratio(costs.1, of_both)
 }
 
-/// How far the processor times are off, in a sentence.
+/// Returns the deviation of the processor times, in a sentence.
 fn farthest(pairs: &[(&ResultRecord, &ResultRecord)]) -> String {
     let off: Vec<f64> = pairs
         .iter()

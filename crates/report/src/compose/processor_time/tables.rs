@@ -5,6 +5,7 @@ use crate::compose::cold;
 use crate::compose::costs::heading;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
+use crate::grouped::grouped;
 use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{CostRound, Costs, HeldAfter, ResultRecord};
@@ -16,20 +17,18 @@ const CAPTION: &str = "Test less control, by the processes' own clocks: the whol
                        which the subjects took turns, with their intervals. Marked as disturbed: others used more than a tenth of the processors in use during its turns; as slowed: in \
                        no round were the processors as fast as they can be; as not warm: its subject was not when the time for warming was over.";
 
-/// What stands below the table of everything.
+/// Caption of the full table.
 const IN_FULL: &str = "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory is since \
                        the process started. The server’s is for all its clients together. Ratios are to the first subject \
                        over the same database, where there is one (in some suites, to the first variant of the same subject), and are taken within rounds.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
-    let mut tests: Vec<(&str, Option<u64>)> = Vec::new();
-    for result in results {
+    let by_test = results.iter().map(|result| {
         let test = (result.identity.test.as_str(), result.identity.arg);
-        if !tests.contains(&test) {
-            tests.push(test);
-        }
-    }
+        (test, *result)
+    });
+    let tests: Vec<Vec<&ResultRecord>> = grouped(by_test).into_iter().map(|(_, of)| of).collect();
     let shown: [(&str, Of); 2] = [
         ("processor time of the subject per operation", of_subject),
         (
@@ -44,7 +43,7 @@ pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> V
             .collect();
         let rows = tests
             .iter()
-            .filter_map(|test| row(view, results, &columns, *test, of));
+            .filter_map(|of_test| row(view, of_test, &columns, of));
         let table = Table {
             title: format!("{}: {title}", group.title),
             caption: format!("{CAPTION}{}", cold::compilers(view)),
@@ -56,7 +55,7 @@ pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> V
         (!columns.is_empty()).then_some(Block::Table(table))
     });
     let mut blocks: Vec<Block> = over.collect();
-    blocks.push(Block::Table(in_full(view, group, results, &tests)));
+    blocks.push(Block::Table(in_full(view, group, &tests)));
     blocks
 }
 
@@ -67,33 +66,16 @@ fn costs(result: &ResultRecord) -> Option<&Costs> {
 fn has(results: &[&ResultRecord], column: &RunColumn, of: Of) -> bool {
     let mut of_column = results
         .iter()
-        .filter(|result| RunColumn::of(&result.identity) == *column);
+        .filter(|result| column.is_of(&result.identity));
     of_column.any(|result| costs(result).and_then(|costs| costs.median(of)).is_some())
 }
 
-fn find<'a>(
-    results: &[&'a ResultRecord],
-    column: &RunColumn,
-    test: (&str, Option<u64>),
-) -> Option<&'a ResultRecord> {
-    let fits = |result: &&&ResultRecord| {
-        (result.identity.test.as_str(), result.identity.arg) == test
-            && RunColumn::of(&result.identity) == *column
+fn row(view: &View, of_test: &[&ResultRecord], columns: &[&RunColumn], of: Of) -> Option<Row> {
+    let find = |column: &&RunColumn| {
+        let mut of_test = of_test.iter().copied();
+        of_test.find(|result| column.is_of(&result.identity))
     };
-    results.iter().find(fits).copied()
-}
-
-fn row(
-    view: &View,
-    results: &[&ResultRecord],
-    columns: &[&RunColumn],
-    test: (&str, Option<u64>),
-    of: Of,
-) -> Option<Row> {
-    let found: Vec<_> = columns
-        .iter()
-        .map(|column| find(results, column, test))
-        .collect();
+    let found: Vec<_> = columns.iter().map(find).collect();
     let label = view.label(&found.iter().flatten().next()?.identity);
     let cell = |result: &Option<&ResultRecord>| {
         let figure = result.and_then(|result| figure(result, of));
@@ -128,13 +110,8 @@ fn figure(result: &ResultRecord, of: Of) -> Option<Figure> {
     Some(figure)
 }
 
-/// Everything, a row a test and subject.
-fn in_full(
-    view: &View,
-    group: &Group,
-    results: &[&ResultRecord],
-    tests: &[(&str, Option<u64>)],
-) -> Table {
+/// Returns the full table, a row a test and subject.
+fn in_full(view: &View, group: &Group, tests: &[Vec<&ResultRecord>]) -> Table {
     let columns = [
         "CPU of the subject",
         "of the server",
@@ -147,19 +124,14 @@ fn in_full(
         "Server’s threads",
     ];
     let bases = view.bases();
-    let mut rows = Vec::new();
-    for test in tests {
-        let of_test = results
-            .iter()
-            .filter(|result| (result.identity.test.as_str(), result.identity.arg) == *test);
-        rows.extend(of_test.map(|result| Row {
-            label: view.label(&result.identity),
-            place: RunColumn::of(&result.identity).name(),
-            kind: RowKind::Measured,
-            subject: view.colour(&result.identity.subject),
-            cells: cells(result, bases.base(result)),
-        }));
-    }
+    let row = |result: &&ResultRecord| Row {
+        label: view.label(&result.identity),
+        place: RunColumn::of(&result.identity).name(),
+        kind: RowKind::Measured,
+        subject: view.colour(&result.identity.subject),
+        cells: cells(result, bases.base(result)),
+    };
+    let rows = tests.iter().flatten().map(row).collect();
     Table {
         title: format!("{}: processor time, memory and threads", group.title),
         caption: format!("{IN_FULL}{}", cold::compilers(view)),
@@ -201,7 +173,7 @@ fn cells(result: &ResultRecord, base: Option<&ResultRecord>) -> Vec<Cell> {
     ]
 }
 
-/// A cell with what weakens processor time.
+/// Adds the marks of processor time to a cell.
 fn marked(result: &ResultRecord, mut cell: Cell) -> Cell {
     if let Cell::Figure(figure) = &mut cell {
         figure.marks.extend(super::marks_of_turns(result));

@@ -1,4 +1,4 @@
-//! How subjects whose language compiles while it runs became warm, and for which of them the rule did not hold.
+//! Warm-up of subjects that compile at run time, and those for which the rule did not hold.
 
 use crate::compose::load::warm_plot;
 use crate::compose::view::{RunColumn, View};
@@ -11,7 +11,7 @@ const RULE: &str = "Subjects whose language compiles while it runs do each testâ
                     in slices of processor time, until the median cost of the last third of them is at most 3 % below that of the third before. None of this time is in any \
                     figure. A process that is warm for one test is nearly so for the next that is like it.";
 
-/// The section; `None` where nothing was warmed.
+/// Returns the section; `None` if nothing was warmed.
 pub(super) fn section(view: &View) -> Option<Section> {
     let warmed: Vec<&ResultRecord> = view
         .run
@@ -44,18 +44,18 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// A note for each subject that was not always warm, with the tests in which it was not.
+/// Notes each subject that was not always warm, with the tests concerned.
 fn never_warm(view: &View, warmed: &[&ResultRecord]) -> Vec<Note> {
     let warmed = warmed.iter().copied();
     let subjects = grouped(warmed.map(|result| (result.identity.subject.as_str(), result)));
     let note = |(subject, of): &(&str, Vec<&ResultRecord>)| {
-        Some(Note::new(Weight::Warning, *subject, told(view, of)?))
+        Some(Note::new(Weight::Warning, *subject, reported(view, of)?))
     };
     subjects.iter().filter_map(note).collect()
 }
 
-/// What is to be said of a subject's tests; nothing where it was warm in all of them.
-fn told(view: &View, warmed: &[&ResultRecord]) -> Option<String> {
+/// Returns the remark on a subject's tests; nothing if it was warm in all of them.
+fn reported(view: &View, warmed: &[&ResultRecord]) -> Option<String> {
     let labels = warmed.iter().filter_map(|result| {
         let place = RunColumn::of(&result.identity).conditions();
         Some((place, label(view, result)?))
@@ -76,7 +76,8 @@ fn told(view: &View, warmed: &[&ResultRecord]) -> Option<String> {
     })
 }
 
-/// The label of a test in which its subject was not warm, and after how many starts where there were several.
+/// Returns the label of a test with a cold subject, and the number of such starts if there were
+/// several.
 fn label(view: &View, result: &ResultRecord) -> Option<String> {
     let (all, of) = (result.warm_ups.len(), result.warm_ups.iter());
     let label = view.label(&result.identity);

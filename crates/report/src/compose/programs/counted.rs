@@ -1,11 +1,12 @@
-//! What programs count, or their run-time systems, a column each.
+//! Counters of programs or their run-time systems, a column each.
 
 use super::counter;
 use crate::document::{Cell, Column, Unit};
 use antiphon_lab::{Outcome, ResultRecord};
 use std::collections::BTreeSet;
 
-/// What has a heading of its own, in the order of the columns: what tasks did and how long they waited, switches by cause, and what semaphores did.
+/// Counters with a heading of their own, in the order of the columns: work and waits of tasks,
+/// switches by cause, and use of semaphores.
 const KNOWN: [(&str, &str); 15] = [
     ("operations", "Operations"),
     ("kept", "Kept"),
@@ -24,7 +25,8 @@ const KNOWN: [(&str, &str); 15] = [
     ("turns", "Turns"),
 ];
 
-/// More that programs print under other names, as of each slice or of each primitive, are shown where the suite asks for them: a table as wide would be read by nobody.
+/// Most counters under other names that get a column, such as one of each slice or primitive. More
+/// are shown if the suite asks for them, because a wider table is unreadable.
 const OTHERS_MOST: usize = 8;
 
 /// A counter that has a column.
@@ -44,7 +46,7 @@ impl Counted {
     }
 }
 
-/// The counters of these programs that have a column, and how many have none.
+/// Returns the counters of these programs that have a column, and the number of others.
 pub(super) fn columns(results: &[&ResultRecord]) -> (Vec<Counted>, usize) {
     let is_counted = |name: &str| results.iter().any(|result| counter(result, name).is_some());
     let known = KNOWN.iter().filter(|(name, _)| is_counted(name));
@@ -63,7 +65,7 @@ pub(super) fn columns(results: &[&ResultRecord]) -> (Vec<Counted>, usize) {
     (known.chain(others).collect(), 0)
 }
 
-/// What programs print themselves under names without a heading.
+/// Returns the programs' own counters whose names have no heading.
 fn others<'r>(results: &[&'r ResultRecord]) -> BTreeSet<&'r str> {
     let runs = results.iter().flat_map(|result| match &result.outcome {
         Outcome::Program { runs, .. } => runs.as_slice(),
@@ -86,7 +88,7 @@ fn unit(name: &str) -> Unit {
     }
 }
 
-/// A name as a heading: `longest_wait_ns` is `Longest wait`.
+/// Returns a name as a heading: `longest_wait_ns` is `Longest wait`.
 pub fn words(name: &str) -> String {
     let plain = match unit(name) {
         Unit::Count => name,

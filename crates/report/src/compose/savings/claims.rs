@@ -1,7 +1,7 @@
-//! Whether what is claimed of the variants holds in this run: the words come from the figures.
+//! Claims about the variants, judged by this run's figures.
 
 use super::{Comparison, on_one_processor, share, shown};
-use crate::compose::verdict::{self, Fate, Limits};
+use crate::compose::verdict::{self, Fate, Judged, Limits};
 use crate::compose::view::RunColumn;
 use crate::document::{Block, Note, Table, Unit, Weight};
 use crate::number;
@@ -17,7 +17,8 @@ struct Trial<'a> {
     fate: Fate,
 }
 
-/// A table of the claims, and a note for each that does not hold; nothing where no claim can be tried.
+/// Returns a table of the claims, and a note for each that does not hold; nothing if no claim can
+/// be tried.
 pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
     let claims = comparison.savings.claims.iter();
     let tried: Vec<(&Claim, Vec<Trial>)> = claims
@@ -35,7 +36,26 @@ pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
     blocks
 }
 
-/// The claim on one processor: for switches by every way of counting.
+/// Returns the claims that can be tried.
+pub(super) fn judged(comparison: &Comparison, section: &str) -> Vec<Judged> {
+    let claims = comparison.savings.claims.iter();
+    claims
+        .filter_map(|claim| {
+            let trials = trials(comparison, claim);
+            let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate).collect();
+            Some(Judged {
+                text: claim.text.clone(),
+                fate: Fate::of_all(&fates),
+                weakest: weakest(claim, &trials)?.share,
+                limits: limits_of(claim),
+                unit: Unit::Share,
+                section: section.into(),
+            })
+        })
+        .collect()
+}
+
+/// Tries the claim on one processor: for switches by every way of counting.
 fn trials<'a>(comparison: &'a Comparison<'a>, claim: &'a Claim) -> Vec<Trial<'a>> {
     let programs = comparison.savings.programs.iter();
     let programs = programs.filter(|program| claim.programs.contains(&program.test));
@@ -81,7 +101,7 @@ fn weakest<'t, 'a>(claim: &Claim, trials: &'t [Trial<'a>]) -> Option<&'t Trial<'
 fn table(tried: &[(&Claim, Vec<Trial>)]) -> Table {
     let rows = tried.iter().map(|(claim, trials)| {
         let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate).collect();
-        let weakest = weakest(claim, trials).map(told);
+        let weakest = weakest(claim, trials).map(reported);
         verdict::row(
             &claim.text,
             limits(claim),
@@ -97,7 +117,7 @@ fn table(tried: &[(&Claim, Vec<Trial>)]) -> Table {
     )
 }
 
-/// The limits in words.
+/// Returns the limits in words.
 fn limits(claim: &Claim) -> String {
     let what = match claim.of {
         Quantity::Switches => "context switches",
@@ -108,8 +128,8 @@ fn limits(claim: &Claim) -> String {
     format!("{range} of the {what} of {}", shown(&claim.against))
 }
 
-/// A trial in words.
-fn told(trial: &Trial) -> String {
+/// Returns a trial in words.
+fn reported(trial: &Trial) -> String {
     let size = number::quantity(Unit::Share, trial.share.value);
     format!(
         "{}, {}: {size} ({})",
@@ -119,10 +139,10 @@ fn told(trial: &Trial) -> String {
     )
 }
 
-/// Where a claim does not hold.
+/// Notes the trials in which a claim does not hold.
 fn note((claim, trials): &(&Claim, Vec<Trial>)) -> Option<Note> {
     let failed = trials.iter().filter(|trial| trial.fate == Fate::Fails);
-    let failed: Vec<String> = failed.map(told).collect();
+    let failed: Vec<String> = failed.map(reported).collect();
     let text = format!("does not hold here: {}", failed.join("; "));
-    (!failed.is_empty()).then(|| Note::new(Weight::Warning, claim.text.clone(), text))
+    (!failed.is_empty()).then(|| Note::new(Weight::Info, claim.text.clone(), text))
 }

@@ -1,4 +1,4 @@
-//! Variants of programs: what each saves of the time and of the context switches of the one they come from.
+//! Variants of programs: their savings in time and context switches against the original.
 
 mod claims;
 mod plot;
@@ -6,16 +6,31 @@ mod sizes;
 mod tables;
 
 use super::slug;
+use super::verdict::Judged;
 use super::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{Program, Quantity, Savings};
 use antiphon_measure::{Estimate, Interval};
 
-/// A section for each comparison of which something was measured.
+/// Returns a section for each comparison with measurements.
 pub fn sections(view: &View) -> Vec<Section> {
     let all = view.layout.savings.iter();
     let all = all.map(|savings| Comparison::of(view, savings));
     all.filter_map(|comparison| section(&comparison)).collect()
+}
+
+/// Returns the claims that can be tried, each with the id of its comparison.
+pub fn judged(view: &View) -> Vec<(String, Judged)> {
+    let of_savings = |savings: &Savings| {
+        let judged = claims::judged(&Comparison::of(view, savings), &id(savings));
+        let id = savings.id.clone();
+        judged.into_iter().map(move |judged| (id.clone(), judged))
+    };
+    view.layout.savings.iter().flat_map(of_savings).collect()
+}
+
+fn id(savings: &Savings) -> String {
+    format!("savings-{}", slug(&savings.id))
 }
 
 fn section(comparison: &Comparison) -> Option<Section> {
@@ -38,7 +53,7 @@ fn section(comparison: &Comparison) -> Option<Section> {
     blocks.push(Block::Plot(plot::plot(comparison, &changes)));
     blocks.extend(sizes::blocks(comparison));
     Some(Section {
-        id: format!("savings-{}", slug(&savings.id)),
+        id: id(savings),
         title: savings.title.clone(),
         blocks,
     })
@@ -50,7 +65,7 @@ struct Comparison<'a> {
     savings: &'a Savings,
     /// The columns of the run in which the base of some program was measured.
     columns: Vec<RunColumn>,
-    /// Those in which it was measured in some size.
+    /// Columns with measurements in some size.
     sized_columns: Vec<RunColumn>,
 }
 
@@ -68,13 +83,15 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Whether the program counts its switches itself in this column.
+    /// Checks whether the program counts its switches itself in this column.
     fn is_counted(&self, column: &RunColumn) -> bool {
         self.savings.counted.as_ref() == Some(&column.subject)
     }
 
-    /// The columns that tell of a quantity. A program that counts its switches is slower for it, and compares which task runs with
-    /// which ran before, which tells of switches on one processor only.
+    /// Returns the columns that tell of a quantity.
+    ///
+    /// A program that counts its switches is slower for it. It compares the running task with the
+    /// previous one, which tells of switches on one processor only.
     fn columns(&self, of: Quantity) -> Vec<&RunColumn> {
         let tells = |column: &&RunColumn| match (self.is_counted(column), of) {
             (false, _) => true,
@@ -84,7 +101,7 @@ impl<'a> Comparison<'a> {
         self.columns.iter().filter(tells).collect()
     }
 
-    /// A quantity of a test, with its interval.
+    /// Returns a quantity of a test, with its interval.
     fn amount(
         &self,
         of: Quantity,
@@ -101,18 +118,18 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The columns in which any of these tests was measured.
+/// Returns the columns in which any of these tests was measured.
 fn columns(view: &View, tests: Vec<String>) -> Vec<RunColumn> {
     let results = view.run.results.iter();
     view.columns(results.filter(|result| tests.contains(&result.identity.test)))
 }
 
-/// A variant's name as it is read: words in names of tests are joined by underscores.
+/// Returns a variant's name for readers: words in names of tests are joined by underscores.
 fn shown(variant: &str) -> String {
     variant.replace('_', " ")
 }
 
-/// Elsewhere the number of switches is the scheduler's affair.
+/// Checks for one processor, because elsewhere the scheduler decides the number of switches.
 fn on_one_processor(column: &RunColumn) -> bool {
     column.placement == "same"
 }
@@ -125,13 +142,13 @@ fn exactly(value: f64) -> Interval {
     }
 }
 
-/// Voluntary and involuntary ones: run-time systems also hand over by yielding.
+/// Returns voluntary and involuntary switches, because run-time systems also hand over by yielding.
 fn switches(estimate: &Estimate) -> Interval {
     let all = estimate.resources.switches();
     exactly(if all.abs() < 1e-9 { 0.0 } else { all })
 }
 
-/// The test frame, about as exact as its difference from the control.
+/// Returns the test frame, about as exact as its difference from the control.
 fn whole_run(program: &Program, estimate: &Estimate) -> Interval {
     if program.idle_control {
         return estimate.cost_ns;
@@ -144,7 +161,7 @@ fn whole_run(program: &Program, estimate: &Estimate) -> Interval {
     }
 }
 
-/// `now` as a share of `before`; `None` where there was nothing to save.
+/// Returns `now` as a share of `before`; `None` if there was nothing to save.
 fn share(now: Interval, before: Interval) -> Option<Interval> {
     if now.limits().is_none() || before.limits().is_none() {
         return (before.value > 0.0).then(|| Interval::open(now.value / before.value));
@@ -156,7 +173,7 @@ fn share(now: Interval, before: Interval) -> Option<Interval> {
     })
 }
 
-/// What one variant of one program saves under the conditions of one column, as shares of the base.
+/// Savings of one variant of one program under the conditions of one column, as shares of the base.
 struct Change<'a> {
     program: &'a Program,
     variant: &'a str,
@@ -165,7 +182,7 @@ struct Change<'a> {
     switches: f64,
 }
 
-/// The changes where both are known: nothing can be saved of no switches.
+/// Returns the changes for which both shares are known: without switches, none can be saved.
 fn changes<'a>(comparison: &'a Comparison<'a>) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for column in comparison.columns(Quantity::Time) {

@@ -41,7 +41,7 @@ pub(super) fn plot(comparison: &Comparison, changes: &[Change]) -> Plot {
     }
 }
 
-/// What the plot shows, in figures.
+/// Returns the content of the plot, in figures.
 fn description(changes: &[Change], series: usize) -> String {
     let half = changes.iter().filter(|change| change.switches >= 0.5);
     let least = half.clone().map(|change| change.time).reduce(f64::min);

@@ -1,4 +1,5 @@
-//! Programs in several sizes, under several placements: what is saved of time and switches as tasks and processors grow.
+//! Programs in several sizes, under several placements: savings in time and switches as tasks and
+//! processors grow.
 
 use super::{Comparison, share, shown};
 use crate::compose::costs::heading;
@@ -10,7 +11,7 @@ use crate::number;
 use antiphon_lab::suite::{Program, Quantity};
 use antiphon_measure::Interval;
 
-/// A table of what is saved, and a plot a program; nothing where no size was measured.
+/// Returns a table of the savings, and a plot a program; nothing without sizes.
 pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
     let rows: Vec<Row> = comparison
         .savings
@@ -28,7 +29,7 @@ pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
     blocks
 }
 
-/// The variants that some program was measured with in some size.
+/// Returns the variants with measurements in some size.
 fn variants<'c>(comparison: &'c Comparison) -> Vec<&'c str> {
     let all = comparison.savings.variants.iter().map(String::as_str);
     let sized = |variant: &&str| {
@@ -73,7 +74,7 @@ fn table(comparison: &Comparison, rows: Vec<Row>) -> Table {
     }
 }
 
-/// A row for each size and variant of which something is known.
+/// Returns a row for each size and variant with results.
 fn rows(comparison: &Comparison, program: &Program) -> Vec<Row> {
     let mut rows = Vec::new();
     for variant in variants(comparison) {
@@ -113,7 +114,7 @@ fn cells(comparison: &Comparison, program: &Program, variant: &str, size: &str) 
     cells.collect()
 }
 
-/// Time against size: a line for each variant under each condition.
+/// Plots time against size: a line for each variant under each condition.
 fn plot(comparison: &Comparison, program: &Program) -> Option<Plot> {
     let savings = comparison.savings;
     let columns = &comparison.sized_columns;

@@ -1,4 +1,5 @@
-//! The tables: a program's variants side by side, what each changes below it, and the published figures above.
+//! The tables: a program's variants side by side, their changes below, and the published figures
+//! above.
 
 use super::{Comparison, share, shown, switches, whole_run};
 use crate::compose::figure::figure;
@@ -24,13 +25,14 @@ pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
     }
 }
 
-/// A program's published rows, and below them what was measured; nothing where nothing was.
+/// Returns a program's published rows, and below them the measured ones; nothing without the
+/// latter.
 fn program_rows(comparison: &Comparison, program: &Program, of: Quantity) -> Vec<Row> {
     let columns = comparison.columns(of).into_iter();
     let today = columns.flat_map(|column| measured(comparison, program, column, of));
     let today: Vec<Row> = today.collect();
     if today.is_empty() || of == Quantity::Time {
-        // What was published are whole runs.
+        // Published figures are of whole runs.
         return today;
     }
     let mut rows = published(comparison, program, of);
@@ -64,7 +66,7 @@ fn caption(comparison: &Comparison, of: Quantity) -> String {
     sentences.join(" ")
 }
 
-/// Of which programs a run is told without the time of the control.
+/// Returns the programs whose runs are shown without the time of the control.
 fn without_giving_way(comparison: &Comparison) -> Vec<String> {
     let programs = comparison.savings.programs.iter();
     let idle = programs.filter(|program| program.idle_control);
@@ -83,7 +85,8 @@ fn variants<'c>(comparison: &'c Comparison) -> impl Iterator<Item = &'c str> {
     base.chain(comparison.savings.variants.iter().map(String::as_str))
 }
 
-/// What was measured in a column, and how much of the base it is; nothing where the base has no figure.
+/// Returns the measurements of a column, and their share of the base; nothing if the base has no
+/// figure.
 fn measured(
     comparison: &Comparison,
     program: &Program,
@@ -162,7 +165,8 @@ fn cell(
     }))
 }
 
-/// The figure of the whole run: it is there also where synchronization cannot be told from none.
+/// Returns the figure of the whole run. It exists even if synchronization is indistinguishable from
+/// none.
 fn of_run(program: &Program, estimate: &Estimate, usual: Figure) -> Figure {
     let Interval { value, low, high } = whole_run(program, estimate);
     let standing = match usual.standing {
@@ -178,7 +182,7 @@ fn of_run(program: &Program, estimate: &Estimate, usual: Figure) -> Figure {
     }
 }
 
-/// The published figures and their changes.
+/// Returns the published figures and their changes.
 fn published(comparison: &Comparison, program: &Program, of: Quantity) -> Vec<Row> {
     let figure = |variant: &str| {
         let mut published = program.published.iter();

@@ -1,5 +1,5 @@
-//! The single ratios, operation by operation, where variants of a subject are compared: whoever chooses between drivers asks of one operation what
-//! another would ask of all.
+//! Single ratios, operation by operation, for compared variants of a subject. A choice between
+//! drivers may depend on one operation or on all.
 
 use super::{is_cold, pairs, sides};
 use crate::compose::view::{RunColumn, View};
@@ -7,7 +7,7 @@ use crate::compose::{cold, processor_time};
 use crate::document::{Cell, Column, Figure, Table, Unit};
 use antiphon_lab::{Compared, Identity};
 
-/// The table: a row for each subject and what it is compared with, a column for each operation.
+/// Returns the table: a row for each subject and its base, a column for each operation.
 pub(super) fn table(view: &View, all: &[Compared]) -> Table {
     let mut operations: Vec<&Identity> = Vec::new();
     for of in all {

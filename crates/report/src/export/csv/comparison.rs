@@ -5,7 +5,7 @@ use super::{CsvError, finish, word};
 use crate::comparison::Comparison;
 
 /// The columns of a comparison.
-const COMPARED: [&str; 13] = [
+const COMPARED: [&str; 17] = [
     "group",
     "label",
     "before_ns",
@@ -17,11 +17,16 @@ const COMPARED: [&str; 13] = [
     "log_ratio",
     "log_ratio_low",
     "log_ratio_high",
+    "starts_before",
+    "starts_after",
+    "limit",
     "verdict",
+    "same_within",
     "note",
 ];
 
-/// The rows of a comparison; before them one of a note alone if the suite cannot be read that groups and labels are taken from.
+/// Writes the rows of a comparison. A row with only a note precedes them if the suite with groups
+/// and labels cannot be read.
 ///
 /// # Errors
 /// Writing into memory failed.
@@ -42,7 +47,11 @@ pub fn comparison(comparison: &Comparison) -> Result<String, CsvError> {
             fields.push(value.unwrap_or_default());
             fields.extend(limits.unwrap_or_default());
         }
-        fields.extend([word(&row.verdict), harmless(&row.note)]);
+        let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+        let starts = |of: fn((usize, usize)) -> usize| row.starts.map(|s| of(s) as f64);
+        fields.extend([number(starts(|s| s.0)), number(starts(|s| s.1))]);
+        fields.extend([number(row.limit), word(&row.verdict)]);
+        fields.extend([number(row.same_within), harmless(&row.note)]);
         writer.write_record(&fields)?;
     }
     finish(writer)

@@ -7,7 +7,8 @@ use crate::document::Standing;
 use antiphon_lab::ResultRecord;
 use antiphon_measure::Estimate;
 
-/// How far a cost may be believed: `resolved`, `like_control` (no number above zero is shown) or `withheld` (an error is in it).
+/// Returns the reliability of a cost: `resolved`, `like_control` (no number above zero is shown) or
+/// `withheld` (an error is in it).
 fn standing(result: &ResultRecord, e: &Estimate) -> &'static str {
     match figure::standing(result, e) {
         Standing::Withheld { .. } => "withheld",
@@ -16,19 +17,20 @@ fn standing(result: &ResultRecord, e: &Estimate) -> &'static str {
     }
 }
 
-/// The time of an operation; where it is that of turns, all that frames tell stands in a line of its own.
+/// Returns the time of an operation. If it is that of turns, all figures of frames are in a
+/// separate line.
 pub(super) fn frames(
     result: &ResultRecord,
     e: &Estimate,
     start: &impl Fn(&'static str, &str) -> Record,
 ) -> Vec<Record> {
-    let told = start("cost", "ns").with("standing", standing(result, e));
+    let reported = start("cost", "ns").with("standing", standing(result, e));
     match result.time_of_turns() {
         Some(time) => vec![
-            told.with_interval(&time),
+            reported.with_interval(&time),
             frame(start("cost_frames", "ns"), e),
         ],
-        None => vec![frame(told, e)],
+        None => vec![frame(reported, e)],
     }
 }
 

@@ -4,7 +4,8 @@ use super::record::{Record, keep_last};
 use antiphon_lab::{LoadOutcome, LoadRound};
 use antiphon_measure::Interval;
 
-/// The name of a figure that is the median of rounds, its unit, and what it is of a round; `None` where the generator does not tell it.
+/// Name of a figure that is the median of rounds, its unit, and its value in a round. The value is
+/// `None` if the generator does not tell it.
 type Figure = (&'static str, &'static str, fn(&LoadRound) -> Option<f64>);
 
 const FIGURES: [Figure; 13] = [
@@ -45,9 +46,9 @@ pub(super) fn records(
         keep_last(&mut record, "arg");
         record
     };
-    let medians = FIGURES
-        .iter()
-        .filter_map(|(name, unit, of)| Some(record(name, unit).with_interval(&outcome.told(of)?)));
+    let medians = FIGURES.iter().filter_map(|(name, unit, of)| {
+        Some(record(name, unit).with_interval(&outcome.reported(of)?))
+    });
     let cold = super::processor_time::cold_starts(&outcome.warm_ups, start);
     medians
         .chain(latencies(outcome, &record))

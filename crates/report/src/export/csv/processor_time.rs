@@ -1,4 +1,4 @@
-//! What operations cost beside their time, one line a figure.
+//! Costs of operations beside their time, one line a figure.
 
 use super::record::Record;
 use antiphon_lab::{CostRound, HeldAfter, ResultRecord, WarmUp};
@@ -59,7 +59,8 @@ pub(super) fn records(
     records
 }
 
-/// After how many starts, of so many, the subject or server was not warm; nothing where it was not warmed.
+/// Returns the number of starts, and of those after which the subject or server was not warm;
+/// nothing without warm-ups.
 pub(super) fn cold_starts(
     warm_ups: &[WarmUp],
     start: &impl Fn(&'static str, &str) -> Record,

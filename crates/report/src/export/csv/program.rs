@@ -6,7 +6,7 @@ use crate::compose::peak_run;
 use antiphon_measure::{WholeRun, run_counter, run_time_ns};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The time of a program, and what was counted: in a run of its own, and in those that were timed.
+/// Returns the time of a program, and its counters: from a separate run, and from the timed ones.
 pub(super) fn records(
     runs: &[WholeRun],
     counted: &BTreeMap<String, u64>,

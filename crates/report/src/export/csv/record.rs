@@ -61,7 +61,7 @@ impl Record {
             .with_limits("low", "high", interval)
     }
 
-    /// Empty where no limits are known.
+    /// Adds the limits; both fields are empty if they are not known.
     pub(super) fn with_limits(
         self,
         low: &'static str,
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// Leaves of a column that was given more than once what was given last.
+/// Keeps the last value of a column that was given more than once.
 pub(super) fn keep_last(record: &mut Record, column: &str) {
     let last = record.0.iter().rposition(|(name, _)| *name == column);
     let mut index = 0;
@@ -92,8 +92,9 @@ pub(super) fn keep_last(record: &mut Record, column: &str) {
     });
 }
 
-/// An apostrophe before text that a spreadsheet would compute.
+/// Removes terminal controls from a text, and puts an apostrophe before a possible formula.
 pub(super) fn harmless(text: &str) -> String {
+    let text = antiphon_outside::text(text);
     match text.chars().next() {
         Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{text}"),
         _ => text.to_string(),

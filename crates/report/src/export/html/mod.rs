@@ -1,19 +1,22 @@
-//! One self-contained page: no network, no framework; style and script are in the page, data in JSON beside them.
+//! One self-contained page: no network, no framework; style and script are in the page, data in
+//! JSON beside them.
 //!
-//! Everything from a subject passes through the template's escaping or through JSON in which `<` is written `\u003c`.
+//! Everything from a subject passes through the template's escaping or through JSON in which `<` is
+//! written `\u003c`.
 
 mod evidence;
+mod headlines;
 mod plot;
 mod table;
 
-use crate::document::{Block, Document, Fact, Note, Section, Weight};
-use evidence::Evidence;
+use crate::document::{Block, Document, Fact, Note, Place, Section, Table, Weight};
+use evidence::{Evidence, Packed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plot::Plots;
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
-/// One function around all files, so that their names are nobody else's.
+/// One function around all files keeps their names private.
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("../../../assets/script/basics.js"),
@@ -22,17 +25,17 @@ const SCRIPT: &str = concat!(
     include_str!("../../../assets/script/page.js"),
     "})();\n",
 );
-/// No request leaves the page, whatever is in it.
+/// No request leaves the page, with any content.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// What the script reads.
+/// Data of the script.
 #[derive(Serialize)]
 struct Data<'a> {
-    evidence: &'a Evidence,
+    evidence: Packed<'a>,
     plots: &'a [plot::PlotData<'a>],
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(document: &Document) -> String {
     let mut page = Page {
         subjects: &document.subjects,
@@ -41,7 +44,7 @@ pub fn render(document: &Document) -> String {
     };
     let body = page.body(document);
     let data = Data {
-        evidence: &page.evidence,
+        evidence: page.evidence.packed(),
         plots: page.plots.data(),
     };
     html! {
@@ -66,13 +69,13 @@ pub fn render(document: &Document) -> String {
     .into_string()
 }
 
-/// JSON that may stand in a script element.
+/// Writes JSON that may stand in a script element.
 fn json(data: &impl Serialize) -> String {
     let text = serde_json::to_string(data).unwrap_or_else(|_| "{}".into());
     text.replace('<', "\\u003c")
 }
 
-/// A page as it is built: what the script will need is gathered on the way.
+/// A page under construction, with the data that the script will need.
 struct Page<'a> {
     subjects: &'a [String],
     evidence: Evidence,
@@ -82,9 +85,11 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn body(&mut self, document: &'a Document) -> Markup {
         let sections: Vec<Markup> = document.sections.iter().map(|s| self.section(s)).collect();
+        let address = |place: &Place| address(document, place);
+        let found = headlines::opening(&document.headlines, &address);
         html! {
             a.skip href="#figures" { "Skip to the figures" }
-            (masthead(document))
+            (masthead(document, &found))
             div.columns {
                 nav.contents aria-label="Contents" {
                     p.kicker { "Contents" }
@@ -105,7 +110,8 @@ impl<'a> Page<'a> {
         let blocks: Vec<Markup> = section
             .blocks
             .iter()
-            .map(|block| self.block(block))
+            .enumerate()
+            .map(|(index, block)| self.block(block, &block_id(section, index)))
             .collect();
         html! {
             section id=(section.id) {
@@ -115,18 +121,38 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn block(&mut self, block: &'a Block) -> Markup {
+    fn block(&mut self, block: &'a Block, id: &str) -> Markup {
         match block {
             Block::Prose { text } => html! { p.prose { (prose(text)) } },
-            Block::Table(found) => table::table(found, &mut self.evidence),
+            Block::Table(found) => table::table(found, id, &mut self.evidence),
             Block::Plot(found) => self.plots.figure(found),
-            Block::Notes { notes: found } => notes(found),
+            Block::Notes { notes: found } => long_notes(found),
             Block::Facts { facts: found } => conditions(found, self.subjects, "facts"),
         }
     }
 }
 
-/// The part of the contents that a part of the document has: folded below what begins it, as a document of several runs has more sections than anybody reads over.
+/// Returns the address of a block within the page.
+fn block_id(section: &Section, index: usize) -> String {
+    format!("{}-{}", section.id, index + 1)
+}
+
+/// Returns the address of the table that a headline stands on: that of its row, else the first of
+/// its section. `None` if the document has no such section.
+fn address(document: &Document, place: &Place) -> Option<String> {
+    let mut sections = document.sections.iter();
+    let section = sections.find(|section| section.id == place.section)?;
+    let has_row = |table: &Table| table.rows.iter().any(|row| row.label == place.row);
+    let table = |fits: &dyn Fn(&Table) -> bool| {
+        let mut blocks = section.blocks.iter();
+        blocks.position(|block| matches!(block, Block::Table(table) if fits(table)))
+    };
+    let found = table(&has_row).or_else(|| table(&|_| true));
+    Some(found.map_or_else(|| section.id.clone(), |index| block_id(section, index)))
+}
+
+/// Returns the contents of one part of the document, folded below its first section. A document of
+/// several runs has too many sections for a plain list.
 fn contents(head: Option<&Section>, rest: &[Section]) -> Markup {
     let link = |section: &Section| html! { a href={ "#" (section.id) } { (section.title) } };
     html! {
@@ -143,32 +169,59 @@ fn contents(head: Option<&Section>, rest: &[Section]) -> Markup {
     }
 }
 
-/// What more subjects are is folded: what was found should not begin a page below it.
+/// Most subjects that are shown unfolded. More of them would push the results down the page.
 const SUBJECTS_SHOWN: usize = 6;
-/// So many names of colours are two lines or three.
+/// Most names of colours that are shown: two lines or three.
 const COLOURS_SHOWN: usize = 24;
 
-fn masthead(document: &Document) -> Markup {
+fn masthead(document: &Document, found: &Markup) -> Markup {
     html! {
         header.masthead {
             p.kicker { "Antiphon" }
             h1 { (document.title) }
-            @if !document.subtitle.is_empty() { p.lede { (prose(&document.subtitle)) } }
-            (notes(&document.summary))
-            (conditions(&document.facts, &document.subjects, "conditions"))
-            @match document.subjects.len() {
-                0 => {},
-                1..=COLOURS_SHOWN => (colours(&document.subjects)),
-                count => details.folded {
-                    summary { "Colours of the " (count) " subjects" }
-                    (colours(&document.subjects))
-                },
+            @if document.headlines.is_empty() {
+                @if !document.subtitle.is_empty() { p.lede { (prose(&document.subtitle)) } }
+                (notes(&document.summary))
+                (conditions(&document.facts, &document.subjects, "conditions"))
+                (names_of_colours(&document.subjects))
+            } @else {
+                (found)
+                (trust(document))
             }
         }
     }
 }
 
-/// Facts of a run, those of its subjects folded if they are many.
+/// Returns what a reader needs to trust the headlines: warnings in sight, the rest folded.
+fn trust(document: &Document) -> Markup {
+    let is_info = |note: &&Note| note.weight == Weight::Info;
+    let (info, warnings): (Vec<&Note>, Vec<&Note>) = document.summary.iter().partition(is_info);
+    html! {
+        (notes(warnings))
+        details.folded.about open data-folds {
+            summary { "What was measured, on which machine, with what" }
+            @if !document.subtitle.is_empty() { p.lede { (prose(&document.subtitle)) } }
+            (notes(info))
+            (conditions(&document.facts, &document.subjects, "conditions"))
+            (names_of_colours(&document.subjects))
+        }
+    }
+}
+
+fn names_of_colours(subjects: &[String]) -> Markup {
+    html! {
+        @match subjects.len() {
+            0 => {},
+            1..=COLOURS_SHOWN => (colours(subjects)),
+            count => details.folded open data-folds {
+                summary { "Colours of the " (count) " subjects" }
+                (colours(subjects))
+            },
+        }
+    }
+}
+
+/// Returns facts of a run, those of its subjects folded if they are many.
 fn conditions(all: &[Fact], subjects: &[String], class: &str) -> Markup {
     let is_of_subject = |fact: &&Fact| subjects.contains(&fact.label);
     let (of_subjects, of_run): (Vec<&Fact>, Vec<&Fact>) = all.iter().partition(is_of_subject);
@@ -177,7 +230,7 @@ fn conditions(all: &[Fact], subjects: &[String], class: &str) -> Markup {
     }
     html! {
         (facts(of_run, class))
-        details.folded {
+        details.folded open data-folds {
             summary { "Languages, compilers, flags and settings of the " (of_subjects.len()) " subjects" }
             (facts(of_subjects, class))
         }
@@ -194,7 +247,7 @@ fn colours(subjects: &[String]) -> Markup {
     }
 }
 
-/// Text in which `…` is code.
+/// Marks up text in which `…` is code.
 fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
@@ -216,11 +269,33 @@ fn facts<'a>(facts: impl IntoIterator<Item = &'a Fact>, class: &str) -> Markup {
     }
 }
 
-fn notes(notes: &[Note]) -> Markup {
+fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Markup {
+    let mut notes = notes.into_iter().peekable();
     html! {
-        @if !notes.is_empty() {
+        @if notes.peek().is_some() {
             ul.notes {
                 @for note in notes { (one_note(note)) }
+            }
+        }
+    }
+}
+
+/// Most notes of a list that stand open on a page with scripts.
+const NOTES_SHOWN: usize = 6;
+
+/// Returns notes, the later ones of many folded.
+fn long_notes(all: &[Note]) -> Markup {
+    let shown = match all.len() > NOTES_SHOWN + 1 {
+        true => NOTES_SHOWN,
+        false => all.len(),
+    };
+    let (first, rest) = all.split_at(shown);
+    html! {
+        (notes(first))
+        @if !rest.is_empty() {
+            details.folded open data-folds {
+                summary { (rest.len()) " more notes" }
+                (notes(rest))
             }
         }
     }
@@ -232,9 +307,9 @@ fn one_note(note: &Note) -> Markup {
             @if note.weight != Weight::Info { span.sign { (weight_word(note.weight)) } " " }
             @if !note.about.is_empty() { strong { (note.about) } ": " }
             (prose(&note.text))
-            @if !note.mend.is_empty() { p.mend { (prose(&note.mend)) } }
+            @if !note.help.is_empty() { p.help { (prose(&note.help)) } }
             @if !note.quote.is_empty() {
-                details { summary { "Its last words" } pre { (note.quote) } }
+                details open data-folds { summary { "Its last words" } pre { (note.quote) } }
             }
         }
     }
@@ -256,7 +331,7 @@ fn weight_word(weight: Weight) -> &'static str {
     }
 }
 
-/// The class that sets a subject's colour; there are eight.
+/// Returns the class of a subject's colour; there are eight.
 fn colour(subject: Option<usize>) -> String {
     subject.map_or(String::new(), |index| format!("s{}", index % 8))
 }

@@ -5,7 +5,7 @@ use crate::export::looks::looks;
 use maud::{Markup, html};
 use serde::Serialize;
 
-/// What the script draws of a plot; see `assets/script/plots.js`.
+/// Data of a plot for the script; see `assets/script/plots.js`.
 #[derive(Serialize)]
 pub struct PlotData<'a> {
     title: &'a str,
@@ -30,7 +30,7 @@ struct SeriesData<'a> {
 #[serde(untagged)]
 enum PointData<'a> {
     Bare(f64, f64),
-    Told(f64, f64, Option<(f64, f64)>, &'a str),
+    Reported(f64, f64, Option<(f64, f64)>, &'a str),
 }
 
 /// The plots of a page.
@@ -38,12 +38,12 @@ enum PointData<'a> {
 pub struct Plots<'a>(Vec<PlotData<'a>>);
 
 impl<'a> Plots<'a> {
-    /// The data of all plots so far, in order.
+    /// Returns the data of all plots so far, in order.
     pub fn data(&self) -> &[PlotData<'a>] {
         &self.0
     }
 
-    /// The place of a plot; the script fills it.
+    /// Returns the place of a plot; the script fills it.
     pub fn figure(&mut self, plot: &'a Plot) -> Markup {
         let index = self.0.len();
         self.0.push(data(plot));
@@ -84,7 +84,7 @@ fn point<'p>(plot: &Plot, point: &'p Point) -> PointData<'p> {
     let (x, y) = (brief(plot.x.place(point.x)), brief(point.y));
     match (point.interval, point.text.as_str()) {
         (None, "") => PointData::Bare(x, y),
-        (interval, text) => PointData::Told(
+        (interval, text) => PointData::Reported(
             x,
             y,
             interval.map(|(low, high)| (brief(low), brief(high))),
@@ -93,7 +93,7 @@ fn point<'p>(plot: &Plot, point: &'p Point) -> PointData<'p> {
     }
 }
 
-/// Seven significant digits: more than a screen shows, less than half the bytes.
+/// Rounds to seven significant digits: more than a screen shows, less than half the bytes.
 fn brief(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }

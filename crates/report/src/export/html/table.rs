@@ -7,18 +7,21 @@ use crate::export::cells::{at_most, figure_value, like_control, number_text, sca
 use crate::number::{self, Scale, Spread};
 use maud::{Markup, html};
 
-/// From so many columns on they stand closer, so that all are seen on a usual screen.
+/// Number of columns from which they stand closer, so that all fit on a usual screen.
 const MANY_COLUMNS: usize = 5;
 
-/// A table in a box of its own, in which it scrolls.
-pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
+/// Most rows of a table that stands open on a page with scripts.
+const LONG: usize = 16;
+
+/// Returns a table in its own scrolling box.
+pub fn table(table: &Table, id: &str, evidence: &mut Evidence) -> Markup {
     let scaled = table.rows.iter().zip(scales(table));
     let rows: Vec<Markup> = scaled
         .map(|(r, scale)| row(r, scale, table, evidence))
         .collect();
     let dense = (table.columns.len() >= MANY_COLUMNS).then_some("dense");
     let grid = html! {
-        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+        div.scroll tabindex="0" role="group" aria-label=(table.title) {
             table class=[dense] {
                 thead { tr {
                     th scope="col" { (table.corner) }
@@ -30,10 +33,31 @@ pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
         @if !table.caption.is_empty() { p.caption { (table.caption) } }
     };
     html! {
-        @if table.folded {
-            details.folded { summary { (table.title) } (grid) }
+        @if table.folded || table.rows.len() > LONG {
+            details.folded id=(id) open data-folds {
+                summary { (table.title) (of_rows(table)) }
+                (grid)
+            }
         } @else {
-            div.table { h3 { (table.title) } (grid) }
+            div.table id=(id) { h3 { (table.title) } (grid) }
+        }
+    }
+}
+
+/// Returns how many rows a folded table has, and how many of them have which sign.
+fn of_rows(table: &Table) -> Markup {
+    let mut counts: Vec<(Sign, usize)> = Vec::new();
+    for sign in table.rows.iter().flat_map(signs_of) {
+        match counts.iter_mut().find(|(known, _)| known.0 == sign.0) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((sign, 1)),
+        }
+    }
+    counts.sort_by_key(|(sign, _)| ORDER.iter().position(|known| *known == sign.0));
+    html! {
+        span.size { " · " (number::counted(table.rows.len(), "row")) }
+        @for (Sign(sign, _, of_many), count) in counts {
+            span.signs { " · " (count) " " (sign) span.meaning { " " (of_many) } }
         }
     }
 }
@@ -58,11 +82,69 @@ fn row(row: &Row, scale: Option<Scale>, table: &Table, evidence: &mut Evidence) 
         tr class={ (kind(row.kind)) " " (colour(row.subject)) } {
             th scope="row" {
                 (row.label)
+                (signs(row))
                 @if !row.place.is_empty() { span.place { (row.place) } }
             }
             @for cell in &cells { (cell) }
         }
     }
+}
+
+/// A sign of a row, its meaning, and its meaning for several rows.
+#[derive(Clone, Copy)]
+struct Sign(&'static str, &'static str, &'static str);
+
+const WARNED: Sign = Sign(
+    "!",
+    "a figure of this row has a warning, or is missing",
+    "with a warning, or without a figure",
+);
+const NOTED: Sign = Sign("†", "a figure of this row has a note", "with a note");
+const LACKING: Sign = Sign("–", "a subject lacks this row", "that a subject lacks");
+
+/// The signs in the order in which they are counted.
+const ORDER: [&str; 3] = [WARNED.0, NOTED.0, LACKING.0];
+
+/// Returns the signs of a row beside its name. The name stays in sight when cells are beyond the
+/// edge of a narrow window, or of paper.
+fn signs(row: &Row) -> Markup {
+    let signs = signs_of(row);
+    html! {
+        @if !signs.is_empty() {
+            span.signs {
+                @for Sign(sign, meaning, _) in signs {
+                    " " span title=(meaning) aria-label=(meaning) role="img" { (sign) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the marks of a row's cells as signs.
+fn signs_of(row: &Row) -> Vec<Sign> {
+    let figures = || {
+        row.cells.iter().filter_map(|cell| match cell {
+            Cell::Figure(figure) => Some(figure.as_ref()),
+            _ => None,
+        })
+    };
+    let marked = |is: fn(Weight) -> bool| {
+        let mut marks = figures().flat_map(|figure| &figure.marks);
+        marks.any(|mark| is(mark.weight))
+    };
+    let is_withheld = |figure: &Figure| matches!(figure.standing, Standing::Withheld { .. });
+    let is_missing = |cell: &Cell| matches!(cell, Cell::Missing { .. });
+    let is_lacking = |cell: &Cell| matches!(cell, Cell::Lacking { .. });
+    let warned = marked(|weight| weight != Weight::Info)
+        || figures().any(is_withheld)
+        || row.cells.iter().any(is_missing);
+    let signs = [
+        (warned, WARNED),
+        (marked(|weight| weight == Weight::Info), NOTED),
+        (row.cells.iter().any(is_lacking), LACKING),
+    ];
+    let signs = signs.into_iter().filter(|(is, _)| *is);
+    signs.map(|(_, sign)| sign).collect()
 }
 
 fn kind(kind: RowKind) -> &'static str {
@@ -102,7 +184,7 @@ fn figure(figure: &Figure, scale: Option<Scale>, evidence: &mut Evidence) -> Mar
         .partition(|mark| mark.weight == Weight::Info);
     html! {
         @for note in side_notes(figure) { span.beside { (note) } " " }
-        button.figure type="button" data-evidence=(number) aria-expanded="false" aria-controls="evidence" {
+        button.figure data-evidence=(number) {
             (value(figure, scale))
             (dagger(&asides))
         }
@@ -114,7 +196,7 @@ fn figure(figure: &Figure, scale: Option<Scale>, evidence: &mut Evidence) -> Mar
     }
 }
 
-/// A small sign for what does not weaken the figure.
+/// Returns a small sign for marks that do not weaken the figure.
 fn dagger(asides: &[&Mark]) -> Markup {
     let words: Vec<&str> = asides.iter().map(|mark| mark.word.as_str()).collect();
     html! {
@@ -122,7 +204,7 @@ fn dagger(asides: &[&Mark]) -> Markup {
     }
 }
 
-/// The beginning of a reason; the findings have the whole.
+/// Returns the beginning of a reason; the findings have the whole.
 fn shortened(reason: &str) -> String {
     const ROOM: usize = 56;
     if reason.chars().count() <= ROOM {

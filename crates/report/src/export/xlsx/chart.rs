@@ -1,5 +1,7 @@
-//! Charts of the workbook's own, over the cells that hold a plot's points. Their series have the colours of the page; what else tells them apart, which is all that a printer
-//! in grey leaves, goes by their place in the chart. Guides of a plot are on the page only.
+//! Native charts of the workbook, over the cells of a plot's points.
+//!
+//! Their series have the colours of the page. Other distinctions, the only ones in a grey print,
+//! depend on their place in the chart. Guides of a plot are on the page only.
 
 use super::drawn::Drawing;
 use super::points::named;
@@ -16,22 +18,23 @@ use rust_xlsxwriter::{
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 420;
-/// What a bar takes, and what is left between the bars of two rows; a chart that is higher than a screen by far is read no better.
+/// Height of a bar, space between the bars of two rows, and limit of a chart. A chart far higher
+/// than a screen is no more readable.
 const BAR: u32 = 11;
 const GAP: u32 = 14;
 const HIGHEST: u32 = 6000;
-/// What the title, the legend and the axis take.
+/// Height of the title, the legend and the axis.
 const AROUND: u32 = 150;
 
-/// Longer names in a legend at the side would leave no room for what they name.
+/// Longest name in a legend at the side. Longer ones would leave no room for the plot.
 const LONGEST_BESIDE: usize = 30;
 
 /// The page's colours on white.
 const PALETTE: [u32; COLOURS] = [
     0x0b_6a_a8, 0xb8_50_0a, 0x1a_7a_55, 0x8a_3a_8f, 0x7d_66_08, 0xb0_2a_50, 0x3f_5b_b5, 0x59_64_70,
 ];
-/// All filled or of strokes: hollow ones would be filled with white, which rubs out what is below them. One less than there are dashes, so that it takes long until the same
-/// two meet again.
+/// Markers, all filled or of strokes: hollow ones would be filled with white, which hides the
+/// points below them. They are one fewer than the dashes, so that the same pair recurs late.
 const MARKERS: [ChartMarkerType; 7] = [
     ChartMarkerType::Circle,
     ChartMarkerType::Square,
@@ -51,7 +54,7 @@ const DASHES: [ChartLineDashType; 8] = [
     ChartLineDashType::LongDashDot,
     ChartLineDashType::LongDashDotDot,
 ];
-/// Of bars after the first, which are filled.
+/// Patterns of bars after the first, which are filled.
 const PATTERNS: [ChartPatternFillType; MOST - 1] = [
     ChartPatternFillType::DiagonalStripesWideUpwards,
     ChartPatternFillType::HorizontalStripesLight,
@@ -62,14 +65,15 @@ const PATTERNS: [ChartPatternFillType; MOST - 1] = [
     ChartPatternFillType::Dotted60Percent,
 ];
 
-/// Where the numbers of a point stand after its name: the two, and how far the interval goes to either side; and how many columns they take with it.
+/// Columns of a point's numbers after its name: both coordinates, and the interval's extent to
+/// either side. `WIDE` is their number with the name.
 pub(super) const X: u16 = 1;
 pub(super) const Y: u16 = 2;
 pub(super) const BELOW: u16 = 3;
 pub(super) const ABOVE: u16 = 4;
 pub(super) const WIDE: u16 = 5;
 
-/// In which rows the points of a series stand, and from which column on.
+/// Rows of a series' points, and their first column.
 pub(super) struct Rows {
     pub(super) first: u32,
     pub(super) last: u32,
@@ -84,7 +88,8 @@ impl Rows {
     }
 }
 
-/// Where the numbers of bars stand: as many rows from the first on, and where there are intervals, from the first ones of what is below and above.
+/// Rows of the bars' numbers: their count from the first on, and the first rows of the intervals'
+/// extents below and above.
 pub(super) struct BarRows {
     pub(super) first: u32,
     pub(super) intervals: Option<(u32, u32)>,
@@ -98,7 +103,7 @@ impl BarRows {
     }
 }
 
-/// How a series looks: its colour on the page, and its place in the chart.
+/// Look of a series: its colour on the page, and its place in the chart.
 type Look = (usize, usize);
 
 fn looks_of(plot: &Plot) -> impl Iterator<Item = Look> {
@@ -106,7 +111,7 @@ fn looks_of(plot: &Plot) -> impl Iterator<Item = Look> {
     colours.zip(0..)
 }
 
-/// The chart of a plot over two numbers, and its height; `None` where it has no point.
+/// Returns the chart of a plot over two numbers, and its height; `None` without points.
 pub(super) fn over_number(
     plot: &Plot,
     sheet: &str,
@@ -145,7 +150,8 @@ pub(super) fn over_number(
     Some(finished(chart, plot, HEIGHT + below))
 }
 
-/// The chart of a plot whose rows have names: bars, a group a row, from above as they are named.
+/// Returns the chart of a plot whose rows have names: bars, a group a row, in the order of the
+/// names from above.
 pub(super) fn over_rows(
     plot: &Plot,
     sheet: &str,
@@ -163,13 +169,14 @@ pub(super) fn over_rows(
         if let Some((below, above)) = rows.intervals.filter(|_| has_intervals) {
             let side = |first| rows.range(sheet, first, column);
             let sides = ChartErrorBarsType::Custom(side(above), side(below));
-            // Whiskers of its own colour would not be seen on a bar.
+            // Whiskers of the bar's own colour would be invisible on it.
             bars.set_x_error_bars(&error_bars(sides, Color::Black));
         }
         chart.push_series(&bars);
     }
     set_axis(chart.x_axis(), &plot.x, drawing.x.as_ref()?);
-    // Small names, as otherwise some would be left out. Of bars the vertical axis has the rows: from above, and with the axis of the values where they end, at whose name it then is.
+    // Names are small, because some would otherwise be omitted. The vertical axis of bars has the
+    // rows, from above. The axis of values is at their end, where its name is.
     chart
         .y_axis()
         .set_reverse()
@@ -194,7 +201,8 @@ fn finished(mut chart: Chart, plot: &Plot, height: u32) -> (Chart, u32) {
     (chart, height)
 }
 
-/// What a workbook keeps of a description: in 255 units of UTF-16, to the end of a word.
+/// Returns the part of a description that a workbook keeps: 255 units of UTF-16, to the end of a
+/// word.
 fn alternative(description: &str) -> &str {
     const UNITS: usize = 255;
     let mut units = 0;
@@ -209,7 +217,7 @@ fn alternative(description: &str) -> &str {
     kept.rfind(' ').map_or(kept, |space| &kept[..space])
 }
 
-/// One series over two numbers: points, a line, or sticks from the axis.
+/// Returns one series over two numbers: points, a line, or sticks from the axis.
 fn scattered(kind: Drawn, look: Look, sheet: &str, rows: &Rows) -> ChartSeries {
     let mut drawn = ChartSeries::new();
     drawn
@@ -226,7 +234,7 @@ fn scattered(kind: Drawn, look: Look, sheet: &str, rows: &Rows) -> ChartSeries {
     drawn
 }
 
-/// A series of bars, which are told from others by a pattern, too.
+/// Returns a series of bars, which also differ by a pattern.
 fn bars((colour, place): Look) -> ChartSeries {
     let mut border = ChartLine::new();
     border.set_color(rgb(colour)).set_width(0.75);
@@ -301,7 +309,8 @@ fn rgb(colour: usize) -> Color {
     Color::RGB(PALETTE[colour % COLOURS])
 }
 
-/// Names an axis, whose ticks have units, and sets its ends; of a logarithmic one the other axis then begins where this one does.
+/// Names an axis, whose ticks have units, and sets its ends. The other axis begins at the start of
+/// a logarithmic one.
 fn set_axis(axis: &mut ChartAxis, of: &Axis, scale: &Scale) {
     let name = match of.unit {
         AxisUnit::Nines => named(&of.title, of.unit),

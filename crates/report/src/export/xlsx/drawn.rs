@@ -1,4 +1,5 @@
-//! What a chart draws of a plot's points: what its axes have a place for, whiskers to the axis at most, and the corners of steps.
+//! Drawn form of a plot's points in a chart: points with a place on its axes, whiskers cut at the
+//! axis, and the corners of steps.
 
 use super::scale::{Scale, is_log};
 use crate::document::{Drawn, Plot, Point, Series};
@@ -12,7 +13,7 @@ pub(super) struct Drawing {
     pub(super) series: Vec<Vec<Point>>,
 }
 
-/// A plot over two numbers.
+/// Prepares a plot over two numbers.
 pub(super) fn over_number(plot: &Plot) -> Drawing {
     let placed: Vec<Vec<Point>> = plot.series.iter().map(|of| placed(plot, of)).collect();
     let points = || placed.iter().flatten();
@@ -40,7 +41,7 @@ pub(super) fn over_number(plot: &Plot) -> Drawing {
     }
 }
 
-/// A plot whose rows have names: bars, which begin at zero where the axis has one.
+/// Prepares a plot whose rows have names: bars, which begin at zero if the axis has one.
 pub(super) fn over_rows(plot: &Plot) -> Drawing {
     let points = || plot.series.iter().flat_map(|series| &series.points);
     let log = is_log(&plot.x, points().map(|point| point.x));
@@ -62,7 +63,7 @@ pub(super) fn over_rows(plot: &Plot) -> Drawing {
 }
 
 impl Drawing {
-    /// Whether all points are drawn as they are.
+    /// Checks that all points are drawn unchanged.
     pub(super) fn is_of(&self, plot: &Plot) -> bool {
         let same = |(series, drawn): (&Series, &Vec<Point>)| series.points == *drawn;
         plot.series.iter().zip(&self.series).all(same)
@@ -77,7 +78,8 @@ fn placed(plot: &Plot, series: &Series) -> Vec<Point> {
     series.points.iter().map(place).collect()
 }
 
-/// What an axis must hold. Limits far below their value do not stretch a logarithmic one.
+/// Returns the values that an axis must hold. Limits far below their value do not stretch a
+/// logarithmic one.
 fn held<'p>(
     points: impl Iterator<Item = &'p Point>,
     value: fn(&Point) -> f64,
@@ -85,7 +87,7 @@ fn held<'p>(
 ) -> Vec<f64> {
     let of_point = |point: &Point| {
         let value = value(point);
-        let limits = point.interval.filter(is_told);
+        let limits = point.interval.filter(is_reported);
         let floor = if log { value / 10.0 } else { f64::NEG_INFINITY };
         let limits = limits.map(|(low, high)| [low.max(floor), high]);
         std::iter::once(value).chain(limits.into_iter().flatten())
@@ -93,7 +95,7 @@ fn held<'p>(
     points.flat_map(of_point).collect()
 }
 
-fn is_told(limits: &(f64, f64)) -> bool {
+fn is_reported(limits: &(f64, f64)) -> bool {
     limits.0.is_finite() && limits.1.is_finite()
 }
 
@@ -101,7 +103,8 @@ fn finished(series: &Series, points: Vec<Point>, y: Option<&Scale>) -> Vec<Point
     let points = points.into_iter().map(|point| clipped(point, y));
     match series.drawn {
         Drawn::Steps => corners(&points.collect::<Vec<_>>()),
-        // A stick is a whisker down to the axis; where that is at zero, a chart knows without being told.
+        // A stick is a whisker down to the axis. At an axis from zero a chart draws it without a
+        // value.
         Drawn::Sticks => match y.filter(|scale| scale.is_log()) {
             Some(scale) => points.map(|point| stick(point, scale.low)).collect(),
             None => points.collect(),
@@ -117,7 +120,7 @@ fn stick(point: Point, from: f64) -> Point {
     }
 }
 
-/// Whiskers end at a logarithmic axis, which has no end of its own.
+/// Cuts whiskers at a logarithmic axis, which has no end of its own.
 fn clipped(point: Point, scale: Option<&Scale>) -> Point {
     let floor = scale.filter(|scale| scale.is_log()).map(|scale| scale.low);
     let clip = |(low, high): (f64, f64)| match floor {
@@ -130,7 +133,7 @@ fn clipped(point: Point, scale: Option<&Scale>) -> Point {
     }
 }
 
-/// Level up to the next point, and then to its value.
+/// Returns the corners of steps: level up to the next point, and then to its value.
 fn corners(points: &[Point]) -> Vec<Point> {
     let mut corners: Vec<Point> = points.first().cloned().into_iter().collect();
     for pair in points.windows(2) {

@@ -1,15 +1,17 @@
-//! A sheet's cells before they are written: only all of them tell how wide a column must be and how high a row, which readers of the format do not find out themselves.
+//! A sheet's cells before they are written. All of them together decide widths of columns and
+//! heights of rows, which readers of the format do not compute themselves.
 
 use crate::number::last_place;
 use rust_xlsxwriter::{Chart, Format, Worksheet, XlsxError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Widths in digits, as the format counts them.
 const NARROWEST: usize = 9;
 const WIDEST: usize = 32;
 /// The first column names rows.
 const WIDEST_FIRST: usize = 44;
-/// What a paragraph takes.
+/// Width of a paragraph.
 const PARAGRAPH: f64 = 110.0;
 /// Heights in points.
 const LINE: f64 = 15.0;
@@ -17,24 +19,24 @@ const TITLE_LINE: f64 = 18.0;
 const HIGHEST: f64 = 409.0;
 /// More rows that stay in sight would leave too little for the others.
 const FROZEN_HIGHEST: f64 = 16.0 * LINE;
-/// What a line of a heading is broken into at most.
+/// Most lines of a heading.
 const HEADING_LINES: usize = 3;
 /// Significant digits that a cell shows of a number; it holds all of them.
 const DIGITS: usize = 4;
-/// What stays legible on one page across, in digits of a column's width: half of the size, on A4.
+/// Legible width of one page, in digits of a column's width: half of the size, on A4.
 const PAGE: usize = 260;
 const A4: u8 = 9;
 
-/// How a text is laid out.
+/// Layout of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// On one line, over whatever is empty beside it.
+    /// On one line, over empty cells beside it.
     Over,
     /// In its column, which is at least as wide as its longest word and not much higher.
     Heading,
     /// In its column, which is as wide as the text if that is not too much.
     Column,
-    /// In as many columns as a paragraph takes.
+    /// In as many columns as a paragraph needs.
     Paragraph,
 }
 
@@ -43,48 +45,57 @@ enum Content {
     Number(f64),
 }
 
+/// A format that cells share.
+pub(super) type Style = Rc<Format>;
+
 /// The cells of a sheet.
 #[derive(Default)]
 pub(super) struct Grid {
-    cells: BTreeMap<(u32, u16), (Content, Format)>,
+    cells: BTreeMap<(u32, u16), (Content, Style)>,
+    /// Styles of numbers, by the style that each is made of and the digits that it shows. A style
+    /// has kilobytes, so cells share them.
+    numbers: HashMap<(*const Format, String), Style>,
     charts: Vec<(u32, u16, Chart)>,
     widths: BTreeMap<u16, usize>,
     frozen: Option<u32>,
 }
 
 impl Grid {
-    /// A text, as much of it as a cell holds.
-    pub(super) fn text(&mut self, at: (u32, u16), text: &str, fit: Fit, format: &Format) {
+    /// Writes as much of a text as a cell holds.
+    pub(super) fn text(&mut self, at: (u32, u16), text: &str, fit: Fit, style: &Style) {
         // A cell holds at most 32 767 characters.
         let text: String = text.chars().take(32_000).collect();
         if !text.is_empty() {
             let content = Content::Text(text, fit);
-            self.cells.insert(at, (content, format.clone()));
+            self.cells.insert(at, (content, Rc::clone(style)));
         }
     }
 
-    /// A number of which as many digits are shown as tell something, or words where a spreadsheet has no number for it.
-    pub(super) fn number(&mut self, at: (u32, u16), value: f64, format: &Format) {
-        match shown(value) {
-            Some(digits) => self.exact(at, value, &format.clone().set_num_format(digits)),
-            None => self.exact(at, value, format),
-        }
+    /// Writes a number with its significant digits, or words if a spreadsheet has no number for it.
+    pub(super) fn number(&mut self, at: (u32, u16), value: f64, style: &Style) {
+        let Some(digits) = shown(value) else {
+            return self.exact(at, value, style);
+        };
+        let of_digits = self.numbers.entry((Rc::as_ptr(style), digits.clone()));
+        let made = || Rc::new(Format::clone(style).set_num_format(digits));
+        let style = Rc::clone(of_digits.or_insert_with(made));
+        self.exact(at, value, &style);
     }
 
-    /// A number that is shown with all its digits.
-    pub(super) fn exact(&mut self, at: (u32, u16), value: f64, format: &Format) {
+    /// Writes a number with all its digits.
+    pub(super) fn exact(&mut self, at: (u32, u16), value: f64, style: &Style) {
         let content = match value.is_finite() {
             true => Content::Number(value),
             false => Content::Text("not finite".into(), Fit::Column),
         };
-        self.cells.insert(at, (content, format.clone()));
+        self.cells.insert(at, (content, Rc::clone(style)));
     }
 
     pub(super) fn chart(&mut self, (line, column): (u32, u16), chart: Chart) {
         self.charts.push((line, column, chart));
     }
 
-    /// Makes a column as wide, whatever is in it.
+    /// Sets a column's width, independent of its content.
     pub(super) fn set_width(&mut self, column: u16, width: usize) {
         self.widths.insert(column, width);
     }
@@ -133,7 +144,7 @@ impl Grid {
         widths
     }
 
-    /// The heights of rows that are higher than others.
+    /// Returns the heights of rows that are higher than others.
     fn row_heights(&self, widths: &BTreeMap<u16, usize>) -> BTreeMap<u32, f64> {
         let mut heights = BTreeMap::new();
         for ((line, column), (content, _)) in &self.cells {
@@ -157,7 +168,7 @@ impl Grid {
 }
 
 impl Content {
-    /// How wide a column must be for it.
+    /// Returns the width that it needs in a column.
     fn width(&self) -> usize {
         let longest = |parts: &mut dyn Iterator<Item = &str>| {
             parts.map(|part| part.chars().count()).max().unwrap_or(0)
@@ -178,7 +189,7 @@ impl Content {
     }
 }
 
-/// The format of a number that shows its significant digits; `None` if it is short as it is.
+/// Returns the format of a number with its significant digits; `None` if it is short already.
 fn shown(value: f64) -> Option<String> {
     let is_short = value.fract() == 0.0 && value.abs() < 10_000.0;
     if is_short || !value.is_finite() {
@@ -191,7 +202,7 @@ fn shown(value: f64) -> Option<String> {
     })
 }
 
-/// What stays in sight on the screen is on each page.
+/// Repeats on each printed page the parts that stay in sight on the screen.
 fn print_again(sheet: &mut Worksheet, rows: u32) -> Result<(), XlsxError> {
     sheet.set_repeat_columns(0, 0)?;
     if rows > 0 {
@@ -200,7 +211,7 @@ fn print_again(sheet: &mut Worksheet, rows: u32) -> Result<(), XlsxError> {
     Ok(())
 }
 
-/// As few pages across as can be read, each with the sheet's name.
+/// Sets as few pages across as are readable, each with the sheet's name.
 fn set_pages(sheet: &mut Worksheet, widths: &BTreeMap<u16, usize>) {
     let width: usize = widths.values().sum();
     let across = width.div_ceil(PAGE).max(1) as u16;
@@ -236,7 +247,7 @@ fn width_of(widths: &BTreeMap<u16, usize>, column: u16) -> f64 {
     widths.get(&column).map_or(8.43, |width| *width as f64)
 }
 
-/// The last column of a paragraph, and how wide that makes it.
+/// Returns the last column of a paragraph, and the resulting width.
 fn spread(widths: &BTreeMap<u16, usize>, from: u16) -> (u16, f64) {
     let mut width = width_of(widths, from);
     let mut last = from;
@@ -247,7 +258,7 @@ fn spread(widths: &BTreeMap<u16, usize>, from: u16) -> (u16, f64) {
     (last, width)
 }
 
-/// How many lines a text takes that is broken between words.
+/// Returns the number of lines of a text that is broken between words.
 fn lines(text: &str, width: f64) -> f64 {
     let width = (width as usize).max(1);
     let of_line = |line: &str| {

@@ -1,15 +1,15 @@
 //! Short names of sheets.
 
-/// What the format allows.
+/// Limit of the format.
 const LONGEST: usize = 31;
 
-/// Of a clause that is shorter nobody would know what it is about.
+/// Shortest clause that still shows its topic.
 const CLAUSE_LEAST: usize = 10;
 
-/// Nor by a shorter beginning, where the end is told.
+/// Shortest beginning that is kept before a differing end.
 const BEGINNING_LEAST: usize = 5;
 
-/// What stands between words and those that a name has instead of all between.
+/// Mark between words for omitted ones.
 const LEFT_OUT: &str = " … ";
 
 /// Words that nothing ends with.
@@ -18,13 +18,16 @@ const LEADING: [&str; 19] = [
     "among", "against", "one", "whether", "that",
 ];
 
-/// A name for each section's sheet: at most 31 characters, cut between words, none of `[]:*?/\`, unique without regard to case. Titles that would be cut to the same keep
-/// what they differ in.
+/// Returns a name for each section's sheet: at most 31 characters, cut between words, none of
+/// `[]:*?/\`.
+///
+/// Names are unique without regard to case. Titles that would be cut to the same name keep their
+/// differences.
 pub(super) fn sheets(titles: &[&str], taken: &[&str]) -> Vec<String> {
     let mut taken: Vec<String> = taken.iter().map(|name| name.to_lowercase()).collect();
     let shortened: Vec<String> = titles.iter().map(|t| short(t, LONGEST)).collect();
     let mut names = vec![None; titles.len()];
-    // A title that fits stays as it is, whatever others are cut to.
+    // A title that fits stays unchanged, whatever the others become.
     let fitting = (0..titles.len()).filter(|at| shortened[*at] == allowed(titles[*at]));
     let others = (0..titles.len()).filter(|at| shortened[*at] != allowed(titles[*at]));
     for at in fitting.chain(others) {
@@ -43,7 +46,7 @@ pub(super) fn sheets(titles: &[&str], taken: &[&str]) -> Vec<String> {
     names.into_iter().flatten().collect()
 }
 
-/// The first name that is not taken.
+/// Returns the first free name.
 fn free(title: &str, shortened: &str, others: &[&str], taken: &[String]) -> String {
     let numbered = (2..).map(|n| {
         let number = format!(" {n}");
@@ -51,17 +54,17 @@ fn free(title: &str, shortened: &str, others: &[&str], taken: &[String]) -> Stri
     });
     let is_whole = shortened == allowed(title);
     let plain = (others.is_empty() || is_whole).then(|| shortened.to_owned());
-    let told = match others.is_empty() {
+    let reported = match others.is_empty() {
         true => Vec::new(),
         false => telling(title, others),
     };
-    let mut names = plain.into_iter().chain(told).chain(numbered);
+    let mut names = plain.into_iter().chain(reported).chain(numbered);
     names
         .find(|name| !taken.contains(&name.to_lowercase()))
         .unwrap_or_default()
 }
 
-/// Names that keep what a title differs in from others: its last clause, or its last words.
+/// Returns names that keep a title's difference from others: its last clause, or its last words.
 fn telling(title: &str, others: &[&str]) -> Vec<String> {
     let whole = allowed(title);
     let clauses: Vec<String> = title.split([',', ':', ';']).map(allowed).collect();
@@ -75,7 +78,8 @@ fn telling(title: &str, others: &[&str]) -> Vec<String> {
     names
 }
 
-/// All clauses, the longest of which lose words until there is room; the last one if no other has more than one.
+/// Shortens all clauses, the longest first, until there is room; the last clause only if no other
+/// has more than one word.
 fn of_clauses(clauses: &[String], cut: fn(&str) -> Option<String>) -> Option<String> {
     let (last, rest) = clauses.split_last()?;
     let (mut last, mut rest) = (last.clone(), rest.to_vec());
@@ -100,7 +104,7 @@ fn shorter_at_the_end(clause: &str) -> Option<String> {
 fn shorter_at_the_beginning(clause: &str) -> Option<String> {
     let mut kept = clause.split_once(' ')?.1;
     while let Some((first, rest)) = kept.split_once(' ') {
-        // A number is what may tell one title from another.
+        // A number may distinguish one title from another.
         if first == "one" || !LEADING.contains(&first.to_lowercase().as_str()) {
             break;
         }
@@ -109,7 +113,7 @@ fn shorter_at_the_beginning(clause: &str) -> Option<String> {
     Some(kept.to_owned())
 }
 
-/// The first words, and those from where a title begins to differ from others.
+/// Returns the first words, and those from the first difference to other titles on.
 fn with_last_words(title: &str, others: &[&str]) -> Option<String> {
     let own: Vec<&str> = title.split(' ').collect();
     let common = |other: &&str| {
@@ -134,7 +138,7 @@ fn capitalized(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// The title, or its first clause, or as many of its words as there is room for.
+/// Returns the title, or its first clause, or as many of its words as there is room for.
 fn short(title: &str, room: usize) -> String {
     let fits = |text: &str| text.chars().count() <= room;
     let whole = allowed(title);
@@ -146,13 +150,14 @@ fn short(title: &str, room: usize) -> String {
         };
     }
     let clause = title.split([',', ':', ';']).next().map(allowed);
-    let is_told = |text: &String| fits(text) && text.chars().count() >= CLAUSE_LEAST;
+    let is_reported = |text: &String| fits(text) && text.chars().count() >= CLAUSE_LEAST;
     clause
-        .filter(is_told)
+        .filter(is_reported)
         .unwrap_or_else(|| words(&whole, room))
 }
 
-/// The first words of a text, without those at the end that lead to another; of one long word, its beginning.
+/// Returns the first words of a text, without words at the end that lead to another. Of one long
+/// word it is the beginning.
 fn words(text: &str, room: usize) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut length = 0;
@@ -175,7 +180,7 @@ fn words(text: &str, room: usize) -> String {
     }
 }
 
-/// A text without what names of sheets may not have.
+/// Replaces characters that names of sheets may not have.
 fn allowed(text: &str) -> String {
     let plain: String = text
         .chars()

@@ -1,7 +1,9 @@
-//! Puts the children of a chart's series into the order of the schema.
+//! Reordering of a chart's series elements by the schema.
 //!
-//! `rust_xlsxwriter` 0.102 writes the marker of a scattered series before its line's properties; ECMA-376, part 1, 21.2.2.168 (`CT_ScatterSer`) has them the other way
-//! round, and Excel may refuse to open what is out of order. The library has no way to ask for it, so the charts are rewritten in the finished file.
+//! `rust_xlsxwriter` 0.102 writes the marker of a scattered series before its line's properties.
+//! ECMA-376, part 1, 21.2.2.168 (`CT_ScatterSer`), has the reverse order, and Excel may refuse to
+//! open the file. The library has no option for it, so the charts are rewritten in the finished
+//! file.
 
 use rust_xlsxwriter::XlsxError;
 use std::io::{Cursor, Read, Write};
@@ -15,7 +17,7 @@ const MARKER_END: &str = "</c:marker>";
 const PROPERTIES: &str = "<c:spPr>";
 const PROPERTIES_END: &str = "</c:spPr>";
 
-/// The same workbook with its charts in order.
+/// Returns the same workbook with its charts in order.
 pub(super) fn mended(workbook: Vec<u8>) -> Result<Vec<u8>, XlsxError> {
     let mut from = ZipArchive::new(Cursor::new(workbook))?;
     let mut to = ZipWriter::new(Cursor::new(Vec::new()));
@@ -39,12 +41,12 @@ pub(super) fn mended(workbook: Vec<u8>) -> Result<Vec<u8>, XlsxError> {
     Ok(to.finish()?.into_inner())
 }
 
-/// A chart whose series have their properties before their marker.
+/// Puts the properties of each series before its marker.
 fn in_order(chart: &str) -> String {
     chart.split_inclusive(SERIES_END).map(series).collect()
 }
 
-/// The text up to the end of a series.
+/// Reorders the text up to the end of a series.
 fn series(text: &str) -> String {
     let swapped = || {
         let (before, from_marker) = text.split_at(text.find(MARKER)?);

@@ -1,4 +1,5 @@
-//! The points of a plot as rows, and the chart of them beside these. Where a chart cannot draw the points as they are, what it draws stands in cells of its own.
+//! Points of a plot as rows, and their chart beside these. If a chart cannot draw the points
+//! unchanged, its own points are in separate cells.
 
 use super::Styles;
 use super::chart::{self, ABOVE, BELOW, BarRows, Rows, WIDE, X, Y};
@@ -10,7 +11,8 @@ use crate::document::{AxisUnit, Drawn, Plot, Point, Series};
 /// The height of a row, in which charts are placed.
 const ROW_PIXELS: u32 = 20;
 
-/// What was written: a chart with its height, if there is something to draw, and the first column that is free.
+/// Result of a write: a chart with its height, if there is something to draw, and the first free
+/// column.
 type Written = (Option<(rust_xlsxwriter::Chart, u32)>, u16);
 
 /// A sheet that is written from above.
@@ -23,7 +25,8 @@ pub(super) struct Sheet<'s> {
 }
 
 impl Sheet<'_> {
-    /// Writes every point of a plot, under the names of its axes, and its chart; or those of its parts.
+    /// Writes every point of a plot, under the names of its axes, and its chart. A large plot is
+    /// written in parts.
     pub(super) fn write_plot(&mut self, plot: &Plot) {
         for part in split::parts(plot) {
             self.write_part(&part);
@@ -54,7 +57,7 @@ impl Sheet<'_> {
         *self.line += 1;
     }
 
-    /// A row a point: whose it is, its two numbers, and how far its interval goes to either side.
+    /// Writes a row a point: its series, its two numbers, and the interval's extent to either side.
     fn write_over_number(&mut self, plot: &Plot) -> Written {
         let top = *self.line;
         let points: Vec<&[Point]> = plot.series.iter().map(|of| &of.points[..]).collect();
@@ -72,7 +75,7 @@ impl Sheet<'_> {
         (chart, 2 * (WIDE + 1))
     }
 
-    /// The points of each series from a column on.
+    /// Writes the points of each series from a column on.
     fn write_points(
         &mut self,
         plot: &Plot,
@@ -119,7 +122,8 @@ impl Sheet<'_> {
         *self.line += 1;
     }
 
-    /// A row for each of the plot's rows, a column a series; or a row a point where a series has several in one.
+    /// Writes a row for each of the plot's rows, with a column a series. If a series has several
+    /// points in one row, it writes a row a point.
     fn write_over_rows(&mut self, plot: &Plot) -> Written {
         if plot.series.iter().any(has_several_in_a_row) {
             self.write_list(plot);
@@ -135,7 +139,7 @@ impl Sheet<'_> {
         (chart, plot.series.len() as u16 + 2)
     }
 
-    /// The values, and below them how far their intervals go to either side.
+    /// Writes the values, and below them the intervals' extents to either side.
     fn write_block(&mut self, plot: &Plot, series: &[impl AsRef<[Point]>], more: &str) -> BarRows {
         let value: Value = &|point| Some(point.x);
         let below: Value = &|point| Some(sides(point, point.x)?.0);
@@ -158,7 +162,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// One number of each point; the first row of them.
+    /// Writes one number of each point; returns the first row of them.
     fn write_matrix(
         &mut self,
         plot: &Plot,
@@ -220,7 +224,7 @@ impl Sheet<'_> {
 /// A number of a point, if it has it.
 type Value<'v> = &'v dyn Fn(&Point) -> Option<f64>;
 
-/// Why points are not drawn as they are.
+/// Returns the reason why points are not drawn unchanged.
 fn heading_of_drawn(plot: &Plot, drawing: &Drawing) -> &'static str {
     let is_stepped = plot
         .series
@@ -237,7 +241,7 @@ fn heading_of_drawn(plot: &Plot, drawing: &Drawing) -> &'static str {
     }
 }
 
-/// How far the interval goes to either side of the value.
+/// Returns the interval's extent to either side of the value.
 fn sides(point: &Point, value: f64) -> Option<(f64, f64)> {
     let (low, high) = point.interval?;
     let sides = (value - low, high - value);
@@ -250,7 +254,7 @@ fn has_several_in_a_row(series: &Series) -> bool {
     rows.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// An axis with its unit, as numbers in cells have it.
+/// Returns an axis title with the unit of the numbers in cells.
 pub(super) fn named(title: &str, unit: AxisUnit) -> String {
     let unit = match unit {
         AxisUnit::Nanoseconds => "ns",
@@ -261,8 +265,8 @@ pub(super) fn named(title: &str, unit: AxisUnit) -> String {
         AxisUnit::Nines => "1 / (1 − p)",
         AxisUnit::Count | AxisUnit::Ratio => "",
     };
-    let is_told = title.to_lowercase().split(' ').any(|word| word == unit);
-    match unit.is_empty() || is_told {
+    let is_reported = title.to_lowercase().split(' ').any(|word| word == unit);
+    match unit.is_empty() || is_reported {
         true => title.to_owned(),
         false => format!("{title} ({unit})"),
     }

@@ -1,13 +1,14 @@
-//! What an axis of a chart shows, where its ticks are and how they are written: by the rules of the page, rounded to where a spreadsheet begins its ticks.
+//! Range, ticks and number format of a chart's axis: by the rules of the page, rounded to where a
+//! spreadsheet begins its ticks.
 
 use crate::document::{Axis, AxisUnit};
 use rust_xlsxwriter::{ChartAxis, ChartAxisCrossing};
 
-/// How many ticks there are about.
+/// Approximate number of ticks.
 const TICKS: f64 = 6.0;
-/// Of a logarithmic axis that spans less, each tick is twice the one before.
+/// Span of a logarithmic axis below which each tick is twice the one before.
 const DOUBLED: f64 = 40.0;
-/// One that spans more begins at a power of ten.
+/// Span above which the axis begins at a power of ten.
 const DECADES: f64 = 100.0;
 
 /// An axis with its ends.
@@ -23,7 +24,7 @@ enum Ticks {
     Powers(u16),
 }
 
-/// Whether an axis is logarithmic: if its plot's is and there is something that can stand on it.
+/// Checks for a logarithmic axis: that of its plot is, and some value has a place on it.
 pub(super) fn is_log(axis: &Axis, values: impl IntoIterator<Item = f64>) -> bool {
     axis.log
         && values
@@ -32,7 +33,7 @@ pub(super) fn is_log(axis: &Axis, values: impl IntoIterator<Item = f64>) -> bool
 }
 
 impl Scale {
-    /// The axis that holds all of the values; `None` where there is none that it can hold.
+    /// Returns the axis that holds all of the values; `None` if it can hold none.
     pub(super) fn of(unit: AxisUnit, is_log: bool, values: &[f64]) -> Option<Scale> {
         let can_stand = |value: &&f64| value.is_finite() && (!is_log || **value > 0.0);
         let held = || values.iter().filter(can_stand).copied();
@@ -46,7 +47,7 @@ impl Scale {
         })
     }
 
-    /// Whether equal distances are equal quotients.
+    /// Checks for equal quotients at equal distances.
     pub(super) fn is_log(&self) -> bool {
         matches!(self.ticks, Ticks::Powers(_))
     }
@@ -64,7 +65,8 @@ impl Scale {
         axis.set_num_format(self.format());
     }
 
-    /// How ticks are written: with the unit that suits each, or of a linear axis the largest one, so that they can be compared.
+    /// Returns the format of the ticks. Each has a suitable unit; on a linear axis all have the
+    /// largest one, for comparison.
     fn format(&self) -> String {
         let units = units(self.unit);
         match self.ticks {
@@ -80,7 +82,7 @@ impl Scale {
         }
     }
 
-    /// A format tells at most three sizes apart.
+    /// Returns a format for decades, which distinguishes at most three sizes.
     fn format_of_decades(&self, units: &[Symbol]) -> String {
         let smallest = units.last().copied().unwrap_or_default();
         let section = |digits: &str, unit: Symbol| {
@@ -147,8 +149,10 @@ impl Symbol {
     }
 }
 
-/// From the largest on. A format divides by thousands alone, so sizes are in powers of ten here, and so are their ticks: powers of two would be written as what they are
-/// not, such as 33 kB.
+/// Returns the units, the largest first.
+///
+/// A format divides by thousands alone, so sizes and their ticks are in powers of ten here. Powers
+/// of two would get wrong labels, such as 33 kB.
 fn units(unit: AxisUnit) -> &'static [Symbol] {
     const fn of(symbol: &'static str, thousands: usize) -> Symbol {
         Symbol { symbol, thousands }
@@ -171,13 +175,13 @@ fn units(unit: AxisUnit) -> &'static [Symbol] {
     }
 }
 
-/// The largest unit of which a value has at least one.
+/// Returns the largest unit of which a value has at least one.
 fn unit_for(units: &[Symbol], value: f64) -> Symbol {
     let fitting = units.iter().find(|unit| unit.size() <= value);
     fitting.or(units.last()).copied().unwrap_or_default()
 }
 
-/// Numbers in a unit, in as many decimals as tell one step from the next.
+/// Formats numbers in a unit, with enough decimals to distinguish one step from the next.
 fn plain(unit: Symbol, step: f64) -> String {
     let digit = (step / unit.size()).log10().floor();
     let decimals = if digit < 0.0 { -digit as usize } else { 0 };
@@ -227,7 +231,7 @@ fn logarithmic(unit: AxisUnit, low: f64, high: f64) -> Scale {
     }
 }
 
-/// No part of a byte is on the axis unless it is asked for.
+/// Returns the scale of sizes, without parts of a byte unless there are some.
 fn sizes(low: f64, high: f64) -> Scale {
     let scale = logarithmic(AxisUnit::Bytes, low, high);
     Scale {
@@ -249,7 +253,7 @@ fn decade(value: f64) -> f64 {
     power_of_ten(value.log10().floor())
 }
 
-/// The next of 1, 2, 5, 10, 20, 50 … from the value on.
+/// Returns the next of 1, 2, 5, 10, 20, 50 … from the value on.
 fn round_up(value: f64) -> f64 {
     let power = decade(value);
     let steps = [1.0, 2.0, 5.0].map(|digit| digit * power);
@@ -258,7 +262,7 @@ fn round_up(value: f64) -> f64 {
     steps.into_iter().find(fits).unwrap_or(next)
 }
 
-/// The last of them up to the value.
+/// Returns the last of these up to the value.
 fn round_down(value: f64) -> f64 {
     let power = decade(value);
     let steps = [5.0, 2.0].map(|digit| digit * power);
@@ -266,7 +270,7 @@ fn round_down(value: f64) -> f64 {
     steps.into_iter().find(fits).unwrap_or(power)
 }
 
-/// Also of negative powers as near as can be to what is written so.
+/// Returns a power of ten. Negative powers are as near as possible to their decimal form.
 fn power_of_ten(power: f64) -> f64 {
     match power < 0.0 {
         true => 1.0 / 10_f64.powi(-power as i32),

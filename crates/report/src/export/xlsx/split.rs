@@ -1,4 +1,5 @@
-//! Bars of many series in charts of their own: of more than have a pattern each, nobody can tell which is which.
+//! Separate charts for bars of many series: beyond the number of patterns, series are
+//! indistinguishable.
 
 use crate::document::{Plot, Point, Series};
 use crate::grouped::grouped;
@@ -7,7 +8,8 @@ use std::borrow::Cow;
 /// Series of a chart.
 pub(super) const MOST: usize = 8;
 
-/// What series have in common by their names, `sql-rust/sqlite · other, same`: the variant of their subject, how they were run, or both.
+/// Common parts of series' names, such as `sql-rust/sqlite · other, same`: the variant, the
+/// conditions, or both.
 const KEYS: [fn(&str) -> String; 3] = [
     |name| variant(name).to_owned(),
     |name| place(name).to_owned(),
@@ -24,7 +26,7 @@ fn variant(name: &str) -> &str {
     variant.split(' ').next().unwrap_or_default()
 }
 
-/// The plot, or of one with rows and too many series its parts.
+/// Returns the plot, or the parts of one with rows and too many series.
 pub(super) fn parts(plot: &Plot) -> Vec<Cow<'_, Plot>> {
     if plot.categories.is_empty() || plot.series.len() <= MOST {
         return vec![Cow::Borrowed(plot)];
@@ -41,10 +43,10 @@ pub(super) fn parts(plot: &Plot) -> Vec<Cow<'_, Plot>> {
     parts.collect()
 }
 
-/// Series of a part, and what tells the part from others.
+/// Series of a part, and the name of the part.
 type Group<'s> = (String, Vec<&'s Series>);
 
-/// Small groups together, as many as there is room for.
+/// Combines small groups, as many as there is room for.
 fn packed(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
     let mut packed: Vec<Group> = Vec::new();
     for (name, group) in groups {
@@ -66,7 +68,7 @@ fn in_order(series: &[Series]) -> Vec<Group<'_>> {
     named.collect()
 }
 
-/// Some series of a plot, with the rows that they have points in.
+/// Returns some series of a plot, with the rows that they have points in.
 fn part(plot: &Plot, name: &str, series: Vec<&Series>) -> Plot {
     let has_points = |row: usize| {
         let mut points = series.iter().flat_map(|one| &one.points);

@@ -1,4 +1,5 @@
-//! Tables in a sheet: numbers are numbers in base units, each figure with its limits in cells of their own.
+//! Tables in a sheet: numbers are numbers in base units, each figure with its limits in separate
+//! cells.
 
 use super::Styles;
 use super::grid::{Fit, Grid};
@@ -6,7 +7,7 @@ use crate::document::{Cell, Figure, Row, RowKind, Standing, Table, Unit};
 use crate::export::cells::{like_control, row_title};
 use crate::number::significant;
 
-/// How many cells a column takes: figures and ranges have their limits beside them.
+/// Number of a column's cells: figures and ranges have their limits beside them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Width {
     One,
@@ -78,7 +79,7 @@ fn write_headings(grid: &mut Grid, line: u32, table: &Table, widths: &[Width], s
     }
 }
 
-/// The unit that the numbers of a column share; empty where they differ.
+/// Returns the common unit of a column's numbers; empty if they differ.
 fn unit_of(table: &Table, column: usize) -> &'static str {
     let unit = |cell: &Cell| match cell {
         Cell::Number { unit, .. }
@@ -135,7 +136,7 @@ fn write_row(grid: &mut Grid, line: u32, row: &Row, widths: &[Width], styles: &S
     }
 }
 
-/// The number that a label is, if it is one and would be written as it is.
+/// Returns the number that a label is, if it is one and would be written the same.
 fn number_of(label: &str) -> Option<f64> {
     let number: f64 = label.parse().ok()?;
     (number.is_finite() && number.to_string() == label).then_some(number)
@@ -178,7 +179,7 @@ impl Cells<'_> {
         }
     }
 
-    /// A number or a range, in the cells that the column has for it.
+    /// Writes a number or a range, in the cells that the column has for it.
     fn span(&mut self, (low, high): (f64, f64), width: Width) {
         match width {
             Width::One => self.number(0, low),

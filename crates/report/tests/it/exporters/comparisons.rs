@@ -1,27 +1,54 @@
-//! Comparisons in every format: verdicts and what they rest on, processors at another distance, and suites that cannot be read.
+//! Comparisons in every format: verdicts and their basis, processors at another distance, and
+//! unreadable suites.
 
 use super::{PLAIN, UNREAD, csv_rows, frame, one_test, read, without_suite};
 use crate::sample::{self, compared::comparison, run};
-use antiphon_lab::{LiveRow, ResultRecord, RunRecord};
-use antiphon_measure::{ComparisonSettings, PairEstimate, Stopped};
+use antiphon_lab::{LiveOptions, LiveRow, Outcome, Patterns, ResultRecord, RunRecord};
+use antiphon_measure::{ComparisonSettings, PairEstimate, compare_pairs};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
 use antiphon_report::compose_comparison;
 use antiphon_report::export::text::render;
 use antiphon_report::export::{csv, html, json};
 
-/// Two runs of one test, the second dearer by this factor.
+/// Returns two runs of one test, the second more expensive by this factor.
 fn compared(factor: f64) -> Comparison {
-    let (mut a, b) = (one_test(1.0), one_test(factor));
+    let (mut a, b) = (started(one_test(1.0), 4), started(one_test(factor), 4));
     a.results.push(frame("call.intra.none", "ada/O2", 2.0));
+    of_runs(&a, &b)
+}
+
+fn of_runs(a: &RunRecord, b: &RunRecord) -> Comparison {
     let settings = ComparisonSettings::default();
-    let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
-    Comparison::of_runs(&a, &b, &rows, &settings)
+    let all = Patterns::new(&[]).expect("no pattern");
+    let rows = antiphon_lab::compare_runs(a, b, &[], &all, &settings);
+    Comparison::of_runs(a, b, &rows, &settings)
+}
+
+/// Returns the run with `count` equal starts of each frame.
+fn started(mut run: RunRecord, count: usize) -> RunRecord {
+    for result in &mut run.results {
+        if let Outcome::Frame(estimate) = &result.outcome {
+            result.starts = vec![estimate.as_ref().clone(); count];
+        }
+    }
+    run
+}
+
+#[test]
+fn runs_of_one_start_tell_nothing_and_what_would_is_said() {
+    let unsure = of_runs(&started(one_test(1.0), 1), &started(one_test(1.5), 1));
+    assert_eq!(unsure.rows[0].verdict, Verdict::CannotTell);
+    assert_eq!(unsure.rows[0].starts, Some((1, 1)));
+    let note = &unsure.rows[0].note;
+    assert!(note.contains("`--repetitions 12` would tell"), "{note}");
+    let page = render(&compose_comparison(&unsure), PLAIN);
+    assert!(page.contains("cannot tell"), "{page}");
 }
 
 #[test]
 fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
     let dearer = compared(1.5);
-    assert_eq!(dearer.rows[0].verdict, Verdict::Dearer);
+    assert_eq!(dearer.rows[0].verdict, Verdict::Slower);
     assert_eq!(dearer.rows[0].group, "Subprogram calls");
     assert_eq!(
         dearer.rows[0].label,
@@ -35,11 +62,6 @@ fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
 #[test]
 fn a_comparison_says_in_every_format_that_the_first_suite_cannot_be_read() {
     let (sound, unread) = (run(false), without_suite());
-    let settings = ComparisonSettings::default();
-    let of = |a, b| {
-        let rows = antiphon_lab::compare_runs(a, b, &[], &settings);
-        Comparison::of_runs(a, b, &rows, &settings)
-    };
     let formats = |of: &Comparison| {
         [
             render(&compose_comparison(of), PLAIN),
@@ -47,35 +69,36 @@ fn a_comparison_says_in_every_format_that_the_first_suite_cannot_be_read() {
             csv::comparison(of).expect("CSV"),
         ]
     };
-    for text in formats(&of(&unread, &sound)) {
+    for text in formats(&of_runs(&unread, &sound)) {
         assert!(text.contains(UNREAD), "{text}");
     }
     // Nothing is taken from the second.
-    for text in formats(&of(&sound, &unread)) {
+    for text in formats(&of_runs(&sound, &unread)) {
         assert!(!text.contains(UNREAD), "{text}");
     }
 }
 
 #[test]
 fn an_agreement_says_that_the_first_suite_cannot_be_read() {
-    let told = |first: &RunRecord| {
+    let reported = |first: &RunRecord| {
         let document = antiphon_report::compose_agreement(&[], 0.1, first, 2);
         render(&document, PLAIN).contains(UNREAD)
     };
-    assert_eq!((told(&without_suite()), told(&run(false))), (true, false));
+    assert_eq!(
+        (reported(&without_suite()), reported(&run(false))),
+        (true, false)
+    );
 }
 
-/// Two runs of one test, the second dearer by half, each on processors that were apart as given.
+/// Returns two runs of one test, the second more expensive by half, with these distances of
+/// processors.
 fn compared_across(before_ns: &[f64], after_ns: &[f64]) -> Comparison {
     let across = |core_to_core_ns: &[f64], factor: f64| {
-        let mut run = one_test(factor);
+        let mut run = started(one_test(factor), 4);
         run.results[0].core_to_core_ns = read(core_to_core_ns);
         run
     };
-    let (a, b) = (across(before_ns, 1.0), across(after_ns, 1.5));
-    let settings = ComparisonSettings::default();
-    let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
-    Comparison::of_runs(&a, &b, &rows, &settings)
+    of_runs(&across(before_ns, 1.0), &across(after_ns, 1.5))
 }
 
 #[test]
@@ -90,9 +113,9 @@ fn what_differs_between_processors_at_another_distance_is_no_regression() {
         moved.rows[0].note
     );
     let document = compose_comparison(&moved);
-    let told: Vec<&str> = document.summary.iter().map(|n| n.about.as_str()).collect();
-    assert_eq!(told, ["", "Processors moved"]);
-    assert!(document.summary[0].text.contains("0 dearer"));
+    let reported: Vec<&str> = document.summary.iter().map(|n| n.about.as_str()).collect();
+    assert_eq!(reported, ["", "Processors moved"]);
+    assert!(document.summary[0].text.contains("0 slower"));
     assert!(document.summary[0].text.contains("1 not comparable"));
     let page = render(&document, PLAIN);
     assert!(page.contains("not comparable"), "{page}");
@@ -104,12 +127,13 @@ fn what_differs_between_processors_at_another_distance_is_no_regression() {
 fn processors_at_one_distance_change_no_verdict() {
     for (before, after) in [(&[120.0][..], &[130.0][..]), (&[], &[330.0]), (&[], &[])] {
         let compared = compared_across(before, after);
-        assert_eq!(compared.rows[0].verdict, Verdict::Dearer);
+        assert_eq!(compared.rows[0].verdict, Verdict::Slower);
         assert_eq!(compared.rows[0].note, "");
     }
-    // Most starts of both runs were alike: the verdict stands, and that the first was not all of one kind stands beside it.
+    // Most starts of both runs were alike: the verdict stands, with a remark on the mixture in the
+    // first.
     let mixed = compared_across(&[120.0, 330.0, 330.0], &[330.0]);
-    assert_eq!(mixed.rows[0].verdict, Verdict::Dearer);
+    assert_eq!(mixed.rows[0].verdict, Verdict::Slower);
     assert!(
         mixed.rows[0].note.contains("120 ns apart at one time"),
         "{}",
@@ -130,31 +154,32 @@ fn a_side_tells_for_which_subjects_slices_were_long_and_whether_processors_slept
     });
     let compared = Comparison::of_runs(&before, &after, &[], &ComparisonSettings::default());
     let shown = render(&compose_comparison(&compared), PLAIN);
-    for told in [
+    for reported in [
         "ada/O2: processor time by slices of 64 ms, as its file says",
         "processor time with processors kept awake while turns waited",
     ] {
-        let tells = |side: &Side| side.lines.iter().any(|line| line == told);
+        let tells = |side: &Side| side.lines.iter().any(|line| line == reported);
         assert_eq!(
             (tells(&compared.before), tells(&compared.after)),
             (false, true)
         );
-        assert!(shown.contains(told), "{shown}");
+        assert!(shown.contains(reported), "{shown}");
     }
 }
 
 #[test]
-fn interleaved_builds_are_judged_by_their_own_interval() {
-    let pair = |log: f64| PairEstimate {
-        log_ratio: sample::interval(log, 0.002),
-        ratio: sample::interval(log.exp(), 0.002),
-        cost_difference_ns: None,
-        test_ns: (20.0, 20.0 * log.exp()),
-        control_ns: None,
-        iterations: (1000, 1000),
-        blocks: 400,
-        stopped: Stopped::IntervalReached,
-        findings: Vec::new(),
+fn interleaved_builds_are_shown_with_what_is_told_of_each_test() {
+    let options = LiveOptions::default();
+    // Four starts that differ by as much, in turns.
+    let compared = |log: f64, deviation: f64| {
+        let pair = |sign: f64| PairEstimate {
+            log_ratio: sample::interval(log + sign * deviation, 0.002),
+            test_ns: (200.0, 200.0 * log.exp()),
+            iterations: (1000, 1000),
+            blocks: 400,
+        };
+        let pairs = [1.0, -1.0, 1.0, -1.0].map(pair);
+        Ok(compare_pairs(&pairs, &options.judging).expect("there are pairs"))
     };
     let row = |outcome| LiveRow {
         test: "self.dearer".into(),
@@ -163,32 +188,40 @@ fn interleaved_builds_are_judged_by_their_own_interval() {
     };
     let hung = antiphon_lab::Absence {
         reason: "it hung".into(),
-        mend: String::new(),
+        help: String::new(),
         last_words: String::new(),
         listed: false,
     };
     let rows = [
-        row(Ok(pair(0.049))),
-        row(Ok(pair(0.0))),
-        row(Ok(pair(0.0105))),
+        row(compared(0.2, 0.001)),
+        row(compared(0.0, 0.001)),
+        row(compared(0.02, 0.02)),
         row(Err(hung)),
     ];
     let side = |name: &str| Side {
         name: name.into(),
         lines: Vec::new(),
     };
-    let found = Comparison::of_live(side("old"), side("new"), &rows, 0.01, 0.95);
+    let found = Comparison::of_live(side("old"), side("new"), &rows, &options);
     let verdicts: Vec<Verdict> = found.rows.iter().map(|row| row.verdict).collect();
-    assert_eq!(
-        verdicts,
-        [
-            Verdict::Dearer,
-            Verdict::Same,
-            Verdict::Undecided,
-            Verdict::Missing
-        ]
-    );
+    let due = [
+        Verdict::Slower,
+        Verdict::Same,
+        Verdict::CannotTell,
+        Verdict::Missing,
+    ];
+    assert_eq!(verdicts, due);
     assert_eq!(found.rows[3].note, "it hung");
+    assert!(found.basis.starts_with("4 starts of each side"));
+    let page = render(&compose_comparison(&found), PLAIN);
+    assert!(page.contains("same within 0."), "{page}");
+    for reported in ["--starts", "--seconds", "--threshold"] {
+        assert!(
+            found.rows[2].note.contains(reported),
+            "{}",
+            found.rows[2].note
+        );
+    }
 }
 
 #[test]
@@ -196,7 +229,7 @@ fn a_comparison_shows_verdicts_ratios_and_the_worst() {
     let comparison = comparison();
     let document = compose_comparison(&comparison);
     assert_eq!(document.title, "run 8 against run 7");
-    let counts = "5 rows compared: 1 dearer, 1 cheaper, 1 the same, 1 undecided, 1 without a figure on one side.";
+    let counts = "5 rows compared: 1 slower, 1 faster, 1 the same, of 1 it cannot be told, 1 without a figure on one side.";
     assert_eq!(document.summary[0].text, counts);
     assert_eq!(
         document.summary[1].text.replace('\u{202f}', " "),
@@ -207,8 +240,10 @@ fn a_comparison_shows_verdicts_ratios_and_the_worst() {
     let rows = csv_rows(&csv::comparison(&comparison).expect("CSV"));
     assert_eq!(
         (rows[3]["verdict"].as_str(), rows[4]["after_ns"].as_str()),
-        ("dearer", "")
+        ("slower", "")
     );
     let json = json::comparison(&comparison).expect("JSON");
     assert!(json.contains("\"schema\": \"antiphon.comparison\""));
+    assert!(json.contains("\"version\": 2") && json.contains("\"verdict\": \"cannot_tell\""));
+    assert_eq!(rows[0]["same_within"], "0.006");
 }

@@ -1,4 +1,4 @@
-//! The other formats: what is in them, and that a subject's words do no harm in any.
+//! The other formats: their content, and the harmlessness of a subject's words in each.
 
 mod comparisons;
 mod runs;
@@ -27,7 +27,7 @@ fn with(results: Vec<ResultRecord>) -> RunRecord {
     }
 }
 
-/// CSV lines as maps from heading to field.
+/// Returns CSV lines as maps from heading to field.
 fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     reader
@@ -36,7 +36,8 @@ fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
         .expect("sound CSV")
 }
 
-/// A run of one test, four starts of which cost about this factor of what is usual.
+/// Returns a run of one test with four starts, whose costs are about this multiple of the usual
+/// one.
 fn one_test(factor: f64) -> RunRecord {
     let mut record = frame("call.inter.none", "ada/O2", 20.0 * factor);
     let Outcome::Frame(e) = &record.outcome else {
@@ -52,7 +53,7 @@ fn one_test(factor: f64) -> RunRecord {
     with(vec![record])
 }
 
-/// A run whose suite cannot be read.
+/// Returns a run whose suite cannot be read.
 fn without_suite() -> RunRecord {
     RunRecord {
         suite_toml: "this is not a suite".into(),
@@ -60,7 +61,7 @@ fn without_suite() -> RunRecord {
     }
 }
 
-/// What says so of its first line.
+/// Text of the fault in its first line.
 const UNREAD: &str = "the suite kept with the run:1";
 
 fn read(core_to_core_ns: &[f64]) -> Vec<CoreToCore> {

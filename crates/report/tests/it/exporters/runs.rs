@@ -1,4 +1,5 @@
-//! One run in every format: figures with their limits, what could not be measured, and words that steer no reader.
+//! One run in every format: figures with their limits, missing figures, and words that steer no
+//! reader.
 
 use super::{PLAIN, UNREAD, csv_rows, frame, one_test, read, with, without_suite};
 use crate::sample::{self, estimate, finding, identity, parts, result, run};
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 fn absent(test: &str, reason: &str) -> ResultRecord {
     let outcome = Outcome::Absent {
         reason: reason.into(),
-        mend: "apt install gnat".into(),
+        help: "apt install gnat".into(),
         last_words: "bash: gnatmake: command not found\n".into(),
         listed: false,
     };
@@ -136,18 +137,18 @@ fn an_interval_that_lies_unevenly_is_shown_by_its_limits_wherever_it_is_read_by_
     if let Outcome::Frame(estimate) = &mut uneven.outcome {
         (estimate.cost_ns.low, estimate.cost_ns.high) = (98e3, 5927e3);
     }
-    let told = "132\u{202f}µs (98 to 5900)";
+    let reported = "132\u{202f}µs (98 to 5900)";
     let line = one_line("inter", &uneven);
     assert!(line.contains("132 µs (98 to 5900)"), "{line}");
     let run = with(vec![uneven]);
     let document = compose(&run);
     for text in [render(&document, PLAIN), markdown::render(&document)] {
-        assert!(text.contains(told) && !text.contains("132 ±"), "{text}");
+        assert!(text.contains(reported) && !text.contains("132 ±"), "{text}");
     }
     let page = html::render(&document);
     let shown = r#"<span class="value">132</span> <span class="unit">µs</span> <span class="limits">(98 to 5900)</span>"#;
     assert!(page.contains(shown), "{page}");
-    // The evidence tells the limits once.
+    // The evidence has the limits once.
     let evidence = document.sections.iter().flat_map(|section| &section.blocks);
     let evidence = evidence.filter_map(|block| match block {
         Block::Table(table) => Some(&table.rows),
@@ -164,10 +165,10 @@ fn an_interval_that_lies_unevenly_is_shown_by_its_limits_wherever_it_is_read_by_
         })
         .collect();
     assert!(
-        !costs.is_empty() && costs.iter().all(|of| of.text == told),
+        !costs.is_empty() && costs.iter().all(|of| of.text == reported),
         "{costs:?}"
     );
-    // What programs read has each number in a place of its own, as ever.
+    // Formats for programs have each number in a separate field.
     let rows = csv_rows(&csv::run(&run).expect("CSV"));
     let field = |name: &str| rows[0][name].as_str();
     assert_eq!(

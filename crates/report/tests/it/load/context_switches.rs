@@ -1,4 +1,4 @@
-//! Context switches: how often servers wait and are woken for a request, in a table and between runs.
+//! Context switches: the servers' waits and wake-ups a request, in a table and between runs.
 
 use super::{run, tables, waits};
 use antiphon_lab::{RunRecord, WaitsDiffer, agreements};
@@ -18,7 +18,7 @@ fn how_often_servers_are_woken_has_a_table() {
     };
     assert_eq!((waits.value, waits.unit), (0.99, Unit::Count));
     assert!(table.caption.contains("thousandth"), "{}", table.caption);
-    // What was not counted of the other server is no zero.
+    // The uncounted switches of the other server are no zero.
     assert!(matches!(table.rows[1].cells[1], Cell::Empty));
 }
 

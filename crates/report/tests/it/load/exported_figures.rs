@@ -1,4 +1,4 @@
-//! Every figure of a load, and the raw histograms of its latencies, are in what other programs read.
+//! Exports for programs: every figure of a load, and the raw histograms of its latencies.
 
 use super::{moved, paused, run, waits};
 use antiphon_load::Packed;
@@ -40,7 +40,7 @@ fn raw_histograms_are_exported() {
     };
     assert_eq!(long(packed(&rounds[3]["latencies"])), (200, 20));
     assert_eq!(long(packed(&rounds[4]["latencies"])), (200, 0));
-    // What an older run has not is not in its export either.
+    // An export has no fields that an older run lacks.
     let old = &parsed["run"]["results"][2]["outcome"]["rounds"][0];
     assert!(old["p99_ns"].is_u64() && old.get("latencies").is_none());
 

@@ -1,11 +1,12 @@
-//! Rounds that the generator may have limited or that others disturbed: their figures are marked, and verdicts say so or are undecided.
+//! Rounds that the generator may have limited or that others disturbed: figures are marked, and
+//! verdicts say so or are undecided.
 
 use super::{changed, tables, verdicts};
 use antiphon_lab::{ClosedLoop, LoadRound, RunRecord};
 use antiphon_report::compose;
 use antiphon_report::document::Cell;
 
-/// A part of what the generator could send is none of what the server can.
+/// Tests a limited closed loop: a part of the generator's rate is no part of the server's capacity.
 #[test]
 fn a_closed_loop_that_the_generator_limited_marks_its_parts() {
     let mut round = LoadRound {
@@ -16,7 +17,13 @@ fn a_closed_loop_that_the_generator_limited_marks_its_parts() {
     round.closed = Some(ClosedLoop {
         per_second: 1.0,
         generator_share: 0.95,
+        generator_limited: false,
     });
+    assert!(round.generator_was_busy());
+    // Others had its processor.
+    round.closed = None;
+    assert!(!round.generator_was_busy());
+    round.generator_limited = true;
     assert!(round.generator_was_busy());
 }
 
@@ -26,8 +33,9 @@ fn what_the_generator_may_have_limited_is_undecided() {
     let quiet = verdicts(&changed(&[], 0, busy));
     assert_eq!(quiet["Twice the requests"], "yes");
     assert_eq!(quiet["Half the latency"], "no: in 0 of 2");
-    // Without the limit the server would answer more, and sooner: that may only be more than twice as many as the other, but also in less than half its time. Where it
-    // is the other's limit, that is the other way round.
+    // Without the limit the server would answer more, and sooner. It might then exceed twice the
+    // other's rate, and need less than half its time. If the limit is the other's, the reverse
+    // holds.
     let (undecided, partly) = (
         "undecided: the generator’s limit",
         "no: in 0 of 2, 1 undecided (1 by the generator’s limit)",

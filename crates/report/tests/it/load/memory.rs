@@ -1,4 +1,5 @@
-//! Servers that hold more memory after each round are named, but for those whose heaps settle or grow to a limit.
+//! Servers that hold more memory after each round are named, except those whose heaps settle or
+//! grow to a limit.
 
 use super::{notes, run};
 use crate::sample;

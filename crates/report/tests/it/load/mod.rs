@@ -1,4 +1,5 @@
-//! Servers under load: tables by figure, plots over connections, memory, starved connections named, claims judged by paired rounds.
+//! Servers under load: tables by figure, plots over connections, memory, starved connections,
+//! claims judged by paired rounds.
 
 mod context_switches;
 mod exported_figures;
@@ -76,7 +77,8 @@ fn task(connections: usize) -> LoadTask {
     }
 }
 
-/// Three rounds of a server that needs so much a request, ns, and holds so much memory, MiB. The machine is slow in the second round.
+/// Returns three rounds of a server with this processor time a request, ns, and this memory, MiB.
+/// The machine is slow in the second round.
 fn load(connections: usize, cpu_ns: u64, mib: u64) -> LoadOutcome {
     let round = |(round, slow): (u32, u64)| LoadRound {
         round,
@@ -125,7 +127,7 @@ fn run() -> RunRecord {
         slices: vec![slice(100, 9000.0), slice(200, 5000.0)],
         is_warm: true,
     }];
-    // The same server again, 2 % dearer.
+    // The same server again, 2 % more expensive.
     first.again = load(1, 5100, 8).rounds;
     let mut starving = load(64, 12_000, 200);
     starving.rounds[1].starved = vec![0, 7];
@@ -182,7 +184,7 @@ fn of(run: &mut RunRecord, result: usize) -> &mut LoadOutcome {
     }
 }
 
-/// The verdicts of a run, by what is claimed.
+/// Returns the verdicts of a run, by claim.
 fn verdicts(run: &RunRecord) -> BTreeMap<String, String> {
     let table = tables(&compose(run), "load-claims").remove(0);
     let rows = table.rows.into_iter();
@@ -193,7 +195,7 @@ fn verdicts(run: &RunRecord) -> BTreeMap<String, String> {
     .collect()
 }
 
-/// A run in which these rounds of these results are changed.
+/// Returns a run in which these rounds of these results are changed.
 fn changed(results: &[usize], rounds: usize, change: fn(&mut LoadRound)) -> RunRecord {
     let mut run = run();
     of(&mut run, 3)
@@ -208,7 +210,7 @@ fn changed(results: &[usize], rounds: usize, change: fn(&mut LoadRound)) -> RunR
     run
 }
 
-/// The second of four rounds is of processors that were farther apart.
+/// Returns a run whose second of four rounds has processors farther apart.
 fn moved() -> RunRecord {
     let mut run = run();
     let load = of(&mut run, 2);
@@ -220,7 +222,8 @@ fn moved() -> RunRecord {
     run
 }
 
-/// The first server waits so often in its rounds of a thousand requests, and is never preempted.
+/// Returns a run whose first server waits this often in its rounds of a thousand requests, and is
+/// never preempted.
 fn waits(voluntary: [u64; 3]) -> RunRecord {
     let mut run = run();
     for (round, voluntary) in of(&mut run, 2).rounds.iter_mut().zip(voluntary) {
@@ -232,7 +235,8 @@ fn waits(voluntary: [u64; 3]) -> RunRecord {
     run
 }
 
-/// Ten rounds of 200 requests of 0.3 ms; in two of them the server paused, and 20 waited from 100 ms on downwards for its end.
+/// Creates ten rounds of 200 requests of 0.3 ms. In two of them the server paused, and 20 waited
+/// from 100 ms on downwards for its end.
 fn paused(run: &mut RunRecord) {
     let load = of(run, 3);
     let round = |number: u32| {

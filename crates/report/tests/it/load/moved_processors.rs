@@ -1,4 +1,4 @@
-//! Processors that were moved between rounds are told of once, with how far apart they were.
+//! Processors moved between rounds: one remark with their distances.
 
 use super::{moved, notes, run, tables};
 use antiphon_lab::RunRecord;
@@ -7,17 +7,17 @@ use antiphon_report::document::Cell;
 
 #[test]
 fn processors_that_were_moved_are_told_of_once() {
-    let told = |run: &RunRecord| -> Vec<String> {
+    let reported = |run: &RunRecord| -> Vec<String> {
         let notes = notes(&compose(run), "group-over").into_iter();
         let texts = notes.map(|note| note.text.replace('\u{202f}', " "));
         texts.filter(|text| text.contains("a cache line")).collect()
     };
-    let [text] = &told(&moved())[..] else {
-        panic!("{:?}", told(&moved()))
+    let [text] = &reported(&moved())[..] else {
+        panic!("{:?}", reported(&moved()))
     };
     let seen = "took 118 – 330 ns there and back, 122 ns in the median";
     assert!(text.contains(seen), "{text}");
-    assert_eq!(told(&run()), [""; 0]);
+    assert_eq!(reported(&run()), [""; 0]);
     let table = tables(&compose(&moved()), "group-over").remove(0);
     let Cell::Figure(cost) = &table.rows[0].cells[1] else {
         panic!("no figure in {:?}", table.rows[0]);

@@ -1,4 +1,5 @@
-//! Other generators: whether they agree with ours about the same load, and what they do not tell.
+//! Other generators: their agreement with ours about the same load, and figures that they do not
+//! tell.
 
 use super::{of, run, tables};
 use antiphon_lab::{ContextSwitches, Generator, LoadOutcome, Outcome, RunRecord};
@@ -20,7 +21,7 @@ fn what_a_generator_does_not_tell_has_no_figure() {
     let tables = tables(&compose(&run), "group-over");
     let full = tables.last().unwrap();
     for (column, cell) in full.columns.iter().zip(&full.rows[0].cells) {
-        let told = ![
+        let reported = ![
             "p50",
             "p99",
             "p99.9",
@@ -31,7 +32,7 @@ fn what_a_generator_does_not_tell_has_no_figure() {
         .contains(&column.title.as_str());
         assert_eq!(
             matches!(cell, Cell::Figure(_)),
-            told,
+            reported,
             "{}: {cell:?}",
             column.title
         );
@@ -49,7 +50,8 @@ fn what_a_generator_does_not_tell_has_no_figure() {
     );
 }
 
-/// What another generator measured of a server that ours measured, too, with so many times the requests a second and the processor time of each.
+/// Returns the verdicts on another generator at the same server, with these multiples of our rate
+/// and of its processor time a request.
 fn rival(per_second: f64, cpu: f64, busy: f64) -> Vec<(String, String)> {
     let mut run = run();
     let ours = run.results[2].clone();
@@ -67,22 +69,24 @@ fn rival(per_second: f64, cpu: f64, busy: f64) -> Vec<(String, String)> {
     run.results = vec![by_wrk, ours];
     let tables = tables(&compose(&run), "load-rivals");
     let rows = tables.iter().flat_map(|table| &table.rows);
-    let told = rows.map(|row| match &row.cells[0] {
+    let reported = rows.map(|row| match &row.cells[0] {
         Cell::Text { text } => (row.label.clone(), text.clone()),
         other => panic!("{other:?}"),
     });
-    told.collect()
+    reported.collect()
 }
 
 #[test]
 fn another_generator_agrees_or_not_within_the_rounds_of_both() {
-    let verdicts = |told: Vec<(String, String)>| told.into_iter().map(|(_, of)| of).collect();
+    let verdicts =
+        |reported: Vec<(String, String)>| reported.into_iter().map(|(_, of)| of).collect();
     let of = |per_second, cpu, busy| -> Vec<String> { verdicts(rival(per_second, cpu, busy)) };
     assert_eq!(of(1.02, 0.99, 0.5), ["yes", "yes"]);
     assert_eq!(of(2.0, 0.99, 0.5), ["no", "yes"], "ours is what limits");
     assert_eq!(of(0.5, 1.5, 0.5), ["no", "no"]);
     assert_eq!(of(1.1, 1.0, 0.5), ["undecided", "yes"]);
-    // What has no time left itself says nothing against ours, unless it sends more than ours all the same.
+    // A generator without spare time says nothing against ours, unless it sends more than ours all
+    // the same.
     let limited = "undecided: the generator’s limit";
     assert_eq!(of(0.5, 1.5, 0.95), [limited, "no"]);
     assert_eq!(of(2.0, 1.0, 0.95), ["no", "yes"]);

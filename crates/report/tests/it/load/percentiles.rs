@@ -1,4 +1,5 @@
-//! Percentiles of latencies are those of all rounds by their histograms: pauses show, too few requests have none, and older runs are marked.
+//! Percentiles of latencies, from the histograms of all rounds: pauses show, few requests have
+//! none, older runs are marked.
 
 use super::{of, paused, plots, run, tables, verdicts};
 use antiphon_lab::RunRecord;
@@ -6,7 +7,7 @@ use antiphon_report::compose;
 use antiphon_report::document::{Cell, Figure};
 use antiphon_report::export::csv;
 
-/// A figure of the table of everything of the load with 64 connections, by row and column.
+/// Returns a figure of the full table of the load with 64 connections, by row and column.
 fn figure(run: &RunRecord, row: &str, column: &str) -> Option<Figure> {
     let table = tables(&compose(run), "group-over").pop().unwrap();
     let row = table.rows.iter().find(|of| of.label == row).unwrap();
@@ -32,7 +33,7 @@ fn a_pause_in_few_rounds_shows_in_the_percentiles() {
     let longest = of("Longest");
     assert!((longest.value / 100e6 - 1.0).abs() < 0.01 && longest.low == longest.high);
     assert!(of("p50").value < 0.31e6);
-    // Nor is it lost in the plot and in the claim.
+    // The pause shows in the plot and in the claim, too.
     let curve = plots(&compose(&run), "group-over").pop().unwrap();
     let grizzly = curve.series.iter().find(|of| of.name == "java/grizzly");
     assert!(
@@ -50,7 +51,7 @@ fn a_pause_in_few_rounds_shows_in_the_percentiles() {
     assert_eq!(verdict(&theirs), "no: in 0 of 2");
 }
 
-/// The other server with the same pauses.
+/// Gives the other server the same pauses.
 fn paused_too(run: &mut RunRecord) {
     of(run, 2).rounds = of(run, 3).rounds.clone();
 }

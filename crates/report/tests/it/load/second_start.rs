@@ -10,20 +10,21 @@ fn a_second_start_that_failed_is_told() {
     let mut run = run();
     of(&mut run, 0).again_failed = Some(Absence {
         reason: "the server ended under load".into(),
-        mend: "mend the server".into(),
+        help: "mend the server".into(),
         last_words: String::new(),
         listed: false,
     });
     let notes = notes(&compose(&run), "group-over");
-    let told = notes.iter().find(|note| note.text.contains("second start"));
-    let told = told.expect("it is told");
+    let reported = notes.iter().find(|note| note.text.contains("second start"));
+    let reported = reported.expect("it is told");
     assert!(
-        told.text
+        reported
+            .text
             .contains("after 3 rounds: the server ended under load"),
         "{}",
-        told.text
+        reported.text
     );
-    assert_eq!(told.weight, Weight::Warning);
+    assert_eq!(reported.weight, Weight::Warning);
 }
 
 #[test]

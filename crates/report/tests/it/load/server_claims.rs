@@ -1,4 +1,5 @@
-//! Claims about servers are judged within rounds, against one another or by themselves, and not tried where a server is missing.
+//! Claims about servers: judged within rounds, against one another or alone, and not tried without
+//! a server.
 
 use super::{changed, of, run, tables, verdicts};
 use antiphon_lab::Outcome;
@@ -28,7 +29,7 @@ fn claims_are_judged_within_rounds() {
 fn claims_of_figures_by_themselves_have_limits_in_their_own_units() {
     let run = run();
     let verdicts = verdicts(&run);
-    // What one start holds is known to a quarter, and another one may hold more than these nine.
+    // The memory of one start is known to a quarter, and another one may hold more than these nine.
     assert_eq!(verdicts["At most ten megabytes"], "undecided");
     let mut twice = run.clone();
     let aws = of(&mut twice, 2);
@@ -55,7 +56,7 @@ fn claims_of_figures_by_themselves_have_limits_in_their_own_units() {
         text.starts_with("200\u{202f}MiB") && place.ends_with("at most 9.54\u{202f}MiB"),
         "{text}, {place}"
     );
-    // Where it may be the machine that starved them, nobody knows.
+    // The machine may have starved them instead, so the claims are undecided.
     let mut beside = changed(&[0], 3, |_| ());
     of(&mut beside, 3).rounds[1].starved = vec![0];
     of(&mut beside, 2).rounds[1].starved = vec![0];
@@ -70,7 +71,7 @@ fn a_claim_about_a_server_that_is_missing_is_not_tried() {
         let mut run = run();
         run.results[missing].outcome = Outcome::Absent {
             reason: "it is not here".into(),
-            mend: String::new(),
+            help: String::new(),
             last_words: String::new(),
             listed: false,
         };

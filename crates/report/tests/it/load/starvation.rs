@@ -1,4 +1,4 @@
-//! Starved connections and unseen freezes are told, and whether it is the server or may be the machine that starves them.
+//! Starved connections and unseen freezes, with their cause: the server, or possibly the machine.
 
 use super::{notes, of, run, tables};
 use antiphon_lab::RunRecord;
@@ -29,14 +29,15 @@ fn starved_connections_and_an_unseen_freeze_are_told() {
     );
 }
 
-/// What is told of a server that starves in one of its rounds, and whether its figures are marked.
+/// Returns the note on a server that starves in one of its rounds, and whether its figures are
+/// marked.
 fn starving_once(change: impl Fn(&mut RunRecord)) -> (Note, bool) {
     let mut run = run();
     of(&mut run, 3).rounds[2].starved.clear();
     change(&mut run);
     let document = compose(&run);
     let notes = notes(&document, "group-over");
-    let told = notes
+    let reported = notes
         .into_iter()
         .find(|note| note.about.contains("java/grizzly") && note.text.contains("starved"));
     let tables = tables(&document, "group-over");
@@ -48,7 +49,7 @@ fn starving_once(change: impl Fn(&mut RunRecord)) -> (Note, bool) {
         panic!("no figure in {row:?}");
     };
     let marked = cost.marks.iter().any(|mark| mark.word == "starves");
-    (told.expect("it is told"), marked)
+    (reported.expect("it is told"), marked)
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn starving_beside_others_may_be_the_machine_s() {
     let (note, marked) = starving_once(|run| of(run, 0).rounds[1].starved = vec![0]);
     assert!(note.text.contains("the machine"), "{}", note.text);
     assert!(note.weight == Weight::Info && !marked);
-    // One that always starves excuses nobody.
+    // A server that always starves excuses no other.
     let (note, _) = starving_once(|run| {
         for round in &mut of(run, 2).rounds {
             round.starved = vec![0];

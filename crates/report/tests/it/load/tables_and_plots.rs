@@ -1,4 +1,5 @@
-//! Tables by figure with what a request costs first, and curves over connections, concurrency and parts of what a server can.
+//! Tables by figure with a request's cost first, and curves over connections, concurrency and parts
+//! of a server's capacity.
 
 use super::{load, plots, run, tables};
 use crate::sample::{self, identity, result};
@@ -46,11 +47,11 @@ fn curves_go_over_connections_and_memory_has_a_row_a_server() {
     assert_eq!(xs, [1.0, 64.0]);
     let memory = &plots(&document, "load-memory")[0];
     assert_eq!(memory.categories, ["ada/tasks", "java/grizzly"]);
-    // What it was after the last load.
+    // Its memory is that after the last load.
     assert_eq!(memory.series[0].points[0].x, (9_u64 << 20) as f64);
 }
 
-/// Two loads that are parts of what each can, 200 and 300 requests a second.
+/// Tests two loads that are parts of each server's capacity, 200 and 300 requests a second.
 #[test]
 fn parts_of_what_a_server_can_have_plots_of_their_own() {
     let mut run = run();
@@ -68,6 +69,7 @@ fn parts_of_what_a_server_can_have_plots_of_their_own() {
                 round.closed = Some(ClosedLoop {
                     per_second: can,
                     generator_share: 0.5,
+                    generator_limited: false,
                 });
             }
             let identity = identity(&format!("of.{percent}"), subject, "other", "across");
@@ -119,19 +121,19 @@ fn parts_of_what_a_server_can_have_plots_of_their_own() {
 
 #[test]
 fn what_compilers_use_is_told_beside_processor_time_where_there_are_any() {
-    let told = |language: &str| -> Vec<String> {
+    let reported = |language: &str| -> Vec<String> {
         let mut run = run();
         run.subjects = sample::many_subjects();
         run.subjects.truncate(1);
         run.subjects[0].language = language.into();
         let tables = tables(&compose(&run), "group-over").into_iter();
-        let told = tables.filter(|table| table.caption.contains("HotSpot"));
-        told.map(|table| table.title).collect()
+        let reported = tables.filter(|table| table.caption.contains("HotSpot"));
+        reported.map(|table| table.title).collect()
     };
-    assert!(told("Ada").is_empty());
+    assert!(reported("Ada").is_empty());
     for language in ["Java", "JavaScript"] {
         assert_eq!(
-            told(language),
+            reported(language),
             [
                 "Over concurrency: Processor time of the server a request",
                 "1 connections: all figures",

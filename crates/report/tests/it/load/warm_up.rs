@@ -1,4 +1,5 @@
-//! Servers that stayed cold are named beside their curves, their figures marked, and claims about their time undecided.
+//! Servers that stayed cold: named beside their curves, their figures marked, and claims about
+//! their time undecided.
 
 use super::{changed, notes, of, plots, run, tables, verdicts};
 use crate::sample::section;
@@ -20,7 +21,8 @@ fn a_server_that_stayed_cold_is_named_beside_its_curve() {
     );
 }
 
-/// The same, but that Ada's server was not warm when its first load began, with which its warming is kept.
+/// Returns the same run with Ada's server cold at the beginning of its first load, which has its
+/// warm-up.
 fn cold(mut run: RunRecord) -> RunRecord {
     of(&mut run, 0).warm_ups[0].is_warm = false;
     run
@@ -28,7 +30,8 @@ fn cold(mut run: RunRecord) -> RunRecord {
 
 #[test]
 fn every_figure_of_a_server_that_stayed_cold_is_marked() {
-    // In the tables over all loads, and in that of everything of the last one: all but the share of the first.
+    // The tables are those over all loads, and the full one of the last load. All figures count but
+    // the share of the first.
     let marked = |run: &RunRecord, server: &str| -> Vec<bool> {
         let tables = tables(&compose(run), "group-over");
         let rows = tables.iter().flat_map(|table| &table.rows);
@@ -88,7 +91,7 @@ fn claims_about_the_time_of_a_server_that_stayed_cold_are_undecided() {
         "in 0 of 2, 2 undecided (2 not warm)"
     );
     assert_eq!(cold["Half the cost"], "in 0 of 2, 2 undecided (2 not warm)");
-    // What it holds does not wait for compilers; that it was not warm is said all the same.
+    // Held memory does not depend on compilers; the cold state is reported all the same.
     assert_eq!(warm["Memory by ten"], "yes");
     assert_eq!(cold["Memory by ten"], "yes (not warm)");
     assert_eq!(cold["Nor here"], warm["Nor here"]);

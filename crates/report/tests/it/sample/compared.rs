@@ -2,7 +2,7 @@
 
 use super::interval;
 
-/// A comparison with every verdict.
+/// Returns a comparison with every verdict.
 pub fn comparison() -> antiphon_report::comparison::Comparison {
     use antiphon_report::comparison::{Comparison, ComparisonRow, Side, Verdict};
     let row =
@@ -12,11 +12,15 @@ pub fn comparison() -> antiphon_report::comparison::Comparison {
             before_ns: Some(interval(before, before * 0.004)),
             after_ns: Some(interval(before * factor, before * 0.004)),
             log_ratio: Some(interval(factor.ln(), half)),
+            starts: Some((5, 5)),
+            limit: Some(0.03),
             verdict,
+            same_within: (verdict == Verdict::Same).then_some(0.006),
             note: String::new(),
         };
     let mut missing = row("Rendezvous", "no body", 900.0, 1.0, 0.01, Verdict::Missing);
     (missing.after_ns, missing.log_ratio) = (None, None);
+    (missing.starts, missing.limit) = (None, None);
     missing.note = "the subject hung: no answer within 10 s".into();
     Comparison {
         before: Side {
@@ -46,7 +50,7 @@ pub fn comparison() -> antiphon_report::comparison::Comparison {
                 1.6,
                 0.81,
                 0.01,
-                Verdict::Cheaper,
+                Verdict::Faster,
             ),
             row(
                 "Subprogram calls",
@@ -54,9 +58,9 @@ pub fn comparison() -> antiphon_report::comparison::Comparison {
                 28.0,
                 1.02,
                 0.05,
-                Verdict::Undecided,
+                Verdict::CannotTell,
             ),
-            row("Rendezvous", "simple", 905.0, 1.19, 0.02, Verdict::Dearer),
+            row("Rendezvous", "simple", 905.0, 1.19, 0.02, Verdict::Slower),
             missing,
         ],
     }

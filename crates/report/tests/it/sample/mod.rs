@@ -1,4 +1,5 @@
-//! A realistic run of the features suite, from a fixed seed: every kind of outcome, every kind of finding.
+//! A realistic run of the features suite, from a fixed seed: every kind of outcome, every kind of
+//! finding.
 
 pub mod compared;
 pub mod kinds;
@@ -17,7 +18,7 @@ pub const SUITE: &str = include_str!("../../../../../suites/features.toml");
 pub struct Noise(pub u64);
 
 impl Noise {
-    /// Uniform between 0 and 1.
+    /// Returns a uniform number between 0 and 1.
     pub fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -26,18 +27,18 @@ impl Noise {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Around 1, within this fraction.
+    /// Returns a number around 1, within this fraction.
     pub fn about(&mut self, fraction: f64) -> f64 {
         1.0 + fraction * (2.0 * self.unit() - 1.0)
     }
 
-    /// Exponential with mean 1: a long tail.
+    /// Returns an exponential number with mean 1: a long tail.
     pub fn tail(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()
     }
 }
 
-/// An interval about a value.
+/// Returns an interval about a value.
 pub fn interval(value: f64, half: f64) -> Interval {
     Interval {
         value,
@@ -46,7 +47,7 @@ pub fn interval(value: f64, half: f64) -> Interval {
     }
 }
 
-/// An ordinary estimate of this cost.
+/// Returns an ordinary estimate of this cost.
 pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
     let control = 1.3;
     Estimate {
@@ -101,12 +102,12 @@ pub fn identity(test: &str, subject: &str, policy: &str, placement: &str) -> Ide
     }
 }
 
-/// A result from one start of the subject's process.
+/// Returns a result from one start of the subject's process.
 pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
     ResultRecord::new(identity, outcome)
 }
 
-/// A round of processor time.
+/// Returns a round of processor time.
 pub fn round(subject_ns: f64, slowed: f64) -> CostRound {
     CostRound {
         start: 0,
@@ -124,7 +125,7 @@ pub fn round(subject_ns: f64, slowed: f64) -> CostRound {
     }
 }
 
-/// More subjects than are shown without being asked for, `kit/0` to `kit/6`.
+/// Returns more subjects than are shown unfolded, `kit/0` to `kit/6`.
 pub fn many_subjects() -> Vec<SubjectRecord> {
     let subject = |number| {
         let mut subject = run(true).subjects.swap_remove(0);
@@ -142,6 +143,7 @@ pub fn empty_run() -> RunRecord {
         started: "2026-03-02T09:14:05Z".into(),
         ended: Some("2026-03-02T09:15:31Z".into()),
         quick: true,
+        asked: None,
         machine: machine(),
         subjects: Vec::new(),
         results: Vec::new(),
@@ -176,7 +178,7 @@ fn subject(id: &str, language: &str, compiler: &str, flags: &str) -> SubjectReco
     }
 }
 
-/// The features suite, measured; `quick` leaves out what a quick run leaves out.
+/// Returns the measured features suite; `quick` omits the parts that a quick run omits.
 pub fn run(quick: bool) -> RunRecord {
     let suite = Suite::parse("features.toml", SUITE).expect("the suite of the repository is sound");
     let mut run = empty_run();
@@ -269,7 +271,7 @@ fn switches(test: &str) -> f64 {
     }
 }
 
-/// Something like what such an operation costs.
+/// Returns a plausible cost of such an operation.
 fn cost(test: &str) -> f64 {
     let number = test
         .rsplit('.')
@@ -308,7 +310,7 @@ fn cost(test: &str) -> f64 {
     found.map_or(10.0, |(_, cost)| *cost)
 }
 
-/// A count by callgrind of an operation with so many instructions.
+/// Returns a count by callgrind of an operation with `more` instructions.
 fn counted(more: f64) -> InstructionCount {
     InstructionCount {
         control: 3.0,
@@ -319,10 +321,10 @@ fn counted(more: f64) -> InstructionCount {
     }
 }
 
-/// Everything that can go wrong, once.
+/// Adds every possible fault, once.
 fn disturb(run: &mut RunRecord) {
     use FindingKind::*;
-    mend_frame(run, "call.inline.none", |e| {
+    help_frame(run, "call.inline.none", |e| {
         e.cost_ns = interval(0.01, 0.05);
         e.resources.instructions = Some(counted(0.0));
         e.findings.push(finding(
@@ -330,7 +332,7 @@ fn disturb(run: &mut RunRecord) {
             "the interval −0.04 … 0.06 ns contains zero",
         ));
     });
-    mend_frame(run, "exception.not_raised.block", |e| {
+    help_frame(run, "exception.not_raised.block", |e| {
         e.cost_ns = interval(0.02, 0.3);
         e.resources.instructions = Some(counted(2.0));
         e.findings.push(finding(
@@ -338,13 +340,13 @@ fn disturb(run: &mut RunRecord) {
             "the interval −0.28 … 0.32 ns contains zero",
         ));
     });
-    mend_frame(run, "alloc.fixed.integer.10", |e| {
+    help_frame(run, "alloc.fixed.integer.10", |e| {
         e.findings.push(finding(
             DeadCode,
             "2 N took 1.02 times as long as N: the frame does not grow",
         ));
     });
-    mend_frame(run, "rendezvous.simple", |e| {
+    help_frame(run, "rendezvous.simple", |e| {
         e.findings.push(finding(
             UnexpectedSwitches,
             "31 of 824 slices had other than 2 switches an operation",
@@ -352,7 +354,7 @@ fn disturb(run: &mut RunRecord) {
         e.findings
             .push(finding(SeveralModes, "two modes, at 870 and 1020 ns"));
     });
-    mend_frame(run, "protected.entry", |e| {
+    help_frame(run, "protected.entry", |e| {
         e.stopped = Stopped::BudgetSpent;
         e.findings.push(finding(
             Drift,
@@ -361,7 +363,7 @@ fn disturb(run: &mut RunRecord) {
         e.findings
             .push(finding(Outliers, "9 of 412 blocks lie beyond 5 MAD"));
     });
-    mend_frame(run, "task.allocated", |e| {
+    help_frame(run, "task.allocated", |e| {
         e.findings.push(finding(
             WrongPlacement,
             "the partner ran under other, fifo was asked",
@@ -375,7 +377,7 @@ fn disturb(run: &mut RunRecord) {
         if c && test == "protected.contended.procedure" {
             result.outcome = Outcome::Absent {
                 reason: "the subject hung: no answer within 10 s".into(),
-                mend: "run `antiphon doctor --subject subjects/c` to see whether it follows the protocol".into(),
+                help: "run `antiphon doctor --subject subjects/c` to see whether it follows the protocol".into(),
                 last_words: "pthread_mutex_lock: Resource deadlock avoided\n".into(),
                 listed: false,
             };
@@ -383,7 +385,7 @@ fn disturb(run: &mut RunRecord) {
         if test == "clock.execution_time" || test == "clock.tsc" {
             result.outcome = Outcome::Absent {
                 reason: "execution-time clocks are not supported on this target".into(),
-                mend: "build with a run-time that implements Ada.Execution_Time".into(),
+                help: "build with a run-time that implements Ada.Execution_Time".into(),
                 last_words: String::new(),
                 listed: false,
             };
@@ -391,7 +393,7 @@ fn disturb(run: &mut RunRecord) {
     }
 }
 
-fn mend_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
+fn help_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
     for result in run.results.iter_mut().filter(|r| r.identity.test == test) {
         if let Outcome::Frame(estimate) = &mut result.outcome {
             change(estimate);
@@ -399,13 +401,13 @@ fn mend_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
     }
 }
 
-/// A section by its id.
+/// Returns a section by its id.
 pub fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
     let found = document.sections.iter().find(|section| section.id == id);
     found.unwrap_or_else(|| panic!("no section {id}"))
 }
 
-/// The tables of a section.
+/// Returns the tables of a section.
 pub fn tables(section: &Section) -> Vec<&Table> {
     let blocks = section.blocks.iter();
     blocks
@@ -419,7 +421,7 @@ pub fn tables(section: &Section) -> Vec<&Table> {
         .collect()
 }
 
-/// The plots of a section.
+/// Returns the plots of a section.
 pub fn drawn(section: &Section) -> Vec<&Plot> {
     let blocks = section.blocks.iter();
     let plots = blocks.filter_map(|block| match block {
@@ -429,7 +431,7 @@ pub fn drawn(section: &Section) -> Vec<&Plot> {
     plots.collect()
 }
 
-/// A row about what was found elsewhere in the report of a run.
+/// Returns a row about findings from elsewhere in the report of a run.
 pub fn claim(run: &RunRecord, text: &str) -> document::Row {
     let document = antiphon_report::compose(run);
     let tables = tables(section(&document, "spent-claims"));
@@ -439,7 +441,7 @@ pub fn claim(run: &RunRecord, text: &str) -> document::Row {
         .clone()
 }
 
-/// The verdict in such a row.
+/// Returns the verdict in such a row.
 pub fn verdict(row: &document::Row) -> &str {
     match &row.cells[0] {
         Cell::Text { text } => text,
@@ -447,7 +449,7 @@ pub fn verdict(row: &document::Row) -> &str {
     }
 }
 
-/// The text of a workbook's parts, by name.
+/// Returns the text of a workbook's parts, by name.
 pub fn parts(workbook: &[u8]) -> HashMap<String, String> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(workbook)).expect("a zip archive");
     (0..archive.len())

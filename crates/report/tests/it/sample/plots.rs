@@ -1,4 +1,4 @@
-//! Plots in documents of one section, and what workbooks make of them.
+//! Plots in documents of one section, and their form in workbooks.
 
 use super::parts;
 use antiphon_report::document::{
@@ -6,7 +6,7 @@ use antiphon_report::document::{
 };
 use antiphon_report::export::xlsx;
 
-/// The charts of a workbook, by their parts.
+/// Returns the charts of a workbook, by their parts.
 pub fn charts(document: &Document) -> Vec<String> {
     let parts = parts(&xlsx::render(document).expect("a workbook"));
     let charts = parts
@@ -15,7 +15,7 @@ pub fn charts(document: &Document) -> Vec<String> {
     charts.map(|(_, text)| text.clone()).collect()
 }
 
-/// An axis of times.
+/// Returns an axis of times.
 pub fn axis(title: &str, log: bool) -> Axis {
     Axis {
         title: title.into(),
@@ -24,7 +24,7 @@ pub fn axis(title: &str, log: bool) -> Axis {
     }
 }
 
-/// A series of the first subject.
+/// Returns a series of the first subject.
 pub fn series(name: &str, drawn: Drawn, points: Vec<Point>) -> Series {
     Series {
         name: name.into(),
@@ -35,7 +35,7 @@ pub fn series(name: &str, drawn: Drawn, points: Vec<Point>) -> Series {
     }
 }
 
-/// A document of one plot in a section with a long title.
+/// Returns a document of one plot in a section with a long title.
 pub fn plotted(categories: &[&str], series: Vec<Series>, log: bool) -> Document {
     let plot = Plot {
         title: "Costs & more".into(),
@@ -57,18 +57,18 @@ pub fn plotted(categories: &[&str], series: Vec<Series>, log: bool) -> Document 
     }
 }
 
-/// The first sheet of a section.
+/// Returns the first sheet of a section.
 pub fn sheet(document: &Document) -> String {
     let mut parts = parts(&xlsx::render(document).expect("a workbook"));
     parts.remove("xl/worksheets/sheet2.xml").expect("a sheet")
 }
 
-/// A plot of one series.
+/// Returns a plot of one series.
 pub fn one(categories: &[&str], drawn: Drawn, points: Vec<Point>, log: bool) -> Document {
     plotted(categories, vec![series("ada", drawn, points)], log)
 }
 
-/// What stands between two texts, wherever they are.
+/// Returns the parts between two texts, at all places.
 pub fn between<'t>(text: &'t str, from: &str, to: &str) -> Vec<&'t str> {
     let parts = text.split(from).skip(1);
     parts

@@ -1,4 +1,4 @@
-//! Arguments of input and output: files, formats, and what is read and written.
+//! Arguments of input and output: files, formats, and values or places.
 
 use antiphon_lang::Span;
 
@@ -22,7 +22,8 @@ impl Checker<'_> {
         (values, Type::Int)
     }
 
-    /// A value and the literal that goes with it: the mode in which a file is opened, or what a position counts from.
+    /// Checks a value and the literal that goes with it: the mode of opening a file, or the
+    /// reference point of a position.
     fn file_choice(
         &mut self,
         arguments: &[syntax::Expression],
@@ -50,7 +51,7 @@ impl Checker<'_> {
         (values, Type::Nothing)
     }
 
-    /// The file, or the one that is meant if none is given, and the last argument.
+    /// Returns the file, or the default one if none is given, and the last argument.
     fn file_and_last<'b>(
         &mut self,
         arguments: &'b [syntax::Expression],
@@ -147,7 +148,7 @@ impl Checker<'_> {
         (values, Type::Nothing)
     }
 
-    /// The file that comes first, or the one that is meant if none does; and the rest of the arguments.
+    /// Returns the file, if it is the first argument, or the default one; and the other arguments.
     fn file_first<'b>(
         &mut self,
         arguments: &'b [syntax::Expression],
@@ -155,7 +156,7 @@ impl Checker<'_> {
         span: Span,
     ) -> (Vec<Expression>, &'b [syntax::Expression]) {
         if let Some((first, rest)) = arguments.split_first() {
-            // Looked at twice if it is no file: what was found wrong is reported the second time.
+            // If it is no file, it is checked twice; errors are reported only the second time.
             let errors = self.diagnostics.len();
             let value = self.expression(first);
             if matches!(self.kind(value.of), Type::File | Type::Null | Type::Noop) {
@@ -168,7 +169,7 @@ impl Checker<'_> {
         (vec![file], arguments)
     }
 
-    /// A format, and what it is for.
+    /// Checks a format, and the values or places for it.
     fn format_and(
         &mut self,
         arguments: &[syntax::Expression],

@@ -1,4 +1,4 @@
-//! Arguments of functions of values: arrays, ordered values, strings and numbers.
+//! Arguments of functions on values: arrays, ordered values, strings and numbers.
 
 use antiphon_lang::Span;
 
@@ -8,7 +8,7 @@ use crate::syntax;
 use super::{Checker, text};
 
 impl Checker<'_> {
-    /// `lb(array, dimension)` and its like: the dimension is a constant.
+    /// `lb(array, dimension)` and the like; the dimension is a constant.
     pub(super) fn bound_of(
         &mut self,
         name: &str,
@@ -85,7 +85,7 @@ impl Checker<'_> {
         (vec![value], of)
     }
 
-    /// An array of characters, from 1.
+    /// Returns the type of an array of characters, from 1.
     fn character_array(&mut self) -> Type {
         let (index, element) = (self.number(Type::Int), self.number(Type::Char));
         let dimension = Dimension {
@@ -96,7 +96,7 @@ impl Checker<'_> {
         Type::Array(vec![dimension], element)
     }
 
-    /// `min` and `max`: all become real if one is.
+    /// `min` and `max`: all arguments become real if one is real.
     pub(super) fn extreme(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
         let values: Vec<Expression> = arguments.iter().map(|a| self.ordered(a)).collect();
         let real = self.number(Type::Real);

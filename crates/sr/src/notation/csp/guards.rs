@@ -1,4 +1,4 @@
-//! `_if` and `_do` with their guards: which guards belong to which, and what each becomes.
+//! `_if` and `_do` with their guards: which guards belong to which statement, and the SR for each.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use crate::notation::scan::{self, Use};
 
 /// The guarded statements of a text.
 pub(super) struct Guards {
-    /// What a construct is here, by its number.
+    /// The role of each construct, by its number.
     roles: HashMap<usize, Role>,
 }
 
 enum Role {
     /// `_if` or `_do` with the numbers of its guards.
     Opening { is_loop: bool, guards: Vec<usize> },
-    /// The how manieth guard of its statement.
+    /// A guard, by its position in its statement.
     Guard(usize),
     /// `_fi` or `_od`, and whether there are guards.
     Closing { is_loop: bool, has_guards: bool },
-    /// One that has no partner.
+    /// A construct without its partner.
     Alone,
 }
 
-/// What a guard's name says.
+/// The properties in a guard's name.
 struct Kind {
     quantifiers: usize,
     communication: Option<Direction>,
@@ -100,7 +100,7 @@ impl Guards {
         Guards { roles }
     }
 
-    /// Writes a construct, if it is one of these; the offset where the text goes on.
+    /// Writes a construct, if it is one of these. Returns the offset where the text continues.
     pub(super) fn write(&self, index: usize, uses: &[Use], output: &mut Output) -> Option<usize> {
         let found = &uses[index];
         match self.roles.get(&index)? {
@@ -139,7 +139,7 @@ fn alone(found: &Use, output: &mut Output) {
     );
 }
 
-/// All guards are evaluated before any arm.
+/// Writes the beginning of a statement: all guards are evaluated before any arm.
 fn opening(found: &Use, is_loop: bool, guards: &[usize], uses: &[Use], output: &mut Output) {
     output.put(if is_loop { "do true -> " } else { "" }, found);
     output.put(
@@ -158,13 +158,13 @@ fn opening(found: &Use, is_loop: bool, guards: &[usize], uses: &[Use], output: &
     );
 }
 
-/// The guard's kind, if it has the arguments of it.
+/// Returns the guard's kind, if it has suitable arguments.
 fn fitting(guard: &Use, output: &mut Output) -> Option<Kind> {
     let kind = Kind::of(output.part(&guard.name))?;
     output.fits(guard, kind.arguments()).then_some(kind)
 }
 
-/// An argument in a template.
+/// Returns an argument's place in a template.
 fn placeholder(argument: usize) -> String {
     format!("${argument:x}")
 }
@@ -198,12 +198,12 @@ fn offer(kind: &Kind, number: usize) -> String {
     format!("if csp_arm = 0 -> {body} fi\n")
 }
 
-/// The arm: what was received, or is to be sent, stands behind the guard's own arrow.
+/// Writes an arm. The value that is received or sent follows the guard's own arrow.
 fn guard(found: &Use, number: usize, output: &mut Output) -> usize {
     let kind = Kind::of(output.part(&found.name))
         .filter(|kind| found.is_closed && found.arguments.len() == kind.arguments());
     let Some(kind) = kind else {
-        // It was reported at the statement's beginning.
+        // This was reported at the statement's beginning.
         return found.range.end;
     };
     output.put(if number == 1 { "if " } else { "[] " }, found);

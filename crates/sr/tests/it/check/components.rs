@@ -1,4 +1,4 @@
-//! Resources and globals: imports, bodies that stand apart, and what is inherited.
+//! Resources and globals: imports, separate bodies, and inheritance.
 
 use antiphon_sr::program::{Service, StatementKind};
 

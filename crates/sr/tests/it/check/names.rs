@@ -1,4 +1,4 @@
-//! What names mean, and where they mean it.
+//! Names: their meanings and scopes.
 
 use super::{said, said_of};
 

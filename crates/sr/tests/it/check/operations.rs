@@ -1,4 +1,4 @@
-//! Operations: who services them and how, and what may be done with them.
+//! Operations: how they are serviced, and how they may be used.
 
 use antiphon_sr::program::{Home, Service};
 

@@ -1,4 +1,4 @@
-//! Statements that belong in others, and those that are probably a mistake.
+//! Statements that are only allowed inside others, and statements that are probably mistakes.
 
 use super::said_of;
 

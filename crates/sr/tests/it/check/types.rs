@@ -1,4 +1,4 @@
-//! Types that are made of others, and their bounds.
+//! Types that are composed of others, and their bounds.
 
 use super::said_of;
 

@@ -6,7 +6,7 @@ use super::all_variants;
 use crate::document::{Section, did_you_mean};
 use crate::suite::{Claim, Quantity, Savings};
 
-/// What a claim may be about.
+/// Quantities of a claim.
 const QUANTITIES: [(&str, Quantity); 3] = [
     ("switches", Quantity::Switches),
     ("time", Quantity::Time),
@@ -57,7 +57,7 @@ fn against(section: &Section<'_>, savings: &Savings) -> String {
     name
 }
 
-/// A list of names that the comparison must know.
+/// Reads a list of names that the comparison must know.
 fn names(
     section: &Section<'_>,
     key: &'static str,

@@ -1,9 +1,13 @@
-//! A group to a process that came when the session had begun: it has not seen who joined before.
+//! A group at a process that came after the session's begin, and has not seen the earlier joins.
 //!
-//! It asks by a broadcast, so that the question has a place in the order. Each of the others tells how the group stands at that place, or that it came late itself and never asked. What comes
-//! after that place waits until somebody has told; if nobody can, since none of those that knew is there any more, the group begins anew. Who was asked while it waited for an answer to its own
-//! question tells when it has that one: so waits only go to earlier questions, and end. Where all that may know are there and silent, the question is given up: what they know nobody else can
-//! make up.
+//! The process asks by a broadcast, so that the question has a place in the order. Each other
+//! process answers with the group's state at that place, or that it came late itself and never
+//! asked. Events after that place wait for an answer. If none that knew is there any more, the
+//! group begins anew.
+//!
+//! A process that waits for its own answer replies when it has that. So waits only go to earlier
+//! questions, and end. If all processes that may know are there and silent, the question is given
+//! up: no other process can replace their knowledge.
 
 use std::collections::BTreeSet;
 
@@ -13,40 +17,41 @@ use super::{Note, Standing};
 use crate::Rank;
 use crate::message::Message;
 
-/// What a process has of a group that it does not know.
+/// The state of a process that does not know a group.
 #[derive(Debug)]
 pub struct Late {
-    /// The others that are there.
+    /// The other processes that are there.
     here: BTreeSet<Rank>,
-    /// The next question.
+    /// Id of the next question.
     next: QuestionId,
     question: Option<Question>,
 }
 
-/// A question, among all that any process asks.
+/// The id of a question, unique among all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionId {
-    /// The life of the process: answers to an earlier one's questions are of no use.
+    /// Birth of the process: answers to an earlier life's questions are useless.
     birth: u64,
     number: u32,
 }
 
-/// What has become of a question.
+/// The state of a question.
 #[derive(Debug)]
 struct Question {
     asked: QuestionId,
-    /// Once it has its place, who was there at that: who comes after has not seen more than this process.
+    /// Processes that were there at its place, once it has one. A later process has not seen more
+    /// than this one.
     waits_for: BTreeSet<Rank>,
-    /// Those that do not know either.
+    /// Processes that do not know either.
     unknowing: BTreeSet<Rank>,
-    /// Those that are there, and silent.
+    /// Processes that are there and silent.
     silent: BTreeSet<Rank>,
-    told: Option<Standing>,
-    /// What has come since, once it has its place.
+    reported: Option<Standing>,
+    /// Events since its place, once it has one.
     since: Option<Vec<Heard>>,
 }
 
-/// What waits for an answer.
+/// An event that waits for an answer.
 #[derive(Debug)]
 pub enum Heard {
     Note(Rank, Note, Message),
@@ -54,7 +59,7 @@ pub enum Heard {
 }
 
 impl Late {
-    /// Before anything is known of who else is there.
+    /// Makes the state before anything is known of other processes.
     pub fn new(birth: u64) -> Self {
         Self {
             here: BTreeSet::new(),
@@ -63,12 +68,12 @@ impl Late {
         }
     }
 
-    /// Whether it has asked.
+    /// Returns whether it has asked.
     pub fn has_asked(&self) -> bool {
         self.question.is_some()
     }
 
-    /// A question, unless one has been asked.
+    /// Makes a question, unless one has been asked.
     pub fn ask(&mut self) -> Option<Note> {
         if self.question.is_some() {
             return None;
@@ -80,18 +85,18 @@ impl Late {
             waits_for: BTreeSet::new(),
             unknowing: BTreeSet::new(),
             silent: BTreeSet::new(),
-            told: None,
+            reported: None,
             since: None,
         });
         Some(Note::Ask { asked })
     }
 
-    /// Another process is there.
+    /// Notes that another process is there.
     pub fn joined(&mut self, rank: Rank) {
         self.here.insert(rank);
     }
 
-    /// Another process is there no more, and answers nothing.
+    /// Notes that another process is gone, and answers nothing.
     pub fn lost(&mut self, rank: Rank) {
         self.here.remove(&rank);
         if let Some(question) = &mut self.question {
@@ -102,21 +107,21 @@ impl Late {
         }
     }
 
-    /// Another process is silent, and may still be there.
+    /// Notes that another process is silent, and may still be there.
     pub fn is_silent(&mut self, rank: Rank) {
         if let Some(question) = &mut self.question {
             question.silent.insert(rank);
         }
     }
 
-    /// Takes a note. What it answers to a question.
+    /// Takes a note, and returns the answer to it.
     pub fn hear(&mut self, from: Rank, is_own: bool, note: Note, payload: Message) -> Option<Note> {
         let own = self.question.as_mut();
         match note {
             Note::Tell { asked, standing } => {
-                // It may come before the question has its place here.
+                // An answer may come before the question has its place here.
                 if let Some(own) = own.filter(|question| question.asked == asked) {
-                    own.told_by(from, standing);
+                    own.reported_by(from, standing);
                 }
                 return None;
             }
@@ -135,7 +140,8 @@ impl Late {
         None
     }
 
-    /// Who is asked, if that is known and nothing is: they are to be watched.
+    /// Returns the processes to watch: those that were asked, if they are known and the answer is
+    /// not.
     pub fn waits_for(&self) -> Vec<Rank> {
         let question = self.question.iter();
         question
@@ -143,20 +149,21 @@ impl Late {
             .collect()
     }
 
-    /// How the group stood at the place of the question, and what has come since, once that is known.
+    /// Returns the group's state at the question's place, and the events since, once both are
+    /// known.
     pub fn settle(&mut self) -> Option<(Standing, Vec<Heard>)> {
         let question = self.question.take_if(|question| question.is_settled())?;
-        Some((question.told.unwrap_or_default(), question.since?))
+        Some((question.reported.unwrap_or_default(), question.since?))
     }
 
-    /// Gives the question up if all that it waits for are silent; who they are.
+    /// Gives the question up if all awaited processes are silent, and returns them.
     pub fn give_up(&mut self) -> Option<Vec<Rank>> {
         let question = self.question.take_if(|question| question.is_in_vain())?;
         Some(question.waits_for.into_iter().collect())
     }
 }
 
-/// What is answered to a note of a group that this process knows nothing of.
+/// Returns the answer to a note of a group that this process does not know.
 fn unknown(note: Note) -> Option<Note> {
     let Note::Ask { asked } = note else {
         return None;
@@ -171,9 +178,9 @@ impl Question {
         self.waits_for = here.difference(&self.unknowing).copied().collect();
     }
 
-    fn told_by(&mut self, from: Rank, standing: Option<Standing>) {
+    fn reported_by(&mut self, from: Rank, standing: Option<Standing>) {
         match standing {
-            Some(standing) => drop(self.told.get_or_insert(standing)),
+            Some(standing) => drop(self.reported.get_or_insert(standing)),
             None => {
                 self.waits_for.remove(&from);
                 self.unknowing.insert(from);
@@ -182,7 +189,7 @@ impl Question {
     }
 
     fn is_settled(&self) -> bool {
-        self.since.is_some() && (self.told.is_some() || self.waits_for.is_empty())
+        self.since.is_some() && (self.reported.is_some() || self.waits_for.is_empty())
     }
 
     fn is_in_vain(&self) -> bool {
@@ -327,14 +334,16 @@ mod tests {
         bench.settle();
         bench.come(2);
         bench.join(2);
-        // The question and the wish to join have their places; what follows comes before any answer.
+        // The question and the wish to join have their places; what follows comes before any
+        // answer.
         bench.send(0, "with it");
         bench.take(2);
         assert!(bench.seen[2].is_empty(), "{:?}", bench.seen[2]);
         bench.settle();
         assert_eq!(bench.view(2), (2, vec![0, 2]));
         assert_eq!(bench.view(2), bench.view(0));
-        assert_eq!(bench.texts(2), [(2, "with it".to_owned())]);
+        // Behind two views and another message.
+        assert_eq!(bench.texts(2), [(4, "with it".to_owned())]);
         bench.send(2, "after");
         bench.settle();
         assert_eq!(bench.texts(0)[1..], bench.texts(2));

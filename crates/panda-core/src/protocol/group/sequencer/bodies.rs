@@ -7,10 +7,12 @@ use super::notes::Item;
 use super::order::HISTORY_MAX;
 use crate::message::{DecodeError, Message};
 
-/// Longer messages are sent by their sender to everybody: a 1500-byte Ethernet frame less the headers of all layers.
+/// Length from which a sender sends its messages to all itself: a 1500-byte Ethernet frame without
+/// the headers of all layers.
 pub const LONG: usize = 1250;
 
-/// Bodies one behind the other. Short ones are copied into one piece: a hundred pieces of a hundred bytes cost every layer below more than the copy.
+/// Message bodies one behind the other. Short ones are copied into one piece. A hundred pieces of a
+/// hundred bytes would cost every layer below more than the copy.
 #[derive(Debug, Default)]
 pub struct Bodies {
     whole: Message,
@@ -32,14 +34,14 @@ impl Bodies {
         self.whole.len() + self.short.len()
     }
 
-    /// All of them; none are left.
+    /// Takes all of them.
     pub fn take(&mut self) -> Message {
         self.whole.append_bytes(self.short.split().freeze());
         std::mem::take(&mut self.whole)
     }
 }
 
-/// Entries as items and one body.
+/// Joins entries into items and one body.
 pub fn join<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message) {
     let mut bodies = Bodies::default();
     let items = entries.map(|entry| {
@@ -56,10 +58,10 @@ pub fn join<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message
     (items.collect(), bodies.take())
 }
 
-/// Entries that come in one note at most: more than any history holds.
+/// Most entries in one note: more than any history holds.
 const ENTRIES_MAX: usize = 4 * HISTORY_MAX;
 
-/// Items and their bodies as entries.
+/// Splits items and their joined body into entries.
 pub fn split(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeError> {
     if items.len() > ENTRIES_MAX {
         return Err(refused(format!("they are {}", items.len())));
@@ -77,12 +79,12 @@ pub fn split(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeEr
     whole(&bodies).map(|()| entries)
 }
 
-/// The body in front.
+/// Splits the first body off.
 pub fn split_off(bodies: &mut Message, length: u64) -> Result<Message, DecodeError> {
     bodies.split_to(usize::try_from(length).unwrap_or(usize::MAX))
 }
 
-/// Nothing may be left of them: it would be kept as long as one of the others.
+/// Checks that no bytes are left. They would be kept as long as one of the other bodies.
 pub fn whole(rest: &Message) -> Result<(), DecodeError> {
     match rest.len() {
         0 => Ok(()),

@@ -1,8 +1,13 @@
 //! The change from one view to the next: the coordinator's part.
 //!
-//! `Collect` stops the old view at those who answer by `State`; `Fetch` has one of them send the coordinator what it lacks of the longest order among them; `Entries` brings
-//! the others what they lack; `Propose` has them accept. That it is decided is told by `Decide` to those who go on from the old view, and by `Install`, which says it
-//! whole, to all others.
+//! ```text
+//!   Collect   stops the old view at the members that answer by State
+//!   Fetch     gets the missing end of the longest order among them
+//!   Entries   brings the others the entries that they lack
+//!   Propose   asks them to accept the next view
+//!   Decide    tells those that go on from the old view
+//!   Install   tells all others the whole view
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +17,7 @@ use crate::Rank;
 use crate::protocol::Time;
 use crate::protocol::fault::Mutant;
 
-/// What a member of the old view answered.
+/// A member's answer about the old view.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub held: u64,
@@ -20,12 +25,12 @@ pub(super) struct State {
     pub accepted: Option<(Ballot, Step)>,
 }
 
-/// An attempt of this process to change the view.
+/// This process's attempt to change the view.
 #[derive(Debug)]
 pub(super) struct Change {
     pub ballot: Ballot,
     states: BTreeMap<Rank, State>,
-    /// Those of the old view who have not answered.
+    /// Members of the old view that have not answered.
     silent: BTreeSet<Rank>,
     pub phase: Phase,
 }
@@ -33,7 +38,7 @@ pub(super) struct Change {
 #[derive(Debug)]
 pub(super) enum Phase {
     Collecting,
-    /// Entries up to the cut are coming from a member.
+    /// Entries up to the cut come from a member.
     Fetching {
         from: Rank,
         accepted: Option<Step>,
@@ -46,7 +51,7 @@ pub(super) enum Phase {
 }
 
 impl Sequencer {
-    /// Whether the view should change, as far as this process knows.
+    /// Returns whether the view should change, as far as this process knows.
     fn wants_change(&self) -> bool {
         self.is_shaken
             || !self.joiners.is_empty()
@@ -54,7 +59,8 @@ impl Sequencer {
             || (self.is_inside() && self.promised.is_some())
     }
 
-    /// Begins a change if it is this process's turn, or sees to it that it will be if nobody else does.
+    /// Begins a change if it is this process's turn. Otherwise plans one for the case that no other
+    /// member begins.
     pub(super) fn consider_change(&mut self, now: Time, out: &mut Output) {
         if !self.wants_change() || self.change.is_some() {
             return;
@@ -81,13 +87,14 @@ impl Sequencer {
         }
     }
 
-    /// Those further back in the view wait longer, so that one of them is done before the next begins.
+    /// Returns how long to wait before a change. Members further back in the view wait longer, so
+    /// that one attempt ends before the next begins.
     fn patience(&self, turn: usize) -> Time {
         let spread = self.myself.silence / 16 * (self.me.rank % 16);
         self.myself.silence * (1 + turn.min(4) as u32) / 2 + spread
     }
 
-    /// Collects: stops the view at all who answer.
+    /// Begins to collect, which stops the view at all members that answer.
     pub(super) fn begin_change(&mut self, now: Time, out: &mut Output) {
         self.change_at = None;
         if !(self.is_inside() || self.is_registrar()) || !self.wants_change() {
@@ -138,7 +145,7 @@ impl Sequencer {
         self.collect_if_whole(now, out);
     }
 
-    /// Goes on when a majority has answered and nobody else is expected to.
+    /// Goes on when a majority has answered and no further answer is expected.
     fn collect_if_whole(&mut self, now: Time, out: &mut Output) {
         let Some(change) = &self.change else { return };
         if !matches!(change.phase, Phase::Collecting) {
@@ -189,14 +196,15 @@ impl Sequencer {
         self.change_at = Some(now + self.patience(2));
     }
 
-    /// Whether a majority of the view went on without this process, and has ended.
+    /// Returns whether a majority of the view went on without this process, and has ended.
     fn has_slept(&self) -> bool {
         let ended = self.view.ranks().filter(|rank| self.dead.contains(rank));
         self.has_ended_apart && ended.count() * 2 > self.view.members.len()
     }
 
-    /// Whether these, all of the view, are so many that no others can decide without one of them, or have: a majority, or all that still live. Who slept while a majority
-    /// went on and ended is not all that live.
+    /// Returns whether the members that satisfy `has` are enough, out of the view. No others can
+    /// then decide, or have decided, without one of them. They are a majority, or all that still
+    /// live. A process does not count all that live if it slept while a majority went on and ended.
     fn is_enough(&self, count: usize, has: impl Fn(&Rank) -> bool) -> bool {
         let all = self.view.members.len();
         count * 2 > all
@@ -209,7 +217,7 @@ impl Sequencer {
                     .all(|rank| has(&rank) || self.dead.contains(&rank)))
     }
 
-    /// What was fetched has come.
+    /// Goes on after the fetched entries have come.
     pub(super) fn fetched_enough(&mut self, out: &mut Output) {
         let Some(Change {
             phase: Phase::Fetching { accepted, cut, .. },
@@ -253,7 +261,8 @@ impl Sequencer {
         self.tell_all(those.into_iter().map(|(rank, _)| rank), &note, out);
     }
 
-    /// Those who answered and stay, in their old order; then those who join.
+    /// Returns this process's step: members that answered and stay, in their old order, then the
+    /// joiners.
     fn own_step(&self, cut: u64) -> Step {
         let states = &self.change.as_ref().expect("only while changing").states;
         let replaced: BTreeSet<Rank> = self.joiners.iter().map(|joiner| joiner.rank).collect();
@@ -264,7 +273,7 @@ impl Sequencer {
         };
         let mut left: Vec<Rank> = self.view.ranks().filter(|rank| !stays(rank)).collect();
         if left.len() == self.view.members.len() && self.joiners.is_empty() && self.is_inside() {
-            // All leave: the last one keeps the group.
+            // If all leave, the last one keeps the group.
             left.retain(|rank| *rank != self.me.rank);
         }
         Step {
@@ -289,7 +298,7 @@ impl Sequencer {
         self.decide_if_accepted(now, out);
     }
 
-    /// Tells that it is decided when enough have accepted.
+    /// Reports the decision when enough members have accepted.
     fn decide_if_accepted(&mut self, now: Time, out: &mut Output) {
         let Some(Change {
             phase: Phase::Proposing { step, by },
@@ -312,8 +321,9 @@ impl Sequencer {
         let first = stay.first().copied();
         self.tell_all(stay, &decide, out);
         if let Some(first) = first.filter(|_| self.log.delivered > step.cut) {
-            // What it delivered behind the cut it cannot take back, so it is not in the next view, and cannot count for those who come what was sent up to the cut.
-            // Whoever goes on tells it all, and them when they ask again.
+            // This process cannot take back what it delivered behind the cut. So it is not in the
+            // next view, and cannot count the messages up to the cut for new members. A member that
+            // goes on tells it the whole decision, and tells them when they ask again.
             let delivered = self.log.delivered;
             self.tell(first, Note::Delivered { view, delivered }, out);
             self.change = None;
@@ -328,7 +338,8 @@ impl Sequencer {
         self.decided(now, me, view, proposal, out);
     }
 
-    /// Those who go on from this view to the next and hold its order, and those who must be told what is in the next one.
+    /// Returns the members that go on to the next view and hold this one's order, and all others
+    /// that must learn the next view's members.
     fn audience(&self, step: &Step) -> (BTreeSet<Rank>, BTreeSet<Rank>) {
         let states = self.change.as_ref().map(|change| &change.states);
         let joined: BTreeSet<Rank> = step.joined.iter().map(|joiner| joiner.rank).collect();
@@ -349,15 +360,17 @@ impl Sequencer {
             .as_ref()
             .is_some_and(|change| promised > change.ballot)
         {
-            // Somebody else leads; should that come to nothing, a greater ballot is needed.
+            // Another member leads. If its attempt fails, a greater ballot is needed.
             self.promised = self.promised.max(Some(promised));
             self.change = None;
             self.change_at = Some(now + self.patience(1));
         }
     }
 
-    /// An attempt goes on without whom it does not wait for, and begins again without whom it does. Who is gone already is found lost again by each attempt, which asks
-    /// it too: were that a reason to begin again, none would ever come to an end.
+    /// Handles the loss of a member during an attempt. The attempt goes on if it does not wait for
+    /// that member; otherwise it begins again. A member that is already gone is found lost again by
+    /// each attempt, which asks it too. If that were a reason to begin again, no attempt would ever
+    /// end.
     pub(super) fn change_lost(&mut self, now: Time, rank: Rank, out: &mut Output) {
         let Some(change) = &self.change else {
             return self.coordinator_lost(now, rank);
@@ -374,19 +387,20 @@ impl Sequencer {
         }
     }
 
-    /// Another attempt is needed, soon, if the one that was promised to cannot go on.
+    /// Plans another attempt soon, if the promised coordinator cannot go on.
     fn coordinator_lost(&mut self, now: Time, rank: Rank) {
         if self.promised.is_some_and(|ballot| ballot.rank == rank) && self.is_inside() {
             self.change_at = Some(now + self.patience(0) / 4);
         }
     }
 
-    /// Another member lacks entries.
+    /// Sends entries to a member that lacks them.
     pub(super) fn fetched(&mut self, from: Rank, after: u64, upto: u64, out: &mut Output) {
         self.send_entries(from, self.view.number, after, upto, out);
     }
 
-    /// Names who is to be watched: the first member watches all, the others the first; during a change also its coordinator, or those it waits for.
+    /// Names the peers to watch. The first member watches all, the others the first. During a
+    /// change they also watch its coordinator, or the awaited members.
     pub(super) fn rewatch(&self, out: &mut Output) {
         let mut ranks: BTreeSet<Rank> = BTreeSet::new();
         if self.is_first() || self.change.is_some() {

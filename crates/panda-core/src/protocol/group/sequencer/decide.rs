@@ -1,4 +1,5 @@
-//! The change from one view to the next: the part of those who are asked, and the beginning of the next view.
+//! The change from one view to the next: the part of the asked members, and the begin of the next
+//! view.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 
 impl Sequencer {
-    /// Promises to take no more orders in this view, and says what is here.
+    /// Promises to take no more orders in this view, and answers with this member's state.
     pub(super) fn collected(&mut self, now: Time, from: Rank, ballot: Ballot, out: &mut Output) {
         let view = self.view.number;
         if !self.has_in_view(from) || (view == 0 && !self.myself.is_founder) {
@@ -21,7 +22,7 @@ impl Sequencer {
             return;
         }
         if self.is_inside() {
-            // What has been given a place here goes out, or is lost to the others.
+            // Places given here must go out, or the others lack them.
             self.tell_order(out);
             self.stuck_since.get_or_insert(now);
         }
@@ -63,7 +64,8 @@ impl Sequencer {
             out.liar = Some(from);
             return Ok(());
         }
-        // They are kept, and handed over only when it is decided that they belong to the view.
+        // The entries are kept, and handed over only when it is decided that they belong to the
+        // view.
         self.log.cut_after(held);
         for (place, entry) in (first..).zip(entries) {
             if place == self.log.end() + 1 && entry.body.is_some() {
@@ -95,7 +97,8 @@ impl Sequencer {
         if self.promised.is_some_and(|promised| promised > ballot) || !step.is_sound(view) {
             return;
         }
-        // Who accepts holds all of the view that ends, so that whoever leads next can bring it to the others.
+        // A member that accepts holds all of the ending view, so that the next coordinator can
+        // bring it to the others.
         if view > 0 && self.log.held() < step.cut {
             return;
         }
@@ -107,8 +110,8 @@ impl Sequencer {
         self.tell(from, Note::Accepted { view, ballot }, out);
     }
 
-    /// What a step leads to. Hands over what still belongs to the view that ends, all of which is here; who has handed over more is in no next view that anybody of
-    /// this one is in.
+    /// Returns the proposal of a step, and hands over the rest of the ending view, all of which is
+    /// here. A member that has handed over more is in no next view of any member of this one.
     pub(super) fn whole(&mut self, step: &Step, out: &mut Output) -> Proposal {
         if self.view.number > 0 {
             self.deliver_up_to(step.cut, out);
@@ -124,6 +127,7 @@ impl Sequencer {
             .map(|member| (member.rank, count(member.rank)))
             .collect();
         Proposal {
+            stayed: (members.len() - step.joined.len()) as u64,
             next: View {
                 number: self.view.number + 1,
                 members,
@@ -133,7 +137,7 @@ impl Sequencer {
         }
     }
 
-    /// The step to the next view is decided, and this process answered before it was.
+    /// Handles the decision of the step to the next view, in which this process answered before.
     pub(super) fn stepped(&mut self, now: Time, from: Rank, step: Step, out: &mut Output) {
         let view = self.view.number;
         if !step.is_sound(view) {
@@ -146,13 +150,14 @@ impl Sequencer {
         } else if self.is_inside() {
             self.await_entries(from, Next::Step(step), out);
         } else {
-            // It cannot know what the step leads to; whoever is in a later view tells it all when it hears of this one.
+            // This member cannot know the step's result. A member of a later view tells it all when
+            // it hears of this one.
             let delivered = self.log.delivered;
             self.tell(from, Note::Delivered { view, delivered }, out);
         }
     }
 
-    /// The next view can begin when what is missing of this one has come.
+    /// Waits for missing entries of this view, after which the next one can begin.
     fn await_entries(&mut self, from: Rank, next: Next, out: &mut Output) {
         let (view, after, upto) = (self.view.number, self.log.held(), next.cut());
         self.promised.get_or_insert_default();
@@ -160,7 +165,7 @@ impl Sequencer {
         self.tell(from, Note::Fetch { view, after, upto }, out);
     }
 
-    /// A next view is decided.
+    /// Handles a decided next view.
     pub(super) fn decided(
         &mut self,
         now: Time,
@@ -177,7 +182,7 @@ impl Sequencer {
             && self.status == Status::Outside
             && let Some(first) = proposal.next.ranks().next().filter(|r| *r != self.me.rank)
         {
-            // It was let in after it had given up.
+            // The process was let in after it had given up.
             let view = proposal.next.number;
             self.tell(first, Note::Leave { view }, out);
         }
@@ -192,7 +197,7 @@ impl Sequencer {
             }
             (true, true) => {}
             (true, false) => {
-                // Who is in a later view lives, or will be found dead again.
+                // A process in a later view lives, or will be found dead again.
                 let next: HashSet<Rank> = proposal.next.ranks().collect();
                 self.dead.retain(|rank| !next.contains(rank));
                 self.known = Some(proposal);
@@ -214,14 +219,16 @@ impl Sequencer {
         }
     }
 
-    /// Whether a view counts on a membership of this process that has ended here meanwhile, and on what it holds.
+    /// Returns whether a view counts on an ended membership of this process, and on entries that it
+    /// holds.
     fn was_counted_in(&self, proposal: &Proposal) -> bool {
         let is_mine =
             |member: &Member| member.rank == self.me.rank && member.life() == self.me.life();
         self.log.held() >= proposal.cut && proposal.next.members.iter().any(is_mine)
     }
 
-    /// Takes part in the decisions about such a view, without being in it: else it could be left without a majority.
+    /// Takes part in the decisions about such a view, without being in it. Otherwise the view could
+    /// lack a majority.
     fn follow(&mut self, now: Time, proposal: Proposal, out: &mut Output) {
         self.view = proposal.next.clone();
         self.counts = proposal.counts.iter().copied().collect();
@@ -247,8 +254,11 @@ impl Sequencer {
         self.install(now, proposal, out);
     }
 
-    fn install(&mut self, now: Time, proposal: Proposal, out: &mut Output) {
+    pub(super) fn install(&mut self, now: Time, proposal: Proposal, out: &mut Output) {
         let old = std::mem::replace(&mut self.view, proposal.next.clone());
+        if old.members.is_empty() {
+            out.entered = Some((out.events.len(), proposal.elders(self.me)));
+        }
         self.others = self
             .view
             .ranks()
@@ -261,7 +271,7 @@ impl Sequencer {
         (self.change_at, self.stuck_since) = (None, None);
         (self.ask_at, self.asked) = (None, None);
         self.is_shaken = false;
-        // A new member of an old rank is nobody's suspect.
+        // A new member of an old rank is under no suspicion.
         let (joined, left) = differ(&old, &self.view);
         let view = &self.view;
         let stays = |rank: &Rank| self.counts.contains_key(rank) && !joined.contains(rank);
@@ -290,34 +300,31 @@ impl Sequencer {
         self.consider_change(now, out);
     }
 
-    /// Tells this member of the view, and who came and went.
-    pub(super) fn begin_membership(
-        &mut self,
-        joined: Vec<Rank>,
-        left: Vec<Rank>,
-        out: &mut Output,
-    ) {
+    /// Tells this member the view, and the members that came and went.
+    fn begin_membership(&mut self, joined: Vec<Rank>, left: Vec<Rank>, out: &mut Output) {
         if self.status == Status::Keeper {
             return;
         }
         out.events.push(GroupEvent::View {
             number: self.view.number,
+            place: self.place(),
             members: self.view.ranks().collect(),
             joined,
             left,
         });
     }
 
-    /// Takes what came before this view began here.
+    /// Takes the notes that came before this view began here.
     fn hear_early(&mut self, now: Time, out: &mut Output) {
         for (from, note, body) in std::mem::take(&mut self.early).notes {
-            // What does not decode is dropped as if it came now.
+            // A note that does not decode is dropped, as if it came now.
             let _ = self.take(now, from, note, body, out);
         }
     }
 }
 
-/// Who came and who went from one view to the next, in which those who stay come first and in their old order.
+/// Returns the members that came and went between two views. Staying members come first in the new
+/// one, in their old order.
 fn differ(old: &View, new: &View) -> (Vec<Rank>, Vec<Rank>) {
     let mut at = 0;
     let mut left = Vec::new();

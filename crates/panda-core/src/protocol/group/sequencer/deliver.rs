@@ -1,4 +1,4 @@
-//! Delivering in order, and saying how far one is.
+//! Delivery in order, and reports of a member's progress.
 
 use std::time::Duration;
 
@@ -11,21 +11,22 @@ use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 use crate::protocol::fault::Mutant;
 
-/// A member says how far it is after so many entries or bytes, or so long after the last one.
+/// A member reports its progress after so many entries or bytes, or so long after the last one.
 const REPORT_EVERY: u64 = 128;
 const REPORT_BYTES: usize = 1 << 20;
 const REPORT_DELAY: Duration = Duration::from_millis(20);
-/// Large groups wait longer, by their members in units of this many, so that the first member hears no more of them than of a small one.
+/// Size unit of a group by which its members wait longer before a report. So the first member of a
+/// large group gets no more reports than that of a small one.
 const REPORTERS: usize = 16;
-/// So many members after the first one say at once that its own messages came.
+/// Number of members behind the first one that report its own messages at once.
 const PROMPT: usize = 2;
 
-/// What a member has said of its progress.
+/// A member's reports of its progress.
 #[derive(Debug, Default)]
 pub(super) struct Reporting {
     reported: u64,
     unreported_bytes: usize,
-    /// The first member waits to hear that its messages came.
+    /// Whether the first member waits for a report on its messages.
     is_wanted: bool,
     pub(super) at: Option<Time>,
 }
@@ -49,10 +50,10 @@ impl Sequencer {
         } else if self.log.is_overfull() || number - self.count_of(from) > AHEAD as u64 {
             out.liar = Some(from);
         } else if self.log.supply(from, number, &body) {
-            // Where the view ends is being decided: what comes now may be behind that place.
+            // The end of the view is being decided, and this body may be behind it.
             if self.is_running() {
                 self.deliver(out);
-                // Nothing else may come before the first member knows: its history may be full.
+                // No other message may come before the first member knows: its history may be full.
                 self.plan_report(now, out);
             }
         } else if !self.bodies.keep(from, number, body) {
@@ -74,7 +75,7 @@ impl Sequencer {
             return Ok(());
         }
         if first != self.log.end() + 1 {
-            // The link began anew: the view changes, and with it comes what is missing.
+            // The link began anew: the view changes, and the change brings the missing entries.
             return Ok(());
         }
         if self.log.is_overfull() {
@@ -97,19 +98,19 @@ impl Sequencer {
         Ok(())
     }
 
-    /// How many of a member's messages have been delivered.
+    /// Returns how many of a member's messages have been delivered.
     fn count_of(&self, rank: Rank) -> u64 {
         self.counts.get(&rank).copied().unwrap_or(0)
     }
 
-    /// The body of a long message, if it came before its place.
+    /// Returns the body of a long message, if it came before its place.
     fn body_of(&mut self, entry: &Entry) -> Option<Message> {
         let came = self.bodies.take(entry.sender, entry.number);
         let is_own = entry.sender == self.me.rank;
         came.or_else(|| self.sending.body(entry.number).filter(|_| is_own).cloned())
     }
 
-    /// Hands over what has its place and its body, up to the first gap.
+    /// Delivers entries with place and body, up to the first gap.
     pub(super) fn deliver(&mut self, out: &mut Output) {
         self.deliver_up_to(u64::MAX, out);
     }
@@ -132,20 +133,20 @@ impl Sequencer {
             if self.is_inside() && self.status != Status::Keeper {
                 out.events.push(GroupEvent::Message {
                     from: sender,
-                    place: self.log.delivered,
+                    place: self.place(),
                     payload,
                 });
             }
         }
     }
 
-    /// Whether this member is one of those that say at once what came.
+    /// Returns whether this member is one of those that report at once.
     fn is_prompt(&self) -> bool {
         let mut prompt = self.view.members.iter().skip(1).take(PROMPT);
         prompt.any(|member| *member == self.me)
     }
 
-    /// How many times as long, or as much, this member waits because there are so many.
+    /// Returns the factor by which this member's reports are rarer, because the group is large.
     fn crowd(&self) -> u32 {
         self.view.members.len().div_ceil(REPORTERS).max(1) as u32
     }
@@ -160,7 +161,7 @@ impl Sequencer {
         }
     }
 
-    /// Says at once what the first member waits to hear, unless a request has just said it.
+    /// Sends the report that the first member waits for, unless a request has just carried it.
     pub(super) fn flush_report(&mut self, out: &mut Output) {
         if self.reporting.is_wanted {
             self.report_delivered(out);
@@ -187,7 +188,7 @@ impl Sequencer {
         };
     }
 
-    /// A view begins: nothing that has no place counts.
+    /// Begins a view: entries without a place count nothing.
     pub(super) fn begin_delivering(&mut self, out: &mut Output) {
         self.log.cut_off();
         self.bodies = Default::default();

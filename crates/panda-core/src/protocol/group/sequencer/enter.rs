@@ -1,9 +1,9 @@
-//! Coming and going: who asks whom, before a change of view decides.
+//! Joins and leaves: the requests before a change of view decides.
 
 use std::collections::HashSet;
 
 use super::notes::{Note, Proposal};
-use super::{GroupEvent, Member, Output, Sequencer, Status};
+use super::{GroupEvent, Member, Output, Sequencer, Status, View};
 use crate::Rank;
 use crate::protocol::Time;
 
@@ -11,13 +11,8 @@ impl Sequencer {
     pub(super) fn ask_to_join(&mut self, now: Time, out: &mut Output) {
         match self.status {
             Status::Joining | Status::Member => {}
-            // The group was kept for whoever comes next: it is its own keeper.
-            Status::Keeper => {
-                self.status = Status::Member;
-                let all = self.view.ranks().collect();
-                self.begin_membership(all, Vec::new(), out);
-            }
-            // It stays away for good first; then it can come back.
+            Status::Keeper => self.come_back(now, out),
+            // The process first leaves for good; then it can come back.
             Status::Leaving => self.comes_back = true,
             Status::Outside => {
                 self.me.birth += 1;
@@ -32,14 +27,35 @@ impl Sequencer {
         }
     }
 
-    /// Asks whoever may let this process in: members of the last view that is known, from the first on; else founders, from rank 0 on. Who is lost is asked last.
+    /// Lets this process in again, which has kept the group since it left as the last member. Alone
+    /// in its view, it decides on the next one by itself.
+    fn come_back(&mut self, now: Time, out: &mut Output) {
+        let me = self.me;
+        let count = self.counts.get(&me.rank).copied().unwrap_or(0);
+        let proposal = Proposal {
+            next: View {
+                number: self.view.number + 1,
+                members: vec![me],
+            },
+            stayed: 0,
+            cut: self.log.delivered,
+            counts: vec![(me.rank, count)],
+        };
+        self.status = Status::Member;
+        self.view.members.clear();
+        self.install(now, proposal, out);
+    }
+
+    /// Asks a process that may let this one in. Members of the last known view come first, in
+    /// order; without one, founders do, from rank 0 on. Lost processes come last.
     pub(super) fn ask_again(&mut self, now: Time, out: &mut Output) {
         if self.status != Status::Joining {
             (self.ask_at, self.asked) = (None, None);
             return;
         }
         let view = self.known.as_ref().map_or(&self.view, |known| &known.next);
-        // Members first. They may all be gone and the group with others, so then the founders, of whom this process may be the first.
+        // Members come first. They may all be gone, and the group with other processes. Then the
+        // founders follow, of which this process may be the first.
         let may_ask = |rank: &Rank| {
             !self.dead.contains(rank) && (self.known.is_none() || *rank != self.me.rank)
         };
@@ -76,7 +92,8 @@ impl Sequencer {
         self.rewatch(out);
     }
 
-    /// One that was asked cannot let this process in. If that is news the next one is asked; else all have been, and each again in its time.
+    /// Notes that an asked process cannot let this one in. If that is new, the next one is asked;
+    /// otherwise all were asked, and each is asked again in its time.
     pub(super) fn was_refused(&mut self, now: Time, from: Rank, follows: u64, out: &mut Output) {
         if self.status != Status::Joining {
             return;
@@ -104,13 +121,14 @@ impl Sequencer {
             self.joiners.push(member);
             self.consider_change(now, out);
         } else {
-            // It asks the wrong one, or missed that it was let in.
+            // The joiner asks the wrong member, or missed that it was let in.
             self.tell_decision(from, out);
         }
     }
 
-    /// A process that asks again is no member any more as which it was let in, whether it noticed that or not; a process of a later life proves that its earlier
-    /// one has ended.
+    /// Handles a process that asks again. It is no longer the member as which it was let in,
+    /// whether it noticed that or not. A later life of the process proves that its earlier one has
+    /// ended.
     fn died_before(&mut self, member: Member) -> bool {
         let old = self.earlier(member);
         if let Some(old) = old {
@@ -119,7 +137,8 @@ impl Sequencer {
         old.is_some() && self.is_inside()
     }
 
-    /// A process says who it is. If its earlier life is a member here, that one has ended, and nobody waits for what it would answer.
+    /// Notes a process's identity. If its earlier life is a member here, that one has ended, and
+    /// its answers are not awaited.
     pub(super) fn lives(&mut self, now: Time, from: Rank, member: Member, out: &mut Output) {
         let old = self
             .earlier(member)
@@ -130,14 +149,14 @@ impl Sequencer {
         }
     }
 
-    /// The member of the view that a process was before.
+    /// Returns the member of the view that a process was before.
     fn earlier(&self, member: Member) -> Option<Member> {
         let is_it = |old: &&Member| old.rank == member.rank && old.birth < member.birth;
         let old = self.view.members.iter().find(is_it);
         old.filter(|_| self.view.number > 0).copied()
     }
 
-    /// It is that one no more.
+    /// Notes that a process is no longer that member.
     fn replaced(&mut self, old: Member, member: Member) {
         self.suspects.insert(old.rank);
         if old.life() < member.life() {
@@ -146,18 +165,19 @@ impl Sequencer {
         self.is_shaken |= self.is_inside();
     }
 
-    /// Takes a process for ended. Its silence may have been that of one that went on elsewhere first.
+    /// Notes that a process has ended. It may have been silent because it went on elsewhere first.
     pub(super) fn has_ended(&mut self, rank: Rank) {
         self.dead.insert(rank);
         self.has_ended_apart |= self.lost_touch.contains(&rank);
     }
 
-    /// The group has gone on without this process, which is outside or wants to be in.
+    /// Handles a decision with which the group went on without this process, which is outside or
+    /// wants in.
     pub(super) fn redirected(&mut self, now: Time, decision: Proposal, out: &mut Output) {
         let is_new = decision.next.number > self.latest();
         let first = decision.next.ranks().find(|rank| *rank != self.me.rank);
         if is_new {
-            // Who is in a later view lives, or will be found dead again.
+            // A process in a later view lives, or will be found dead again.
             let next: HashSet<Rank> = decision.next.ranks().collect();
             self.dead.retain(|rank| !next.contains(rank));
             self.known = Some(decision);
@@ -202,7 +222,8 @@ impl Sequencer {
         }
     }
 
-    /// No majority answers: the others may be going on without this member, so it must not. Or nobody who could lets this process in.
+    /// Gives up. No majority answers: the others may go on without this member, so it must not. Or
+    /// no process that could lets this one in.
     pub(super) fn give_up(&mut self, out: &mut Output) {
         let why = match self.status {
             Status::Joining => format!("nobody could let it in: {}", self.why_not_let_in()),
@@ -214,7 +235,7 @@ impl Sequencer {
         self.end(why, out);
     }
 
-    /// What is known of those that were asked.
+    /// Describes the answers of the asked processes.
     fn why_not_let_in(&self) -> String {
         let full = self.full.iter().map(|(rank, follows)| {
             format!("rank {rank} follows {follows} groups already that it is not in, and no more")
@@ -233,7 +254,7 @@ impl Sequencer {
         format!("{} did not answer", suspects.join(", "))
     }
 
-    /// This process is in the group no more. What it promised and accepted stays.
+    /// Ends this process's membership. Its promises and acceptances stay.
     pub(super) fn end(&mut self, why: String, out: &mut Output) {
         let event = match self.status {
             Status::Leaving if self.sending.is_empty() => GroupEvent::Left,

@@ -1,7 +1,8 @@
-//! What others have this process keep for later, and how much of it a correct one does.
+//! Messages that peers make this process keep for later, and bounds on those of a correct peer.
 //!
-//! A member has only so much under way that has no place yet, and the first member gives only so many places that are not known to be delivered everywhere. So whoever is behind keeps no more
-//! of a correct one than both together; each of them may end with one message of any length.
+//! A member has only so many messages under way without a place. The first member gives only so
+//! many places that are not known to be delivered everywhere. So a late process keeps at most both
+//! together for a correct peer. Each of them may end with one message of any length.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,14 +12,14 @@ use super::sending::{UNORDERED_BYTES, UNORDERED_MAX};
 use crate::Rank;
 use crate::message::Message;
 
-/// Messages that a correct member may be ahead of one that is behind.
+/// Messages that a correct member may be ahead of a late one.
 pub const AHEAD: usize = HISTORY_MAX + UNORDERED_MAX;
 /// Notes of a view that has not begun here: one for each of these messages, and one for each place.
 const EARLY_MAX: usize = 2 * AHEAD;
-/// Bytes, without the two longest.
+/// Bytes of them without the two longest.
 const BYTES_MAX: usize = HISTORY_BYTES + UNORDERED_BYTES;
 
-/// How much is kept of each peer, of which there may be so many.
+/// The amounts that are kept of each peer, at most `MOST` messages.
 #[derive(Debug, Default)]
 pub struct Quota<const MOST: usize> {
     of: HashMap<Rank, Usage>,
@@ -28,7 +29,7 @@ pub struct Quota<const MOST: usize> {
 struct Usage {
     count: usize,
     bytes: usize,
-    /// The two longest there have been, the longest first.
+    /// Lengths of the two longest messages so far, the longest first.
     longest: [usize; 2],
 }
 
@@ -47,14 +48,14 @@ impl Usage {
 }
 
 impl<const MOST: usize> Quota<MOST> {
-    /// One more of a peer; false if no correct one has so much kept.
+    /// Counts one more message of a peer; returns false if no correct peer has so many.
     pub fn keep(&mut self, rank: Rank, length: usize) -> bool {
         let usage = self.of.entry(rank).or_default();
         usage.add(length);
         !usage.is_too_much(MOST)
     }
 
-    /// One less.
+    /// Counts one message less.
     fn give(&mut self, rank: Rank, length: usize) {
         if let Some(usage) = self.of.get_mut(&rank) {
             usage.count -= 1;
@@ -74,7 +75,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Keeps one; false, and it is dropped, if no correct sender has so many kept.
+    /// Keeps a body. Returns false and drops it if no correct sender has so many kept.
     pub fn keep(&mut self, from: Rank, number: u64, body: Message) -> bool {
         drop(self.take(from, number));
         let may = self.quota.keep(from, body.len());
@@ -85,7 +86,7 @@ impl Spread {
         may
     }
 
-    /// One whose place has come.
+    /// Takes a body whose place has come.
     pub fn take(&mut self, from: Rank, number: u64) -> Option<Message> {
         let body = self.bodies.remove(&(from, number))?;
         self.quota.give(from, body.len());
@@ -101,7 +102,7 @@ pub struct Early {
 }
 
 impl Early {
-    /// Keeps one; false, and it is dropped, if no correct peer has so many kept.
+    /// Keeps a note. Returns false and drops it if no correct peer has so many kept.
     pub fn keep(&mut self, from: Rank, note: Note, body: Message) -> bool {
         if let Note::Collect { view, .. } = note {
             self.drop_collect(from, view);
@@ -115,7 +116,8 @@ impl Early {
         may
     }
 
-    /// Whoever collects once more has given up the attempt before, and may do so without end.
+    /// Drops an earlier `Collect` of the peer. A coordinator that collects again has given its
+    /// earlier attempt up, and may do so without end.
     fn drop_collect(&mut self, from: Rank, view: u64) {
         let same = |(rank, note, _): &(Rank, Note, Message)| {
             *rank == from && matches!(note, Note::Collect { view: of, .. } if *of == view)
@@ -127,7 +129,8 @@ impl Early {
     }
 }
 
-/// Memory that a note's lists take; those that hold members are no longer than the frame that brought them.
+/// Returns the memory of a note's lists. Lists of members are left out, since they are no longer
+/// than their frame.
 fn bytes_of(note: &Note) -> usize {
     match note {
         Note::Request { lengths, .. } => size_of_val(lengths.as_slice()),

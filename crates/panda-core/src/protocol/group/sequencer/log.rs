@@ -1,4 +1,4 @@
-//! The order as one member has it: entries that some member may still lack.
+//! The log of one member: the entries of the order that some member may still lack.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use super::order::{HISTORY_BYTES, HISTORY_MAX};
 use crate::Rank;
 use crate::message::Message;
 
-/// A message that has its place.
+/// A message with its place.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub sender: Rank,
     pub number: u64,
-    /// None while the sender's own copy is under way.
+    /// Body; `None` while the sender's own copy is under way.
     pub body: Option<Message>,
 }
 
@@ -25,7 +25,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// An empty log after a place.
+    /// Makes an empty log after a place.
     pub fn after(place: u64) -> Self {
         Self {
             first: place + 1,
@@ -35,18 +35,18 @@ impl Log {
         }
     }
 
-    /// The last place.
+    /// Returns the last place.
     pub fn end(&self) -> u64 {
         self.first + self.entries.len() as u64 - 1
     }
 
-    /// Entries kept, and bytes of their bodies.
+    /// Returns the number of kept entries, and the bytes of their bodies.
     pub fn size(&self) -> (usize, usize) {
         (self.entries.len(), self.bytes)
     }
 
-    /// Whether there is more here than any first member lets others keep. What a change of view brings may come on top of a whole history, and the history may end with
-    /// a message of any length.
+    /// Returns whether there is more here than any correct first member allows. A change of view
+    /// may add to a full history, and the history may end with a message of any length.
     pub fn is_overfull(&self) -> bool {
         let longest = || self.entries.iter().map(length).max().unwrap_or(0);
         let most = 2 * HISTORY_BYTES;
@@ -58,13 +58,13 @@ impl Log {
         self.entries.push_back(entry);
     }
 
-    /// The entry after the last delivered one.
+    /// Returns the entry after the last delivered one.
     pub fn next_mut(&mut self) -> Option<&mut Entry> {
         let at = self.delivered + 1 - self.first;
         self.entries.get_mut(at as usize)
     }
 
-    /// The last place up to which nothing is missing.
+    /// Returns the last place up to which no entry or body is missing.
     pub fn held(&self) -> u64 {
         let from = (self.delivered + 1 - self.first) as usize;
         let whole = self
@@ -89,7 +89,7 @@ impl Log {
         true
     }
 
-    /// Entries after one place up to another, as far as they are here without a gap.
+    /// Returns the entries after one place up to another, as far as they are here without a gap.
     pub fn range(&self, after: u64, upto: u64) -> impl Iterator<Item = &Entry> {
         let skip = after.saturating_add(1).saturating_sub(self.first) as usize;
         let upto = upto.min(self.held());
@@ -108,12 +108,12 @@ impl Log {
         }
     }
 
-    /// Forgets what is not delivered.
+    /// Forgets entries that are not delivered.
     pub fn cut_off(&mut self) {
         self.cut_after(self.delivered);
     }
 
-    /// Forgets what follows a place, which is not before the last delivered one.
+    /// Forgets the entries after a place, which is not before the last delivered one.
     pub fn cut_after(&mut self, place: u64) {
         let keep = (place.max(self.delivered) + 1 - self.first) as usize;
         if keep >= self.entries.len() {

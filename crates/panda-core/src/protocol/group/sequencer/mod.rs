@@ -1,13 +1,17 @@
 //! Order by a sequencer: one member, the first of the view, gives every message its place.
 //!
-//! After Kaashoek, *Group Communication in Distributed Computer Systems* (1992). Short messages go to the sequencer, which sends them on with their places
-//! (PB: point to point, then broadcast); long ones go to everybody at once and the sequencer sends only the places (BB). Each member keeps the entries that
-//! another may lack, its history. Links beneath are reliable and keep order, so gaps can only come from a link that began anew, and end with the view.
+//! After Kaashoek, *Group Communication in Distributed Computer Systems* (1992). Short messages go
+//! to the sequencer, which sends them on with their places (PB: point to point, then broadcast).
+//! Long ones go to all members at once, and the sequencer sends only the places (BB). Each member
+//! keeps a history: the entries that another member may lack. Links beneath are reliable and keep
+//! order. So gaps only come from a link that began anew, and end with the view.
 //!
-//! Every change of members, joining included, is decided in one way (`change`): a coordinator stops the old view, finds the last place that any of them
-//! delivered, gives all of them what they lack, and has a majority of the old view accept the next one, by ballots as in Lamport's *Paxos Made Simple* (2001). So no
-//! two sets of members can go on from the same view, and what one survivor delivered all survivors deliver. Before the first view stands view 0, whose
-//! members are the processes that the session began with and where nothing can be sent.
+//! Every change of members, joins included, is decided in one way (`change`). A coordinator stops
+//! the old view, and finds the last place that any member delivered. It gives all of them the
+//! missing entries, and has a majority of the old view accept the next one. The ballots are those
+//! of Lamport's *Paxos Made Simple* (2001). So no two sets of members can go on from the same view,
+//! and a message that one survivor delivered is delivered by all survivors. View 0 precedes the
+//! first view. Its members are the founders, and nothing can be sent in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -36,10 +40,10 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
-/// What this process is to the group.
+/// This process's status in the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// Nothing, or no more. It still takes part in the decision about a view that it was in.
+    /// It is no member, or no more. It still takes part in the decision about its last view.
     Outside,
     /// It has asked to be let in.
     Joining,
@@ -50,7 +54,7 @@ enum Status {
     Keeper,
 }
 
-/// What follows a view whose order is not all here.
+/// The successor of a view whose order is not complete here.
 #[derive(Debug)]
 enum Next {
     Step(Step),
@@ -58,7 +62,7 @@ enum Next {
 }
 
 impl Next {
-    /// The last place of the view before.
+    /// Returns the last place of the ending view.
     fn cut(&self) -> u64 {
         match self {
             Self::Step(step) => step.cut,
@@ -73,60 +77,63 @@ pub struct Sequencer {
     myself: Myself,
     me: Member,
     status: Status,
-    /// The view that this process is in, or was in last and whose end it does not know.
+    /// The view of this process, or its last one, whose end it does not know.
     view: View,
     /// The decision that began `view`.
     begun_by: Option<Proposal>,
-    /// A later view that this process is not in.
+    /// A later view without this process.
     known: Option<Proposal>,
     /// The other members' ranks.
     others: Arc<[Rank]>,
     log: Log,
-    /// The number of each member's last message that was delivered.
+    /// Number of each member's last delivered message.
     counts: HashMap<Rank, u64>,
     sending: sending::Sending,
     sequencing: order::Sequencing,
     reporting: deliver::Reporting,
     /// Long messages that came before their places, by sender and number.
     bodies: hold_back::Spread,
-    /// The greatest ballot that this process has promised to take part in: while there is one, the view stands still.
+    /// The greatest ballot that this process has promised: while there is one, the view stands
+    /// still.
     promised: Option<Ballot>,
-    /// What it accepted last, which may be decided.
+    /// The step that it accepted last, which may be decided.
     accepted: Option<(Ballot, Step)>,
     change: Option<Change>,
-    /// When to begin a change oneself, unless it is over by then.
+    /// Time at which this process begins a change, unless one is over by then.
     change_at: Option<Time>,
-    /// Since when this member could not go on.
+    /// Time since which this member could not go on.
     stuck_since: Option<Time>,
-    /// Found lost, and not heard of since: they may live.
+    /// Members that were found lost and not heard of since: they may live.
     suspects: BTreeSet<Rank>,
-    /// Those that this process has lost touch with in this view, whether they were heard of since or not: they may have gone on without it.
+    /// Members that this process has lost touch with in this view, even if heard of since. They may
+    /// have gone on without it.
     lost_touch: BTreeSet<Rank>,
-    /// Those that have ended for certain.
+    /// Members that have certainly ended.
     dead: BTreeSet<Rank>,
-    /// A member ended after this process had lost touch with it: with others it may have gone on without this one first.
+    /// Whether a member ended after this process had lost touch with it. Before that it may have
+    /// gone on with others.
     has_ended_apart: bool,
-    /// A link to a member began anew, so something may be missing.
+    /// Whether a link to a member began anew, so something may be missing.
     is_shaken: bool,
-    /// Who wants to be in the next view, and who does not.
+    /// Processes that want to be in the next view, and members that do not.
     joiners: Vec<Member>,
     leavers: BTreeSet<Rank>,
-    /// Whom this process has asked to let it in, and when to ask another.
+    /// The process that was asked to let this one in, and the time to ask another.
     asked: Option<Rank>,
     ask_at: Option<Time>,
-    /// How often this process has asked since it last learnt of a view.
+    /// Number of such questions since this process last learnt of a view.
     asks: usize,
-    /// Those asked that follow too many groups to let it in, and how many each follows.
+    /// Asked processes that follow too many groups to let this one in, with the number of groups.
     full: BTreeMap<Rank, u64>,
-    /// Decided, but entries of the view that ends are still missing here.
+    /// The decided successor, while entries of the ending view are missing here.
     next: Option<Next>,
     /// The view in which this member asked to leave.
     left_in: Option<u64>,
-    /// Asked to join again while leaving.
+    /// Whether it asked to join again while leaving.
     comes_back: bool,
     /// Notes of views that have not begun here.
     early: hold_back::Early,
-    /// What this process says to itself.
+    /// Notes of this process to itself.
     to_self: VecDeque<(Note, Message)>,
     fault: Fault,
 }
@@ -193,6 +200,11 @@ impl Order for Sequencer {
         }
     }
 
+    fn takes_messages(&self) -> bool {
+        let is_none = matches!(self.status, Status::Outside | Status::Keeper);
+        !is_none
+    }
+
     fn send(&mut self, now: Time, payload: Message, out: &mut Output) {
         self.submit(payload, out);
         self.settle(now, out);
@@ -234,7 +246,7 @@ impl Order for Sequencer {
 
     fn refusal(message: &Message, follows: usize) -> Option<Message> {
         let (note, _) = wire::unpack(message.clone()).ok()?;
-        // Who wants to be let in may also call the others together itself.
+        // A process that wants in may also collect the others itself.
         let asks = matches!(note, Note::Join { .. } | Note::Collect { .. });
         let follows = follows as u64;
         asks.then(|| wire::pack(&Note::Full { follows }, Message::new()))
@@ -308,7 +320,7 @@ impl Order for Sequencer {
 }
 
 impl Sequencer {
-    /// Whether this process is in `view`.
+    /// Returns whether this process is in `view`.
     fn is_inside(&self) -> bool {
         matches!(
             self.status,
@@ -316,11 +328,19 @@ impl Sequencer {
         )
     }
 
+    /// Returns the place in the order of the last event that this member was told of. A view's
+    /// number counts the views up to it, so no other member need be asked.
+    fn place(&self) -> u64 {
+        let miscounts = self.fault.is(Mutant::MiscountsViews) && !self.is_first();
+        self.log.delivered + self.view.number - u64::from(miscounts)
+    }
+
     fn is_first(&self) -> bool {
         self.is_inside() && self.view.members.first() == Some(&self.me)
     }
 
-    /// Whether this process may call the members of its last view together although it is none of them: nobody is known to have gone on.
+    /// Returns whether this process may collect the members of its last view although it is none of
+    /// them. That holds if no process is known to have gone on.
     fn is_registrar(&self) -> bool {
         !self.is_inside()
             && self.known.is_none()
@@ -331,13 +351,14 @@ impl Sequencer {
         self.view.ranks().next().filter(|_| self.view.number > 0)
     }
 
-    /// Whether orders are taken: no coordinator has stopped the view.
+    /// Returns whether orders are taken: no coordinator has stopped the view.
     fn is_running(&self) -> bool {
         let is_stopped = self.promised.is_some() && !self.fault.is(Mutant::OrdersAfterPromise);
         self.is_inside() && !is_stopped
     }
 
-    /// Whether a rank is in the view. Each of its members has a count; before the first view stands that of the founders.
+    /// Returns whether a rank is in the view. Each of its members has a count. Before the first
+    /// view they are the founders.
     fn has_in_view(&self, rank: Rank) -> bool {
         match self.view.number {
             0 => rank < self.myself.size,
@@ -354,7 +375,7 @@ impl Sequencer {
         }
     }
 
-    /// Takes what this process said to itself, until nothing is left.
+    /// Takes this process's notes to itself, until none is left.
     fn settle(&mut self, now: Time, out: &mut Output) {
         loop {
             while let Some((note, body)) = self.to_self.pop_front() {
@@ -372,7 +393,7 @@ impl Sequencer {
         }
     }
 
-    /// The number of the last view that is known.
+    /// Returns the number of the last known view.
     fn latest(&self) -> u64 {
         self.known
             .as_ref()

@@ -1,4 +1,4 @@
-//! What members say to each other.
+//! The notes between members.
 
 use std::collections::HashSet;
 
@@ -14,24 +14,26 @@ pub struct Ballot {
     pub rank: Rank,
 }
 
-/// A next view, and where the last one ends.
+/// A next view, and the end of the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub next: View,
+    /// Number of its members, from the first on, that were in the view before.
+    pub stayed: u64,
     /// The last place of the view before.
     pub cut: u64,
-    /// The number of each member's last message up to the cut.
+    /// Number of each member's last message up to the cut.
     pub counts: Vec<(Rank, u64)>,
 }
 
-/// The same as a difference, for those who hold the view that it follows and its order up to the cut.
+/// A proposal as a difference, for members that hold the previous view and its order up to the cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// The last place of the view that ends.
+    /// Last place of the ending view.
     pub cut: u64,
-    /// Those of it who are not in the next one as the members that they were.
+    /// Its members that are not in the next one as the same members.
     pub left: Vec<Rank>,
-    /// Those who follow, behind all who stay.
+    /// New members, behind all that stay.
     pub joined: Vec<Member>,
 }
 
@@ -41,52 +43,61 @@ pub struct Item {
     pub sender: Rank,
     /// The sender's own number for it, from 1.
     pub number: u64,
-    /// Bytes of its body behind the note; none where the sender gave the body to everybody itself.
+    /// Bytes of its body behind the note; `None` if the sender gave the body to all itself.
     pub length: Option<u64>,
 }
 
-/// Numbers that no group reaches: who names greater ones is at fault.
+/// Bound on numbers, which no group reaches: a peer that names greater ones is at fault.
 const NUMBER_MAX: u64 = 1 << 62;
 
 impl Proposal {
-    /// Whether it can be what follows a view.
+    /// Returns the members before one that learns of this view as its first.
+    pub fn elders(&self, me: Member) -> Vec<Rank> {
+        let stayed = usize::try_from(self.stayed).unwrap_or(usize::MAX);
+        let own = self.next.members.iter().position(|member| *member == me);
+        // The process may have been let in before, and not have heard of that.
+        let count = own.map_or(stayed, |own| own.min(stayed));
+        self.next.ranks().take(count).collect()
+    }
+
+    /// Returns whether it can follow a view.
     pub fn follows(&self, view: u64) -> bool {
         view < NUMBER_MAX && self.next.number == view + 1 && self.cut < NUMBER_MAX
     }
 }
 
 impl Step {
-    /// The members of the next view.
+    /// Returns the members of the next view.
     pub fn members(&self, of: &View) -> Vec<Member> {
         let left: HashSet<Rank> = self.left.iter().copied().collect();
         let stay = of.members.iter().filter(|old| !left.contains(&old.rank));
         stay.chain(&self.joined).copied().collect()
     }
 
-    /// Whether it can follow a view.
+    /// Returns whether it can follow a view.
     pub fn is_sound(&self, view: u64) -> bool {
         view < NUMBER_MAX && self.cut < NUMBER_MAX
     }
 }
 
-/// A note. `view` is the view that the sender is in.
+/// A note. `view` is the sender's view.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Note {
-    /// To whoever may know the group: I want to be a member.
+    /// To a process that may know the group: the sender wants to be a member.
     Join { member: Member },
-    /// To the first member: I want to leave.
+    /// To the first member: the sender wants to leave.
     Leave { view: u64 },
-    /// To the first member: order these, which follow one another.
+    /// To the first member: messages to order, which follow one another.
     Request {
         view: u64,
         delivered: u64,
         first: u64,
         lengths: Vec<u64>,
     },
-    /// To everybody: the body of a long message, which the first member will give a place.
+    /// To all: the body of a long message, which the first member will give a place.
     Body { view: u64, number: u64 },
-    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere. If it wants a report, some members
-    /// say at once that this came.
+    /// From the first member: these entries have the places from `first` on. Entries up to `stable`
+    /// have been delivered everywhere. If it wants a report, some members confirm this at once.
     Ordered {
         view: u64,
         first: u64,
@@ -94,11 +105,11 @@ pub enum Note {
         wants_report: bool,
         items: Vec<Item>,
     },
-    /// To the first member.
+    /// To the first member: the sender's progress.
     Delivered { view: u64, delivered: u64 },
-    /// From a coordinator: take no more orders in this view, and say what you have.
+    /// From a coordinator: take no more orders in this view, and answer with your state.
     Collect { view: u64, ballot: Ballot },
-    /// The answer: up to which place there is nothing missing, and what was accepted.
+    /// The answer: the place up to which nothing is missing, and the accepted step.
     State {
         view: u64,
         ballot: Ballot,
@@ -106,9 +117,9 @@ pub enum Note {
         stays: bool,
         accepted: Option<(Ballot, Step)>,
     },
-    /// The answer where a greater ballot was promised.
+    /// The answer if a greater ballot was promised.
     Refuse { view: u64, promised: Ballot },
-    /// From a coordinator or a member that is behind: send me your entries after this place up to that one.
+    /// From a coordinator or a late member: send your entries after this place up to that one.
     Fetch { view: u64, after: u64, upto: u64 },
     /// Entries of the order, with their bodies.
     Entries {
@@ -116,26 +127,29 @@ pub enum Note {
         first: u64,
         items: Vec<Item>,
     },
-    /// From a coordinator: accept this.
+    /// From a coordinator: accept this step.
     Propose {
         view: u64,
         ballot: Ballot,
         step: Step,
     },
-    /// The answer.
+    /// The answer: accepted.
     Accepted { view: u64, ballot: Ballot },
-    /// To those who answered and stay: it is decided.
+    /// To the members that answered and stay: the step is decided.
     Decide { view: u64, step: Step },
-    /// To everybody else: it is decided. To who asks elsewhere or is behind, too: the group has come so far.
+    /// To all others: the view is decided. Also to a process that asks elsewhere or is late: the
+    /// group has come so far.
     Install { view: u64, proposal: Proposal },
-    /// To a coordinator whose view is not known here: so I am called now. Its member of this rank may have been an earlier life, which answers no more.
+    /// To a coordinator whose view is not known here: the sender's present identity. Its member of
+    /// this rank may have been an earlier life, which answers no more.
     Life { member: Member },
-    /// To who wants to be let in: I cannot help, since I follow so many groups already that I am not in, and this would be one more.
+    /// To a process that wants in: the sender cannot help. It follows many groups already without
+    /// being in them, and this would be one more.
     Full { follows: u64 },
 }
 
 impl Note {
-    /// The view that the note is about, if it is about one.
+    /// Returns the view of the note, if it is about one.
     pub fn view(&self) -> Option<u64> {
         match self {
             Self::Join { .. } | Self::Install { .. } | Self::Life { .. } | Self::Full { .. } => {

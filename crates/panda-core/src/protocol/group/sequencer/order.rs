@@ -1,4 +1,4 @@
-//! The first member's work: giving places, telling them, and knowing how far everybody is.
+//! The first member's work: it gives places, announces them, and tracks the others' progress.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -12,34 +12,36 @@ use crate::Rank;
 use crate::message::{DecodeError, Message};
 use crate::protocol::wire;
 
-/// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places. They may go in one message, which the session's longest leaves room for.
+/// Number and bytes of entries, not known to be delivered everywhere, at which no more get places.
+/// They may go in one message, for which the session's longest one leaves room.
 pub(super) const HISTORY_MAX: usize = 4096;
 pub(super) const HISTORY_BYTES: usize = 32 << 20;
-/// The others are told that entries are delivered everywhere after so many.
+/// Number of entries after which the others learn that they are delivered everywhere.
 const STABLE_EVERY: u64 = 128;
 
 #[derive(Debug, Default)]
 pub(super) struct Sequencing {
-    /// Items given a place and not told yet.
+    /// Items with a place that is not announced yet.
     batch: Vec<Item>,
     bodies: Bodies,
     /// Whether another member sent something of the batch.
     is_awaited: bool,
-    /// The last place told with a message of one's own, while nobody has said that it came.
+    /// The last place announced with a message of this member's, until a report confirms it.
     under_way: Option<u64>,
-    /// Messages that wait because the history is full: as [`give_place`](Sequencer::give_place) takes them.
+    /// Messages that wait because the history is full, as [`give_place`](Sequencer::give_place)
+    /// takes them.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
-    /// How many of each sender wait: no more than may be under way.
+    /// Number of waiting messages of each sender: no more than may be under way.
     kept: Quota<UNORDERED_MAX>,
     others: Progress,
-    told_stable: u64,
+    reported_stable: u64,
 }
 
-/// How far each of the others is.
+/// The progress of each of the others.
 #[derive(Debug, Default)]
 struct Progress {
     delivered: HashMap<Rank, u64>,
-    /// How many of them are how far.
+    /// Number of members at each place.
     counts: BTreeMap<u64, usize>,
 }
 
@@ -54,7 +56,7 @@ impl Progress {
         }
     }
 
-    /// A member is so far; whether that is news.
+    /// Notes a member's progress, and returns whether that is new.
     fn came(&mut self, rank: Rank, place: u64) -> bool {
         let Some(known) = self
             .delivered
@@ -74,7 +76,7 @@ impl Progress {
         true
     }
 
-    /// Where the last of them is.
+    /// Returns the least progress.
     fn least(&self) -> Option<u64> {
         self.counts.first_key_value().map(|(place, _)| *place)
     }
@@ -111,7 +113,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Gives a message the next place, once, and in the order of its sender. One that `is_spread` has been given to everybody by its sender, so that its place alone is told.
+    /// Gives a message the next place, once, and in its sender's order. If it `is_spread` its
+    /// sender has sent it to all, so only its place is announced.
     pub(super) fn give_place(
         &mut self,
         sender: Rank,
@@ -134,7 +137,7 @@ impl Sequencer {
         }
         let count = self.counts.get(&sender).copied();
         if count.map(|count| count.saturating_add(1)) != Some(number) {
-            // One's own are in order, unless a member lied about what was counted.
+            // This member's own messages are in order, unless a member lied about the counts.
             return;
         }
         self.sequencing.batch.push(Item {
@@ -160,14 +163,15 @@ impl Sequencer {
         }
     }
 
-    /// Tells the others the places given since the last time. One's own messages go together while earlier ones are under way, as those of other members do.
+    /// Announces the places given since the last time. This member's own messages go together while
+    /// earlier ones are under way, as other members' do.
     pub(super) fn flush_order(&mut self, out: &mut Output) {
         if self.sequencing.is_awaited || self.sequencing.under_way.is_none() {
             self.tell_order(out);
         }
     }
 
-    /// The same, whatever is under way.
+    /// Does the same as [`flush_order`](Self::flush_order), whatever is under way.
     pub(super) fn tell_order(&mut self, out: &mut Output) {
         if !self.is_first() || self.others.is_empty() {
             self.sequencing.batch.clear();
@@ -175,7 +179,7 @@ impl Sequencer {
             return;
         }
         let stable = self.stable();
-        let is_news = stable >= self.sequencing.told_stable + STABLE_EVERY;
+        let is_news = stable >= self.sequencing.reported_stable + STABLE_EVERY;
         if self.sequencing.batch.is_empty() && !is_news {
             return;
         }
@@ -188,7 +192,7 @@ impl Sequencer {
             self.sequencing.under_way = Some(last);
         }
         self.sequencing.is_awaited = false;
-        self.sequencing.told_stable = stable;
+        self.sequencing.reported_stable = stable;
         let note = Note::Ordered {
             view: self.view.number,
             first: last + 1 - items.len() as u64,
@@ -202,7 +206,7 @@ impl Sequencer {
         ));
     }
 
-    /// The last place that is delivered everywhere.
+    /// Returns the last place that is delivered everywhere.
     fn stable(&self) -> u64 {
         let least = self.sequencing.others.least();
         least.unwrap_or(self.log.delivered)
@@ -226,7 +230,12 @@ impl Sequencer {
         }
     }
 
+    /// Gives places to messages that waited for room in the history. While the view stands still
+    /// none gets a place. Its end is being decided, and senders send again in the next view.
     fn go_on_waiting(&mut self, out: &mut Output) {
+        if !self.is_running() {
+            return;
+        }
         self.sequencing.kept = Quota::default();
         for (sender, number, body, is_spread) in std::mem::take(&mut self.sequencing.waiting) {
             self.give_place(sender, number, body, is_spread, out);

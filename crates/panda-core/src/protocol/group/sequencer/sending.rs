@@ -9,25 +9,26 @@ use crate::message::Message;
 use crate::protocol::fault::Mutant;
 use crate::protocol::wire;
 
-/// Bytes and messages that go together in one note at most, and that are held back at most while an earlier note is under way.
+/// Most bytes and messages that go together in one note, and that are held back while an earlier
+/// note is under way.
 pub(super) const BATCH: usize = 16 * 1024;
 pub(super) const BATCH_ITEMS: usize = 256;
-/// With so many messages of its own, or bytes of them, that have no place yet a member should wait before it sends more.
-/// No more of it is under way, however much it has sent where it could not wait.
+/// Number and bytes of own messages without a place at which a member should wait before it sends
+/// more. No more of them are under way, even if it has sent more where it could not wait.
 pub(super) const UNORDERED_MAX: usize = 512;
 pub(super) const UNORDERED_BYTES: usize = 4 << 20;
 
 /// Own messages that have no place yet.
 #[derive(Debug, Default)]
 pub(super) struct Sending {
-    /// Numbers follow one another and end at `last`.
+    /// Messages in order; the last one has the number `last`.
     unordered: VecDeque<Message>,
     last: u64,
-    /// How many of `unordered`, from its front, have been sent in this view.
+    /// Number of messages from the front of `unordered` that were sent in this view.
     sent: usize,
     sent_bytes: usize,
     bytes: usize,
-    /// Of those that have not: bytes of short ones, and the number of long ones.
+    /// Of the unsent ones: bytes of short ones, and number of long ones.
     unsent_bytes: usize,
     unsent_long: usize,
 }
@@ -41,7 +42,7 @@ impl Sending {
         self.unordered.is_empty()
     }
 
-    /// A new membership counts from 1.
+    /// Begins a new membership, which counts from 1.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
@@ -62,7 +63,7 @@ impl Sending {
         self.unordered.push_back(body);
     }
 
-    /// One more has not been sent.
+    /// Counts one more unsent message.
     fn add_unsent(&mut self, length: usize) {
         if length > LONG {
             self.unsent_long += 1;
@@ -71,7 +72,7 @@ impl Sending {
         }
     }
 
-    /// One less.
+    /// Counts one unsent message less.
     fn take_unsent(&mut self, length: usize) {
         if length > LONG {
             self.unsent_long -= 1;
@@ -80,7 +81,7 @@ impl Sending {
         }
     }
 
-    /// The next one to be sent, with its number; it counts as sent from now on.
+    /// Takes the next message to send, with its number; it counts as sent from now on.
     fn next(&mut self) -> Option<(u64, Message)> {
         let body = self.unordered.get(self.sent)?.clone();
         let number = self.first() + self.sent as u64;
@@ -90,21 +91,22 @@ impl Sending {
         Some((number, body))
     }
 
-    /// The length of the next one that may be sent: with as much under way as the first member must keep none may.
+    /// Returns the length of the next message that may be sent. None may while as much is under way
+    /// as the first member must keep.
     fn next_length(&self) -> Option<usize> {
         let has_room = self.sent < UNORDERED_MAX && self.sent_bytes < UNORDERED_BYTES;
         let next = self.unordered.get(self.sent).filter(|_| has_room);
         next.map(Message::len)
     }
 
-    /// Whether what is not sent is enough for a note, or has something long behind it.
+    /// Returns whether the unsent messages fill a note, or have a long one behind them.
     fn fills_a_batch(&self) -> bool {
         self.unsent_bytes > BATCH
             || self.unordered.len() - self.sent > BATCH_ITEMS
             || self.unsent_long > 0
     }
 
-    /// One's own message has its place.
+    /// Notes that this member's message has its place.
     pub fn placed(&mut self, number: u64) {
         while !self.unordered.is_empty() && self.first() <= number {
             let body = self.unordered.pop_front().expect("it is not empty");
@@ -118,7 +120,7 @@ impl Sending {
         }
     }
 
-    /// Nothing has been sent in this view.
+    /// Notes that nothing has been sent in this view.
     fn begin_again(&mut self) {
         (self.sent, self.sent_bytes) = (0, 0);
         (self.unsent_bytes, self.unsent_long) = (0, 0);
@@ -134,7 +136,7 @@ impl Sequencer {
         self.order_own(out);
     }
 
-    /// The first member gives its own messages their places at once.
+    /// Gives the first member's own messages their places at once.
     fn order_own(&mut self, out: &mut Output) {
         if !self.is_running() || !self.is_first() {
             return;
@@ -144,7 +146,8 @@ impl Sequencer {
         }
     }
 
-    /// Sends what is not sent: at once if nothing is under way, else when that is back or a batch is full.
+    /// Sends unsent messages: at once if none is under way, otherwise when a report comes or a
+    /// batch is full.
     pub(super) fn flush_requests(&mut self, out: &mut Output) {
         let Some(first) = self.first() else { return };
         if !self.is_running() || self.is_first() {
@@ -163,7 +166,7 @@ impl Sequencer {
         }
     }
 
-    /// Sends the next message, a long one, to everybody.
+    /// Sends the next message, a long one, to all.
     fn spread_next(&mut self, out: &mut Output) {
         let Some((number, body)) = self.sending.next() else {
             return;
@@ -173,7 +176,7 @@ impl Sequencer {
         out.sends.push((Recipients::All(self.others.clone()), note));
     }
 
-    /// The next short messages, as many as go together.
+    /// Makes a note of the next short messages, as many as go together.
     fn next_request(&mut self) -> (Note, Message) {
         let first = self.sending.first() + self.sending.sent as u64;
         let (mut bodies, mut lengths) = (Bodies::default(), Vec::new());
@@ -197,7 +200,7 @@ impl Sequencer {
         (note, bodies.take())
     }
 
-    /// A view begins: what has no place yet is sent again.
+    /// Begins a view: messages without a place are sent again.
     pub(super) fn begin_sending(&mut self, out: &mut Output) {
         let own = self.counts.get(&self.me.rank).copied().unwrap_or(0);
         self.sending.placed(own);

@@ -1,4 +1,4 @@
-//! Notes: who gets them, and what is done with one that comes.
+//! The sending and the receipt of notes.
 
 use super::notes::Note;
 use super::{Output, Recipients, Sequencer, Status, change};
@@ -20,7 +20,7 @@ impl Sequencer {
         self.post(to, note, Message::new(), out);
     }
 
-    /// Says the same to several.
+    /// Sends the same note to several.
     pub(super) fn tell_all(
         &mut self,
         ranks: impl IntoIterator<Item = Rank>,
@@ -38,7 +38,8 @@ impl Sequencer {
         }
     }
 
-    /// Takes a note if it is about the view that this process is in; keeps it if that view is to come; tells its sender what it missed if it is over.
+    /// Takes a note on this process's view. A note on a later view is kept. A sender in an ended
+    /// view is told what it missed.
     pub(super) fn take(
         &mut self,
         now: Time,
@@ -71,7 +72,7 @@ impl Sequencer {
         self.act_on(now, from, note, body, out)
     }
 
-    /// Does what a note asks for that is about the view this process is in, or about none.
+    /// Acts on a note that is about this process's view, or about none.
     fn act_on(
         &mut self,
         now: Time,
@@ -97,8 +98,8 @@ impl Sequencer {
                 items,
                 ..
             } => {
-                let (places, told) = ((first, items.as_slice()), (stable, wants_report));
-                return self.ordered(now, from, places, told, body, out);
+                let (places, reported) = ((first, items.as_slice()), (stable, wants_report));
+                return self.ordered(now, from, places, reported, body, out);
             }
             Note::Delivered { delivered, .. } => self.has_delivered(from, delivered, out),
             Note::Collect { ballot, .. } => self.collected(now, from, ballot, out),
@@ -134,13 +135,16 @@ impl Sequencer {
         Ok(())
     }
 
-    /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.
+    /// Notes that a silent member is heard again. The view changes all the same, since something
+    /// may be missing.
     fn suspects_heard(&mut self, from: Rank) {
         self.suspects.remove(&from);
     }
 
-    /// A later view is being ended in which this process is counted, and it does not know how that view began: who decided it may be cut off from here, with what it
-    /// was about to tell. Any word about the view that this process is in has the other tell. Who is in none may have been counted in an earlier life: the other waits for it in vain.
+    /// Asks for news of a later view that counts this process and is ending. This process does not
+    /// know how that view began: its coordinator may have been cut off before it told. Any note on
+    /// this process's own view makes the other tell. A process in no view may have been counted in
+    /// an earlier life, whose answer the other awaits in vain.
     fn ask_for_news(&mut self, from: Rank, out: &mut Output) {
         let (view, delivered, member) = (self.view.number, self.log.delivered, self.me);
         let note = match view {
@@ -150,7 +154,7 @@ impl Sequencer {
         self.tell(from, note, out);
     }
 
-    /// The view has ended here: says so to whoever does not know.
+    /// Tells a process that the view has ended here, if it does not know.
     fn tell_news(&mut self, to: Rank, note: &Note, out: &mut Output) {
         if to == self.me.rank
             || matches!(
@@ -166,7 +170,7 @@ impl Sequencer {
         self.tell_decision(to, out);
     }
 
-    /// How far the group has come, as far as this process knows.
+    /// Tells the last decision that this process knows.
     pub(super) fn tell_decision(&mut self, to: Rank, out: &mut Output) {
         let latest = self.known.as_ref().or(self.begun_by.as_ref()).cloned();
         if let Some(proposal) = latest.filter(|_| to != self.me.rank) {

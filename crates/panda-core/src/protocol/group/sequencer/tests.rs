@@ -1,4 +1,5 @@
-//! A member that lies, one kind of lie at a time and without end: it is found out, and what others keep of it stays within a bound. One that is only far ahead is not taken for a liar.
+//! Tests of lying members, one kind of lie at a time and without end. A liar is found out, and the
+//! memory for its messages stays bounded. A member that is only far ahead is not taken for a liar.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ struct Three {
     members: Vec<Sequencer>,
     now: Time,
     under_way: VecDeque<(Rank, Rank, Message)>,
-    /// Whom nothing of rank 1 reaches until later.
+    /// Whether messages of rank 1 to one member are late.
     is_late: bool,
     late: VecDeque<(Rank, Rank, Message)>,
     delivered: [usize; 3],
@@ -56,7 +57,7 @@ impl Three {
         three
     }
 
-    /// Has a member do something; whom it takes for a liar then.
+    /// Makes a member act, and returns the process that it then takes for a liar.
     fn act(
         &mut self,
         rank: Rank,
@@ -84,7 +85,7 @@ impl Three {
         out.liar
     }
 
-    /// Lets all come that is under way; nobody lies.
+    /// Delivers all that is under way, without lies.
     fn settle(&mut self) {
         for _ in 0..100 {
             while let Some((from, to, message)) = self.under_way.pop_front() {
@@ -109,7 +110,8 @@ impl Three {
         liar == Some(from)
     }
 
-    /// Lies, each with a body of so many bytes, until their sender is found out; how many bodies are kept then.
+    /// Lies, each with a body of so many bytes, until the sender is found out. Returns how many
+    /// bodies are kept then.
     fn lie(
         &mut self,
         (from, to): (Rank, Rank),
@@ -141,7 +143,8 @@ impl AsRef<[u8]> for Counted {
     }
 }
 
-/// Messages of a MiB that a correct member may have another keep, and two that end what it may.
+/// Number of messages of a MiB that a correct member may make another keep, with the two that end
+/// its limits.
 const MOST: usize = (HISTORY_BYTES + UNORDERED_BYTES) / MIB + 2;
 
 #[test]
@@ -205,7 +208,7 @@ fn notes_of_later_views_are_bounded() {
     });
 }
 
-/// One that cannot see a change through may begin it again without end, and is no liar.
+/// A coordinator that cannot complete a change may begin it again without end, and is no liar.
 #[test]
 fn of_attempts_at_a_view_to_come_the_last_is_kept() {
     let mut three = Three::new();
@@ -262,7 +265,30 @@ fn entries_that_a_coordinator_brings_without_end_are_bounded() {
     assert!(kept <= 2 * HISTORY_BYTES / MIB + 2, "{kept}");
 }
 
-/// As upcalls do, a member sends far more than it should, to one that hears of it later than of the first member.
+#[test]
+fn a_view_that_stands_still_gives_no_places() {
+    let mut three = Three::new();
+    for _ in 0..HISTORY_MAX + 10 {
+        let message = Message::from(vec![7]);
+        three.act(0, |member, now, out| member.send(now, message, out));
+    }
+    three.under_way.clear();
+    let (view, end) = (three.members[0].view.number, three.members[0].log.end());
+    assert_eq!(end, HISTORY_MAX as u64);
+    let ballot = super::Ballot { round: 1, rank: 2 };
+    assert!(!three.hear(2, 0, &Note::Collect { view, ballot }, Message::new()));
+    let delivered = Note::Delivered {
+        view,
+        delivered: end,
+    };
+    for rank in [1, 2] {
+        assert!(!three.hear(rank, 0, &delivered, Message::new()));
+    }
+    assert_eq!(three.members[0].log.end(), end);
+}
+
+/// As an upcall may, a member sends far more than it should. Another member hears of it later than
+/// of the first member.
 #[test]
 fn who_sends_much_at_once_is_no_liar() {
     const MESSAGES: usize = 3 * AHEAD;

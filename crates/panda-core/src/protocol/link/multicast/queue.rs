@@ -1,4 +1,4 @@
-//! What waits to go to the same peers, and how long the faster of them wait for the slower.
+//! A queue of pieces for the same peers, and the times that fast peers wait for slow ones.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,27 +10,29 @@ use crate::protocol::Time;
 use crate::protocol::link::Retransmit;
 use crate::protocol::link::retransmit::Piece;
 
-/// How long the others wait for one whose window has no room.
+/// Time that the others wait for a peer whose window has no room.
 pub const PATIENCE: Duration = Duration::from_millis(20);
-/// How long all wait where none has room. They may all be gone, and hold up what goes to some of them and to others.
+/// Time that all wait if none has room. They may all be gone, and hold up messages to some of them
+/// and to others.
 pub const STILLNESS: Duration = Duration::from_millis(100);
 
-/// Pieces in the order in which the links of these peers have them, with those that go to other peers between.
+/// Pieces in the order of these peers' links, between pieces for other peers.
 #[derive(Debug)]
 pub struct Queue {
     pub to: Box<[Rank]>,
-    /// With their numbers among all that go together.
+    /// Pieces with their numbers among all shared ones.
     pieces: VecDeque<(u64, Piece)>,
-    /// Why the first of them has not gone.
+    /// Reason why the first of them has not gone.
     waits: Option<Waits>,
 }
 
-/// For whom a piece waits.
+/// The peer for which a piece waits.
 #[derive(Debug)]
 enum Waits {
-    /// In this one's link pieces stand before it that go to other peers, too, and do not wait for ever either.
+    /// In this peer's link pieces for other peers stand before it; those do not wait for ever
+    /// either.
     Behind(Rank),
-    /// This one's link has no room, while others could take it, or could not; since when.
+    /// This peer's link has no room since a time. `could`: others could take the piece.
     Late {
         rank: Rank,
         could: bool,
@@ -38,7 +40,7 @@ enum Waits {
     },
 }
 
-/// How the links stand to a piece.
+/// The states of the links for a piece.
 #[derive(Debug, Default)]
 struct Standing {
     ready: Vec<Rank>,
@@ -46,13 +48,13 @@ struct Standing {
     late: Vec<Rank>,
 }
 
-/// A piece that goes.
+/// A piece that goes out.
 #[derive(Debug)]
 pub struct Leaves {
     pub piece: Piece,
-    /// To these together.
+    /// Peers that get it together.
     pub multicast: Vec<Rank>,
-    /// To each of these by itself.
+    /// Peers that get it alone.
     pub alone: Vec<Rank>,
 }
 
@@ -73,7 +75,8 @@ impl Queue {
         self.pieces.push_back((number, piece));
     }
 
-    /// Puts a message into the last piece, if none of the links has anything behind that, and there is room. The piece's number.
+    /// Puts a message into the last piece, if there is room and no link has anything behind that
+    /// piece. Returns the piece's number.
     pub fn join(&mut self, message: &Message, room: usize, links: &Table) -> Option<u64> {
         let (number, piece) = self.pieces.back_mut()?;
         let is_last = |rank: &Rank| links.get(rank).is_some_and(|link| link.ends_with(*number));
@@ -84,7 +87,7 @@ impl Queue {
         Some(*number)
     }
 
-    /// The first piece, if it goes now; the links have not taken it yet.
+    /// Returns the first piece, if it goes now; the links have not taken it yet.
     pub fn next(&mut self, now: Time, links: &Table) -> Option<Leaves> {
         let &(number, _) = self.pieces.front()?;
         let before = self.waits.take();
@@ -112,7 +115,7 @@ impl Queue {
         })
     }
 
-    /// When the first piece waits no longer.
+    /// Returns when the first piece waits no longer.
     pub fn deadline(&self) -> Option<Time> {
         self.waits.as_ref()?.until()
     }
@@ -129,7 +132,8 @@ impl Waits {
         }
     }
 
-    /// Whether nothing can have changed for a piece, as far as one look at one link tells: there may be many queues.
+    /// Returns whether nothing can have changed for a piece, by one look at one link: there may be
+    /// many queues.
     fn is_unchanged(&self, now: Time, number: u64, links: &Table) -> bool {
         let holds = |rank, holds: fn(&Retransmit, u64) -> bool| {
             links.get(rank).is_some_and(|link| holds(link, number))
@@ -145,7 +149,8 @@ impl Waits {
 }
 
 impl Standing {
-    /// Links that have lost the piece, as they began anew or go alone, have nothing to do with it.
+    /// Sorts the links by their state. A link that lost the piece, since it began anew or goes
+    /// alone, is left out.
     fn of(to: &[Rank], number: u64, links: &Table) -> Self {
         let mut standing = Self::default();
         for &rank in to {
@@ -164,7 +169,7 @@ impl Standing {
         standing
     }
 
-    /// For whom the piece waits on, if it waited like this `before`.
+    /// Returns the peer for which the piece waits on, if it waited like this `before`.
     fn waits(&self, now: Time, before: Option<Waits>) -> Option<Waits> {
         if let Some(&rank) = self.behind.first() {
             return Some(Waits::Behind(rank));

@@ -64,7 +64,8 @@ impl Several {
         }
     }
 
-    /// Lets a millisecond pass. `arrives` says whether a frame to a peer does, by whether it is for both.
+    /// Lets a millisecond pass. `arrives` says whether a frame to a peer does, by whether it is for
+    /// both.
     fn pass(&mut self, arrives: &impl Fn(Rank, bool) -> bool) {
         self.now += Duration::from_millis(1);
         let mut gone = Gone::default();
@@ -240,7 +241,8 @@ fn what_goes_to_others_does_not_wait_for_who_is_late() {
     assert!(several.now - began < PATIENCE, "{:?}", several.now - began);
 }
 
-/// A list that shares a peer with another waits for what that one has to send to it before, and for no more.
+/// A list that shares a peer with another waits for what that one has to send to it before, and for
+/// no more.
 #[test]
 fn what_goes_to_some_of_them_keeps_its_place_and_waits_no_longer_than_it_must() {
     let mut several = Several::new();

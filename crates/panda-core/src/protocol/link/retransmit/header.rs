@@ -1,20 +1,21 @@
-//! What stands before each piece; how it looks is drawn in [`super`].
+//! The header before each piece, which is drawn in [`super`].
 
 use crate::message::{DecodeError, Message};
 
 /// Bytes of a piece's number: at ten million pieces a second a stream lasts for two centuries.
 pub const NUMBER: usize = 7;
-/// Bytes without the map: few enough for short messages to lie in a [`Message`] itself.
+/// Bytes without the map: few enough that short messages lie in a [`Message`] itself.
 const LEAST: usize = 17 + 2 * NUMBER;
-/// Bytes of the longest.
+/// Bytes of the longest header.
 pub const HEADER: usize = LEAST + 8;
-/// Set in the kind where the map of what has arrived above the number that is expected next follows: where anything has, and in [`MORE`], so that all pieces of a run are as long.
+/// Flag in the kind for the map of pieces that arrived above the next expected number. It is set if
+/// any has, and always in [`MORE`], so that all pieces of a run have the same length.
 const HAS_ABOVE: u8 = 0x80;
 
 pub const ACK: u8 = 0;
 pub const LAST: u8 = 1;
 pub const MORE: u8 = 2;
-/// A stream of the receiver's, which follows, is taken no more: this end has begun anew.
+/// Kind that ends a stream of the receiver's, which follows: this end has begun anew.
 pub const OVER: u8 = 3;
 /// Several whole messages.
 pub const BUNDLE: u8 = 4;
@@ -62,7 +63,7 @@ impl Header {
     }
 }
 
-/// The number that so many bytes begin with.
+/// Returns the number at the beginning of so many bytes.
 pub fn word<const BYTES: usize>(bytes: &[u8]) -> u64 {
     let mut whole = [0; 8];
     whole[..BYTES].copy_from_slice(&bytes[..BYTES]);

@@ -11,17 +11,17 @@ use crate::protocol::link::LONGEST;
 
 #[derive(Debug, Default)]
 pub struct Incoming {
-    /// The number of the piece that is expected next.
+    /// Number of the next expected piece.
     pub next: u64,
     /// Pieces behind a gap, by number, with their kinds.
     pub early: BTreeMap<u64, (u8, Message)>,
-    /// The pieces so far of a message that is not whole.
+    /// Pieces so far of an incomplete message.
     pub joined: Message,
-    /// Pieces since an acknowledgement was sent.
+    /// Number of pieces since the last acknowledgement.
     pub unacknowledged: u32,
-    /// Their bytes.
+    /// Bytes of those pieces.
     pub unacknowledged_bytes: usize,
-    /// Pieces since the beginning, or since one was missing.
+    /// Number of pieces since the beginning, or since one was missing.
     calm: u32,
     pub ack_at: Option<Time>,
 }
@@ -57,23 +57,23 @@ impl Incoming {
         }
     }
 
-    /// Whether an acknowledgement should be sent without delay.
+    /// Returns whether an acknowledgement should go out without delay.
     pub fn owes_an_answer(&self) -> bool {
         let is_waited_for = !self.joined.is_empty() && self.calm < QUICK;
         let is_much = self.unacknowledged_bytes >= ACK_BYTES;
         self.unacknowledged >= ACK_EVERY || is_waited_for && is_much
     }
 
-    /// Whether what has come is of a message that no correct peer sends.
+    /// Returns whether the bytes belong to a message that no correct peer sends.
     pub fn is_too_long(&self) -> bool {
         self.joined.len() > LONGEST
     }
 
-    /// Takes the piece that is expected next.
+    /// Takes the next expected piece.
     fn take_next(&mut self, kind: u8, piece: Message, messages: &mut Vec<Message>) {
         self.next += 1;
         match kind {
-            // It was found to be one when it came.
+            // It was checked when it came.
             BUNDLE => drop(split(piece, |message| messages.push(message))),
             LAST if self.joined.is_empty() => messages.push(piece),
             _ => {

@@ -1,14 +1,19 @@
 //! Reliability over a platform that loses, doubles and reorders frames.
 //!
-//! A message is cut into pieces that fit a frame, and short ones that wait share one ([`piece`]); pieces are numbered from 0 in a *stream*, acknowledged (all below a number, and a map of 64 above it), and sent
-//! again after a time-out that doubles or as soon as three later ones are known to have arrived. The window grows and shrinks as in TCP (RFC 5681), the time-out
-//! follows the round trip (RFC 6298).
+//! A message is cut into pieces that fit a frame; short ones that wait share one ([`piece`]).
+//! Pieces are numbered from 0 in a *stream*. They are acknowledged: all below a number, and a map
+//! of 64 above it. A piece is sent again after a time-out that doubles, or as soon as three later
+//! ones are known to have arrived. The window grows and shrinks as in TCP (RFC 5681), and the
+//! time-out follows the round trip (RFC 6298).
 //!
-//! Each end numbers its streams upwards. A frame names its sender's stream and its receiver's; who does not know the other's greets first, with none. Who takes the other for lost begins a new stream;
-//! frames of or for earlier ones are dropped, so nothing of before is delivered after, and the other learns that the link began anew.
+//! Each end numbers its streams upwards. A frame names its sender's stream and its receiver's. An
+//! end that does not know the other's stream greets first, with none. An end that takes the other
+//! for lost begins a new stream. Frames of or for earlier streams are dropped, so no old message is
+//! delivered later, and the other end learns that the link began anew.
 //!
 //! ```text
-//!   kind 1 | stream 8 | receiver's stream 8 | number 7 | next expected 7 | arrived above it 8, not always | piece
+//!   kind 1 | stream 8 | receiver's stream 8 | number 7 | next expected 7
+//!          | arrived above it 8, not always | piece
 //! ```
 
 use std::time::Duration;
@@ -34,25 +39,28 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-/// Pieces that may be under way, and pieces that a receiver keeps out of order.
+/// Most pieces under way, and most pieces that a receiver keeps out of order.
 const WINDOW: u64 = 256;
-/// Bytes that may be under way before the last piece: a socket that asks for as much as Linux gives anybody, twice 208 KiB, holds so many.
+/// Bytes that may be under way before the last piece. A socket with the largest buffer that Linux
+/// gives any user, twice 208 KiB, holds as many.
 const BYTES: usize = 384 << 10;
-/// Pieces, and bytes of long ones, that may be under way to a peer at first. Many may send to it at once, and all that they send lies in its one socket.
+/// Pieces, and bytes of long ones, that may be under way to a peer at first. Many peers may send to
+/// it at once, all into its one socket.
 const FIRST: usize = 16;
 const FIRST_BYTES: usize = 24 << 10;
-/// Bytes of a piece that short messages share: one of them that is not taken holds all of it.
+/// Bytes of a piece that short messages share. One message that is not taken keeps the whole piece.
 const SHARED: usize = 4 << 10;
-/// How long an acknowledgement may wait for a piece that goes the other way.
+/// Time that an acknowledgement may wait for a piece in the other direction.
 const ACK_DELAY: Duration = Duration::from_millis(1);
-/// Pieces that arrive before an acknowledgement is sent without delay.
+/// Number of pieces after which an acknowledgement goes out without delay.
 const ACK_EVERY: u32 = 8;
-/// Bytes of a message that is not whole yet for which the same holds at first, and after a loss: its sender may have no more of it under way than that, and wait …
+/// Bytes of an incomplete message after which it does so at first, and after a loss. Its sender may
+/// have no more of it under way, and wait …
 const ACK_BYTES: usize = 11 << 10;
-/// … until so many pieces have come, with which its window has grown.
+/// … until so many pieces have come, by which its window has grown.
 const QUICK: u32 = 32;
 
-/// Numbers, acknowledges and sends again.
+/// A link that numbers, acknowledges and sends again.
 #[derive(Debug)]
 pub struct Retransmit {
     largest: usize,
@@ -65,7 +73,7 @@ pub struct Retransmit {
     has_met: bool,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// A fault, on purpose.
+    /// An injected fault.
     fault: Fault,
 }
 
@@ -79,7 +87,8 @@ impl Links for Retransmit {
             largest > HEADER,
             "a frame holds at least a header and a byte"
         );
-        // Room for resets between two births, so that a restarted process begins above all of its predecessor's streams.
+        // The shift leaves room for resets between two births. So a restarted process begins above
+        // all of its predecessor's streams.
         let mine = (birth << 20) + 1;
         Self {
             largest,
@@ -139,7 +148,7 @@ impl Links for Retransmit {
             arrival = Arrival::Anew;
         }
         if header.receivers != 0 && header.receivers != self.mine {
-            // For a stream of ours that is over: tell the peer so.
+            // The frame is for an ended stream of this end: the acknowledgement tells the peer.
             self.acknowledge(frames);
             return Ok(arrival);
         }
@@ -209,8 +218,11 @@ impl Links for Retransmit {
 }
 
 impl Retransmit {
-    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed, or has done so at
-    /// the same time and not heard of it yet: if each took that for another beginning, their frames could cross without end.
+    /// Handles the peer's stream number. A greater one is a new beginning of the peer's.
+    ///
+    /// It begins the link anew, with two exceptions. This end may have begun anew itself, and the
+    /// peer only follows. Or the peer has done so at the same time without hearing of it. If each
+    /// end took that for another beginning, their frames could cross without end.
     fn hear_of_stream(&mut self, header: &Header) -> Arrival {
         let mut arrival = Arrival::Usual;
         if header.stream > self.theirs && self.theirs != 0 {
@@ -238,7 +250,8 @@ impl Retransmit {
         self.incoming = Incoming::default();
     }
 
-    /// Greets a peer whose stream is not known yet: what is sent must be for one life of the peer, or two of them might take it.
+    /// Greets a peer whose stream is not known yet. A message must be for one life of the peer, or
+    /// two of them might take it.
     fn greet(&mut self, now: Time, frames: &mut Vec<Message>) {
         if !self.outgoing.is_waiting() || self.outgoing.resend_at.is_some_and(|at| at > now) {
             return;
@@ -247,7 +260,7 @@ impl Retransmit {
         self.outgoing.resend_at = Some(now + self.outgoing.pace.time_out());
     }
 
-    /// A message that is a piece by itself goes, with nothing before it that waits.
+    /// Sends a message that is a piece by itself, while nothing waits before it.
     fn send_at_once(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
         let frame = message.clone();
         let number = self.outgoing.send_at_once(now, Piece::of(message));
@@ -255,7 +268,7 @@ impl Retransmit {
         self.outgoing.await_answer(now);
     }
 
-    /// Sends again what is due and then what is new, as far as the window allows.
+    /// Sends what is due again and then new pieces, as far as the window allows.
     fn fill(&mut self, now: Time, frames: &mut Vec<Message>) {
         if self.theirs == 0 {
             self.greet(now, frames);
@@ -275,13 +288,13 @@ impl Retransmit {
         self.give(ACK, 0, Message::new(), frames);
     }
 
-    /// Gives out a frame with what stands behind its header.
+    /// Emits a frame with the bytes behind its header.
     fn give(&mut self, kind: u8, number: u64, mut frame: Message, frames: &mut Vec<Message>) {
         self.header(kind, number).push(&mut frame);
         frames.push(frame);
     }
 
-    /// Every header acknowledges.
+    /// Makes a header, which always acknowledges.
     fn header(&mut self, kind: u8, number: u64) -> Header {
         self.incoming.unacknowledged = 0;
         self.incoming.unacknowledged_bytes = 0;

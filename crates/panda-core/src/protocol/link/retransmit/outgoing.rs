@@ -11,28 +11,29 @@ use super::{BYTES, FIRST, FIRST_BYTES};
 use crate::message::Message;
 use crate::protocol::Time;
 
-/// Who has let so many time-outs pass without an answer holds up nobody else.
+/// Number of unanswered time-outs after which a peer no longer holds up others.
 const SILENT: u32 = 2;
-/// So often in a row pieces that went together were lost: who should have heard them does not.
+/// Number of losses in a row of shared pieces after which the peer counts as deaf.
 const DEAF: u32 = 4;
 
 #[derive(Debug)]
 pub struct Outgoing {
-    /// Sent and not acknowledged, from number `first` on; holes are acknowledged ones.
+    /// Pieces sent and not acknowledged, from number `first` on; holes are acknowledged ones.
     pub sent: VecDeque<Option<Sent>>,
     pub first: u64,
-    /// How many of them are taken for lost.
+    /// Number of them that count as lost.
     lost: usize,
-    /// Bytes of those that are not acknowledged.
+    /// Bytes of the unacknowledged ones.
     under_way: usize,
     waiting: VecDeque<Waiting>,
-    /// Numbers of those of `waiting` that go together with other links', which rise.
+    /// Ascending numbers of the shared pieces in `waiting`.
     multicast: VecDeque<u64>,
-    /// This link fell behind the others, and goes on alone until then, or until nothing waits.
+    /// Time until which this link goes on alone, because it fell behind the others. It ends earlier
+    /// if nothing waits.
     apart_until: Option<Time>,
-    /// How often pieces that went together were found lost since one of them arrived.
+    /// Number of losses of shared pieces since one of them arrived.
     missed: u32,
-    /// The room that what waits and what is sent take.
+    /// Memory of waiting and sent pieces, in bytes.
     pub bytes: usize,
     pub pace: Pace,
     pub resend_at: Option<Time>,
@@ -45,11 +46,11 @@ pub type Due = SmallVec<[(u64, Piece); 1]>;
 #[derive(Debug)]
 pub struct Waiting {
     pub piece: Piece,
-    /// Its number among those that go together with other links', if it is one.
+    /// Its number among shared pieces, if it is one.
     pub multicast: Option<u64>,
 }
 
-/// The memory that a piece takes until it is acknowledged, in bytes: a short one takes some, too.
+/// Returns the memory of a piece until it is acknowledged, in bytes: a short one takes some, too.
 fn room_of(piece: &Piece) -> usize {
     size_of::<Sent>() + piece.body.len()
 }
@@ -58,16 +59,16 @@ fn room_of(piece: &Piece) -> usize {
 pub struct Sent {
     pub piece: Piece,
     pub at: Time,
-    /// Taken for lost and not sent again yet.
+    /// Whether it counts as lost and was not sent again yet.
     pub is_lost: bool,
-    /// Sent again, or to be.
+    /// Whether it was sent again, or is to be.
     pub is_again: bool,
-    /// Went together with other links' first.
+    /// Whether it first went as a shared piece.
     pub is_multicast: bool,
 }
 
 impl Outgoing {
-    /// With pieces that fill frames of so many bytes at most.
+    /// Makes the half of a link whose frames have at most `largest` bytes.
     pub fn new(largest: usize) -> Self {
         let first = (FIRST_BYTES / largest).clamp(pace::LEAST, FIRST);
         Self {
@@ -91,7 +92,7 @@ impl Outgoing {
         self.waiting.push_back(waiting);
     }
 
-    /// Puts a message into the piece that waits last, if it goes as that does and there is room.
+    /// Puts a message into the last waiting piece, if that goes the same way and has room.
     pub fn join(&mut self, message: &Message, multicast: Option<u64>, room: usize) -> bool {
         let last = self.waiting.back_mut();
         let Some(last) = last.filter(|last| {
@@ -110,12 +111,13 @@ impl Outgoing {
         !self.waiting.is_empty()
     }
 
-    /// Whether anything is to be sent, if the window allows.
+    /// Returns whether anything is to be sent, if the window allows.
     pub fn has_due(&self) -> bool {
         self.lost > 0 || !self.waiting.is_empty()
     }
 
-    /// Pieces to send with their numbers: those that are lost and then those that are new, as far as the window allows.
+    /// Collects pieces to send with their numbers: lost ones and then new ones, as far as the
+    /// window allows.
     pub fn due(&mut self, now: Time, out: &mut Due) {
         let window = self.pace.window();
         let first = self.first;
@@ -141,18 +143,18 @@ impl Outgoing {
         self.await_answer(now);
     }
 
-    /// Whether a piece that comes now need not wait.
+    /// Returns whether a piece that comes now need not wait.
     pub fn is_open(&self) -> bool {
         !self.has_due() && self.has_room()
     }
 
-    /// Such a piece goes; its number.
+    /// Sends such a piece, and returns its number.
     pub fn send_at_once(&mut self, now: Time, piece: Piece) -> u64 {
         self.bytes += room_of(&piece);
         self.sends(now, piece, false)
     }
 
-    /// Whether the window lets another piece go.
+    /// Returns whether the window lets another piece go.
     fn has_room(&self) -> bool {
         self.sent.len() < self.pace.window() && self.under_way < BYTES
     }
@@ -166,13 +168,13 @@ impl Outgoing {
         }
     }
 
-    /// Whether the next one goes alone.
+    /// Returns whether the next waiting piece goes alone.
     pub fn has_more(&self) -> bool {
         let next = self.waiting.front();
         next.is_some_and(|next| next.multicast.is_none())
     }
 
-    /// The next one that waits, if it goes together with other links' or if it does not.
+    /// Takes the next waiting piece, if it is shared or not as asked.
     fn next(&mut self, is_multicast: bool) -> Option<Waiting> {
         let next = self.waiting.front()?;
         match next.multicast.is_some() == is_multicast {
@@ -181,7 +183,7 @@ impl Outgoing {
         }
     }
 
-    /// A piece goes, and is to be acknowledged; its number.
+    /// Notes that a piece goes and awaits an acknowledgement; returns its number.
     fn sends(&mut self, now: Time, piece: Piece, is_multicast: bool) -> u64 {
         let number = self.first + self.sent.len() as u64;
         self.under_way += piece.body.len();
@@ -195,29 +197,29 @@ impl Outgoing {
         number
     }
 
-    /// Whether the last piece that waits is that one of those that go together with other links'.
+    /// Returns whether the last waiting piece is that shared one.
     pub fn ends_with(&self, number: u64) -> bool {
         let last = self.waiting.back().and_then(|last| last.multicast);
         last == Some(number)
     }
 
-    /// Whether that piece is among those that wait to go together with other links'.
+    /// Returns whether that shared piece still waits.
     pub fn awaits(&self, number: u64) -> bool {
         self.multicast.binary_search(&number).is_ok()
     }
 
-    /// Whether it is the first of them.
+    /// Returns whether it is the first of the shared ones.
     pub fn awaits_first(&self, number: u64) -> bool {
         self.multicast.front() == Some(&number)
     }
 
-    /// Whether that piece can go now: nothing stands before it, and the window has room.
+    /// Returns whether that piece can go now: nothing stands before it, and the window has room.
     pub fn is_ready(&self, number: u64) -> bool {
         let next = self.waiting.front().and_then(|next| next.multicast);
         next == Some(number) && self.lost == 0 && self.has_room()
     }
 
-    /// The piece that is [ready](Self::is_ready) goes; its number in this link.
+    /// Takes the piece that is [ready](Self::is_ready), and returns its number in this link.
     pub fn take_multicast(&mut self, now: Time) -> Option<u64> {
         let next = self.next(true)?;
         self.multicast.pop_front();
@@ -227,7 +229,8 @@ impl Outgoing {
         Some(number)
     }
 
-    /// What goes together goes alone, and what comes up to that time, unless nothing waits before.
+    /// Makes shared pieces go alone, and those that come up to a time. It ends earlier if nothing
+    /// waits.
     pub fn go_apart(&mut self, until: Time) {
         self.apart_until = Some(until);
         self.multicast.clear();
@@ -236,7 +239,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether this link keeps up with others.
+    /// Returns whether this link keeps up with others.
     pub fn keeps_up(&mut self, now: Time) -> bool {
         let is_waiting = self.is_waiting();
         self.apart_until
@@ -244,7 +247,7 @@ impl Outgoing {
         self.apart_until.is_none() && self.pace.doublings < SILENT
     }
 
-    /// Whether pieces that went together do not seem to arrive; the next answer counts afresh.
+    /// Returns whether shared pieces do not seem to arrive; the next answer counts afresh.
     pub fn is_deaf(&mut self) -> bool {
         let is_deaf = self.missed >= DEAF;
         if is_deaf {
@@ -253,7 +256,7 @@ impl Outgoing {
         is_deaf
     }
 
-    /// Takes the last one for arrived.
+    /// Takes the last piece for arrived.
     pub fn trust_last(&mut self) {
         if let Some(sent) = self.sent.back_mut().and_then(Option::take) {
             self.under_way -= sent.piece.body.len();
@@ -290,7 +293,7 @@ impl Outgoing {
         }
     }
 
-    /// What was sent has arrived; whether that is news, as it is not of a hole.
+    /// Notes that a piece has arrived; returns whether that is new, which it is not for a hole.
     fn done(&mut self, now: Time, sent: Option<Sent>) -> bool {
         let Some(sent) = sent else { return false };
         self.bytes -= room_of(&sent.piece);
@@ -303,7 +306,8 @@ impl Outgoing {
         true
     }
 
-    /// Pieces that three later ones have overtaken are taken for lost, once; after that only the time-out speaks.
+    /// Marks pieces as lost that three later ones have overtaken, once each. After that only the
+    /// time-out counts.
     fn overtaken(&mut self, highest: usize) {
         let (mut is_lost, mut is_missed) = (false, false);
         for sent in self
@@ -325,7 +329,8 @@ impl Outgoing {
         }
     }
 
-    /// Pieces were lost: all that are under way, if nothing is heard at all.
+    /// Shrinks the window after losses: all that is under way counts as lost if nothing is heard at
+    /// all.
     fn shrink(&mut self, is_silent: bool) {
         let numbers = self.first..self.first + self.sent.len() as u64;
         self.pace.shrink(numbers, is_silent);

@@ -1,32 +1,32 @@
-//! How fast to send: the window of RFC 5681 and the time-out of RFC 6298.
+//! The speed of sending: the window of RFC 5681 and the time-out of RFC 6298.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use super::{ACK_DELAY, WINDOW};
 
-/// Pieces that may be under way in any case, but when nothing is heard at all.
+/// Pieces that may be under way in any case, except if nothing is heard at all.
 pub const LEAST: usize = 2;
 const ROUND_TRIP_MIN: Duration = Duration::from_millis(4);
 const ROUND_TRIP_FIRST: Duration = Duration::from_millis(40);
 const ROUND_TRIP_MAX: Duration = Duration::from_millis(500);
 const SAMPLE_MAX: Duration = Duration::from_secs(60);
 
-/// How fast the network seems to be.
+/// The estimated speed of the network.
 #[derive(Debug)]
 pub struct Pace {
     window: f64,
-    /// Above this the window grows slowly.
+    /// Threshold above which the window grows slowly.
     threshold: f64,
     /// Smoothed round trip and its variation, in nanoseconds.
     round_trip: Option<(u64, u64)>,
     pub doublings: u32,
-    /// No second shrinking for losses below this number.
+    /// Number below which losses do not shrink the window again.
     shrunk_at: u64,
 }
 
 impl Pace {
-    /// With so many pieces under way at first.
+    /// Makes a pace with `first` pieces under way at first.
     pub fn new(first: usize) -> Self {
         Self {
             window: first as f64,
@@ -37,7 +37,7 @@ impl Pace {
         }
     }
 
-    /// Pieces that may be under way.
+    /// Returns how many pieces may be under way.
     pub fn window(&self) -> usize {
         (self.window as usize).clamp(1, WINDOW as usize)
     }
@@ -50,9 +50,9 @@ impl Pace {
         (base.max(ROUND_TRIP_MIN) * (1 << self.doublings.min(8))).min(ROUND_TRIP_MAX)
     }
 
-    /// RFC 6298, section 2.
+    /// Takes a measured round trip (RFC 6298, section 2).
     pub fn measured(&mut self, round_trip: Duration) {
-        // No peer is taken for slower than a minute, so nothing overflows.
+        // Samples are limited to a minute, so nothing overflows.
         let sample = round_trip.min(SAMPLE_MAX).as_nanos() as u64;
         self.doublings = 0;
         self.round_trip = Some(match self.round_trip {
@@ -75,12 +75,13 @@ impl Pace {
         self.window = self.window.min(WINDOW as f64);
     }
 
-    /// No more can be under way than these pieces, however wide the window is: it was not tried beyond them (RFC 7661).
+    /// Limits the window to the pieces that can be under way: it was not tried beyond them (RFC
+    /// 7661).
     pub fn bounded(&mut self, pieces: usize) {
         self.window = self.window.min(pieces.max(LEAST) as f64);
     }
 
-    /// Once for all losses of one window.
+    /// Shrinks the window, once for all losses of one window.
     pub fn shrink(&mut self, under_way: Range<u64>, is_silent: bool) {
         if under_way.start < self.shrunk_at && !is_silent {
             return;

@@ -1,7 +1,9 @@
-//! What a frame of a link carries behind its header: a part of a message, a whole one, or several short ones.
+//! Pieces, which a frame of a link carries behind its header: a part of a message, a whole one, or
+//! several short ones.
 //!
-//! Short messages that wait for the window share a piece. Else a network that loses frames, where few may be under way, would carry few messages however short they are, and fall behind
-//! what many groups say to each other.
+//! Short messages that wait for the window share a piece. Otherwise a lossy network, where few
+//! pieces may be under way, would carry few messages however short they are. It would fall behind
+//! the traffic of many groups.
 //!
 //! ```text
 //!   BUNDLE   for each message: length 2 | message
@@ -17,12 +19,12 @@ const LENGTH: usize = size_of::<u16>();
 pub struct Piece {
     pub kind: u8,
     pub body: Message,
-    /// Whether it holds whole messages only, so that more may follow in it.
+    /// Whether it holds only whole messages, so that more may follow in it.
     is_whole: bool,
 }
 
 impl Piece {
-    /// A message that fits one.
+    /// Makes a piece of a message that fits.
     pub fn of(message: Message) -> Self {
         Self {
             kind: LAST,
@@ -48,14 +50,14 @@ impl Piece {
         take(part(LAST, message));
     }
 
-    /// Whether a message fits behind what is in it, in a piece of at most `room` bytes.
+    /// Returns whether a message fits behind the others, in a piece of at most `room` bytes.
     pub fn fits(&self, message: &Message, room: usize) -> bool {
         let own = usize::from(self.kind != BUNDLE) * LENGTH;
         let length = self.body.len() + own + LENGTH + message.len();
         self.is_whole && length <= room.min(u16::MAX.into())
     }
 
-    /// Puts a message behind what is in it, where it [fits](Self::fits).
+    /// Puts a message behind the others, if it [fits](Self::fits).
     pub fn add(&mut self, message: Message) {
         if self.kind != BUNDLE {
             self.kind = BUNDLE;
@@ -65,17 +67,18 @@ impl Piece {
     }
 }
 
-/// In one piece of memory, since many may follow one another.
+/// Puts a length before a message, in one piece of memory, since many may follow one another.
 fn with_length(mut message: Message) -> Message {
     let length = message.len() as u16;
     message.push(&length.to_le_bytes());
     Message::from(message.to_bytes())
 }
 
-/// The messages of a bundle, one after the other.
+/// Takes the messages of a bundle, in order.
 ///
 /// # Errors
-/// It is none.
+///
+/// It is no bundle.
 pub fn split(mut bundle: Message, mut take: impl FnMut(Message)) -> Result<(), DecodeError> {
     while !bundle.is_empty() {
         let length = u16::from_le_bytes(bundle.pop()?);

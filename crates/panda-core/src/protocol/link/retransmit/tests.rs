@@ -35,7 +35,8 @@ impl Two {
         frames
     }
 
-    /// Carries frames to the second, those that arrive by their number, and what comes back, until nothing does for so long that all is acknowledged.
+    /// Carries frames to the second, those that arrive by their number, and what comes back, until
+    /// nothing does for so long that all is acknowledged.
     fn carry(&mut self, first: Vec<Message>, arrives: impl Fn(usize) -> bool) {
         let mut there = first;
         for _ in 0..1000 {
@@ -125,7 +126,8 @@ fn a_bundle_that_is_none_is_refused_and_changes_nothing() {
     assert_eq!(two.came, [SHORT]);
 }
 
-/// Two ends over frames of so many bytes, which have met, and whose windows are as wide as they become.
+/// Two ends over frames of so many bytes, which have met, and whose windows are as wide as they
+/// become.
 fn warm(largest: usize) -> [Retransmit; 2] {
     let mut ends = [1, 2].map(|birth| Retransmit::new(largest, birth));
     let mut now = Duration::from_secs(1);
@@ -140,7 +142,8 @@ fn warm(largest: usize) -> [Retransmit; 2] {
     ends
 }
 
-/// What an end sends after frames that come at once, what is due a moment later included, and how many messages are whole then.
+/// What an end sends after frames that come at once, what is due a moment later included, and how
+/// many messages are whole then.
 fn take(end: &mut Retransmit, now: Time, frames: Vec<Message>) -> (Vec<Message>, usize) {
     let (mut sent, mut messages) = (Vec::new(), Vec::new());
     for frame in frames {
@@ -196,7 +199,8 @@ fn who_loses_long_pieces_has_half_as_many_under_way() {
         frames.remove(lost);
         let (back, _) = take(&mut to, now, frames);
         let (mut again, _) = take(&mut from, now, back);
-        // The lost one, and what half of the window lets go besides those that are not acknowledged.
+        // The lost one, and what half of the window lets go besides those that are not
+        // acknowledged.
         assert!(again.len() <= whole / 2 + 1, "{} of {whole}", again.len());
         let (back, _) = take(&mut to, now, std::mem::take(&mut again));
         let (next, _) = take(&mut from, now, back);
@@ -219,7 +223,8 @@ fn what_is_sent_first_is_as_many_bytes_however_long_pieces_are() {
     }
 }
 
-/// With a window of fewer pieces than are acknowledged at a time it would wait for a delayed acknowledgement each time.
+/// With a window of fewer pieces than are acknowledged at a time it would wait for a delayed
+/// acknowledgement each time.
 #[test]
 fn who_may_send_few_long_pieces_is_answered_at_once() {
     let mut ends = [1, 2].map(|birth| Retransmit::new(16 << 10, birth));

@@ -9,23 +9,24 @@ use super::*;
 use crate::platform::Secret;
 use crate::platform::pool::Pool;
 
-/// Its way depends on the stream's pace, and the way tells nothing of that.
+/// Length of a frame whose path depends on the stream's speed, but which does not measure it.
 const UNMEASURED: usize = 24 << 10;
-/// What becomes of it while it is put in is measured.
+/// Length of a frame whose progress is measured while it is sent.
 const MEASURED: usize = 4 * ONE_SIDED;
 
 const _: () = assert!(LENT_MIN <= UNMEASURED && UNMEASURED <= ONE_SIDED);
 
 static MARK: u64 = 0x1234_5678;
 
-/// A way to a peer, and the peer's end of it. No test waits: a receiver takes when it is told to.
+/// Both ends of a connection to a peer. No test waits: the receiver takes frames only when a test
+/// calls it.
 struct Ends {
     way: Outgoing,
     receiver: RefCell<Receiver>,
 }
 
 impl Ends {
-    /// Nothing where the system forbids to lend.
+    /// Makes both ends; `None` if the system forbids lending.
     fn new() -> Option<Self> {
         let peer_memory = PeerMemory::probe(std::process::id(), &raw const MARK as u64, MARK);
         if peer_memory.is_none() {
@@ -39,18 +40,22 @@ impl Ends {
             .expect("it is there while it is held");
         let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
         let receiver = Receiver::new(map(), Some(peer_memory?), Pool::default());
+        let way = Outgoing::default();
+        way.way.lock().sender = Open::Yes(Box::new(Sender::new(map())));
         Some(Self {
-            way: Outgoing::new(Sender::new(map())),
+            way,
             receiver: RefCell::new(receiver),
         })
     }
 
     fn send(&self, length: usize, may_spin: impl Fn() -> bool, ring: impl Fn()) {
         let frame = Message::from(vec![7; length]);
-        self.way.send(frame, may_spin, ring).expect("sound");
+        let is_open = || unreachable!("it is open");
+        let sent = self.way.send(frame, is_open, may_spin, ring);
+        sent.expect("sound");
     }
 
-    /// Takes what is there. Whether a frame is whole by it.
+    /// Takes the bytes that are there. Returns whether that completes a frame.
     fn take(&self) -> bool {
         let mut receiver = self.receiver.borrow_mut();
         let taken = receiver.take().expect("sound");
@@ -58,7 +63,7 @@ impl Ends {
         taken.is_some_and(|frame| frame == Message::from(vec![7; frame.len()]))
     }
 
-    /// The bytes of a frame that come through the stream while `send` and `take` let it come.
+    /// Returns the bytes of frames that pass through the stream during `come`.
     fn streamed(&self, come: impl FnOnce()) -> usize {
         let position = || self.receiver.borrow().position() as usize;
         let before = position();
@@ -66,7 +71,7 @@ impl Ends {
         position() - before
     }
 
-    /// Sends a frame that its receiver does not take while it is put in.
+    /// Sends a frame that its receiver does not take while it is being sent.
     fn untaken(&self) {
         let streamed = self.streamed(|| {
             self.send(MEASURED, || true, || ());
@@ -75,7 +80,7 @@ impl Ends {
         assert_eq!(streamed, ONE_SIDED, "the rest is lent");
     }
 
-    /// Sends a frame that its receiver takes while it is put in.
+    /// Sends a frame that its receiver takes while it is being sent.
     fn taken(&self) {
         let is_whole = Cell::new(false);
         let streamed = self.streamed(|| {
@@ -86,7 +91,7 @@ impl Ends {
         assert_eq!(streamed, MEASURED);
     }
 
-    /// Whether the next long frame goes through the stream; if not, it is lent whole.
+    /// Returns whether the next long frame goes through the stream; otherwise it is lent whole.
     fn streams(&self) -> bool {
         let streamed = self.streamed(|| {
             self.send(UNMEASURED, || true, || ());
@@ -114,12 +119,12 @@ fn long_frames_are_lent_whole_after_two_that_nobody_took_and_now_and_then_one_is
     for _ in 0..3 {
         let lent = (0..1000).take_while(|_| !ends.streams()).count();
         assert!((1..1000).contains(&lent), "{lent}");
-        // That one told nothing, and this one that it is slow still.
+        // The last frame measured nothing. This one shows that the stream still is slow.
         ends.untaken();
     }
 }
 
-/// How fast that is here nobody knows, but it is fast or slow.
+/// Checks a measured frame. The speed here is unknown, but it is fast or slow.
 #[test]
 fn a_frame_that_was_taken_while_it_was_put_in_is_measured() {
     let Some(ends) = Ends::new() else { return };
@@ -135,13 +140,13 @@ fn a_frame_that_was_taken_while_it_was_put_in_is_measured() {
 #[test]
 fn what_says_nothing_of_the_pace_is_not_measured() {
     let Some(ends) = Ends::new() else { return };
-    // The second of two that fit into the stream one by one has to wait.
+    // The stream holds either frame, but not both, so the second one has to wait.
     for _ in 0..2 {
         (0..2).for_each(|_| ends.send(UNMEASURED, || true, || ()));
         assert!(ends.take() && ends.take());
     }
     assert!(ends.streams());
-    // By one processor there is no pace: a long frame is lent from its beginning on.
+    // On one processor nothing is measured. A long frame is lent from its first byte.
     for _ in 0..2 {
         let streamed = ends.streamed(|| {
             ends.send(LENT_WHOLE_MIN, || false, || ());

@@ -1,5 +1,6 @@
-//! Two threads at the two ends of a ring that lies within one process, where an interpreter that knows the memory model can follow: `make sanitize` runs this under
-//! Miri, which finds accesses that nothing orders, and draws what weak orders allow.
+//! Two threads at the two ends of a ring within one process, so that Miri can follow. `make
+//! sanitize` runs this under Miri, which finds unordered accesses and draws the results that weak
+//! orders allow.
 
 use std::mem::ManuallyDrop;
 use std::sync::mpsc;
@@ -11,12 +12,13 @@ use super::*;
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// More than a lap of the cells, some in the cell and some beside it. An interpreter takes its time.
+/// Number of frames: more than a lap of the cells, some in the cell and some beside it. Miri takes
+/// its time.
 const FRAMES: usize = if cfg!(miri) { 72 } else { 1000 };
 const LENGTHS: [usize; 6] = [1, 64, 65, INLINE, INLINE + 1, 300];
-/// Bounds what never takes so long.
+/// Bound on steps that never take so long.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Looks before a thread waits to be told.
+/// Looks before a thread waits to be rung.
 const LOOKS: usize = 20;
 
 fn frame(number: usize) -> Message {
@@ -24,7 +26,7 @@ fn frame(number: usize) -> Message {
     Message::from(vec![number as u8; length])
 }
 
-/// Puts all frames in, and sleeps where there is no room until the receiver rings.
+/// Puts all frames in, and sleeps while there is no room until the receiver rings.
 fn send(mut sender: Sender, rung: &mpsc::Receiver<()>, notice: &mpsc::Sender<()>) -> Sender {
     for number in 0..FRAMES {
         sender.send(frame(number)).expect("no corruption");
@@ -40,7 +42,7 @@ fn send(mut sender: Sender, rung: &mpsc::Receiver<()>, notice: &mpsc::Sender<()>
     sender
 }
 
-/// Takes all out, and rings where the sender waits.
+/// Takes all frames out, and rings if the sender waits.
 fn receive(
     mut receiver: Receiver,
     bell: &mpsc::Sender<()>,
@@ -78,7 +80,7 @@ fn every_byte_is_ordered_and_no_wake_is_lost() {
     let (bell, rung) = mpsc::channel();
     let (notice, noticed) = mpsc::channel();
     let sending = thread::spawn(move || ManuallyDrop::new(send(sender, &rung, &notice)));
-    // Neither is dropped: their memory is not mapped.
+    // Neither end is dropped: their memory is not mapped.
     let _receiver = ManuallyDrop::new(receive(receiver, &bell, &noticed));
     let _sender = sending.join().expect("no panic");
 }

@@ -13,20 +13,23 @@ use super::{
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// The longest frame that lies in the first line of its cell, and is copied into the message itself, without allocating.
+/// Longest frame in the first line of its cell. It is copied into the message itself, without
+/// allocating.
 const SHORT: usize = LINE - CELL_HEAD;
-/// Space that a frame is given before any of it has come. The rest only as it comes, so that an announcement alone costs no memory.
+/// Space that a frame gets before any of it has come. More follows only as bytes come, so an
+/// announcement alone costs no memory.
 const BELIEVED: u64 = 64 << 20;
 
-/// Cells that are taken before the sender is told while there are more: to tell it takes a fence, which is for when nothing is there.
+/// Cells taken before the sender is told while there are more. Telling it takes a fence, which is
+/// best done when nothing is there.
 const MUCH: u64 = CELLS / 4;
 
-/// What was taken.
+/// The result of a take.
 #[derive(Debug)]
 pub enum Taken {
     Nothing,
     Frame(Message),
-    /// The next frame, by whom it was offered to.
+    /// The closure that it was offered to took the next frame.
     Already,
 }
 
@@ -41,23 +44,23 @@ pub struct Receiver {
     map: Map,
     cell: u64,
     stream: u64,
-    /// The frame that is coming through the stream: what is there of it, and its length.
+    /// The frame that comes through the stream: its bytes so far, and its length.
     current: Option<(Vec<u8>, u64)>,
-    /// What the sender knows to be taken.
-    cells_told: u64,
-    stream_told: u64,
+    /// Positions up to which the sender knows that all is taken.
+    cells_reported: u64,
+    stream_reported: u64,
     pool: Pool,
-    /// The way to the sender's memory, if there is one.
+    /// Access to the sender's memory, if there is any.
     peer_memory: Option<PeerMemory>,
-    /// Frames that were read there, in all and when the sender was last told.
+    /// Number of lent frames that were read, in all and when the sender was last told.
     lent: u64,
-    loans_told: u64,
-    /// The sender's process has ended amid a frame: nothing more comes.
+    loans_reported: u64,
+    /// Whether the sender's process ended amid a frame: nothing more comes.
     is_cut: bool,
 }
 
 impl Receiver {
-    /// Tells the sender whether its memory can be read.
+    /// Makes a receiver, which tells the sender whether it can read the sender's memory.
     pub fn new(map: Map, peer_memory: Option<PeerMemory>, pool: Pool) -> Self {
         if peer_memory.is_some() {
             map.view::<Counters>(0).taken.reads.store(1, Release);
@@ -67,19 +70,21 @@ impl Receiver {
             cell: 0,
             stream: 0,
             current: None,
-            cells_told: 0,
-            stream_told: 0,
+            cells_reported: 0,
+            stream_reported: 0,
             pool,
             peer_memory,
             lent: 0,
-            loans_told: 0,
+            loans_reported: 0,
             is_cut: false,
         }
     }
 
-    /// The next frame, if it is there as a whole. Takes what is there of it in any case. One that is short is `offer`ed before a message is made of it.
+    /// Takes the next frame, if all of it is there. Takes its available part in any case. A short
+    /// frame is `offer`ed before it becomes a message.
     ///
     /// # Errors
+    ///
     /// The sender's counters or lengths are wrong; nothing more can be taken.
     #[inline]
     pub fn take_or(&mut self, offer: impl FnOnce(&[u8]) -> bool) -> Result<Taken, Corrupt> {
@@ -96,7 +101,8 @@ impl Receiver {
             IN_STREAM => self.begin(at).map(Taken::from),
             LENT => self.take_lent(at).map(Taken::from),
             length if length as usize <= SHORT => {
-                // As many as there may be, and not as many as there are: a copy of a length that is known is a few instructions.
+                // The full `SHORT` bytes are copied, not `length`: a copy of a constant length is a
+                // few instructions.
                 let mut bytes = [0; SHORT];
                 self.map.read(at + CELL_HEAD, &mut bytes);
                 let frame = &bytes[..length as usize];
@@ -109,7 +115,7 @@ impl Receiver {
         }
     }
 
-    /// The next frame, offered to nobody.
+    /// Takes the next frame without offering it.
     #[cfg(test)]
     pub fn take(&mut self) -> Result<Option<Message>, Corrupt> {
         Ok(match self.take_or(|_| false)? {
@@ -118,57 +124,61 @@ impl Receiver {
         })
     }
 
-    /// Whether [`take_or`](Self::take_or) would find anything new.
+    /// Returns whether [`take_or`](Self::take_or) would find anything new.
     pub fn has_any(&self) -> bool {
         let has_more = || self.map.view::<Counters>(0).sent.stream.load(Acquire) > self.stream;
         self.has_cell() && !self.is_cut || self.current.is_some() && has_more()
     }
 
-    /// Whether another cell was written.
+    /// Returns whether another cell was written.
     fn has_cell(&self) -> bool {
         let head: &CellHead = self.map.view(cell_at(self.cell));
         head.lap.load(Acquire) == lap(self.cell)
     }
 
-    /// Bytes of the stream that were taken: while that grows a frame is coming.
+    /// Returns the bytes of the stream that were taken: while they grow a frame is coming.
     pub fn position(&self) -> u64 {
         self.stream
     }
 
-    /// Whether the sender should be told at once what was taken: it may wait for that, or soon will.
+    /// Returns whether the sender should learn at once what was taken: it may wait for that, or
+    /// soon will.
     #[inline]
     pub fn owes_much(&self) -> bool {
-        self.cell - self.cells_told >= MUCH || self.stream_told != self.stream
+        self.cell - self.cells_reported >= MUCH || self.stream_reported != self.stream
     }
 
-    /// Tells the sender what was taken. True if it waits for that: ring its bell.
+    /// Tells the sender what was taken. Returns true if it waits for that: the caller then rings
+    /// its bell.
     #[inline]
     pub fn tell(&mut self) -> bool {
-        if self.cells_told == self.cell && self.stream_told == self.stream {
+        if self.cells_reported == self.cell && self.stream_reported == self.stream {
             return false;
         }
         let counters: &Counters = self.map.view(0);
         counters.taken.cells.store(self.cell, Release);
         counters.taken.stream.store(self.stream, Release);
-        (self.cells_told, self.stream_told) = (self.cell, self.stream);
+        (self.cells_reported, self.stream_reported) = (self.cell, self.stream);
         fence(SeqCst);
         counters.starved.is.load(Relaxed) != 0 && counters.starved.is.swap(0, Relaxed) != 0
     }
 
-    /// Whether the sender holds on to frames that were read since this was last asked: before a sleep, ring its bell.
+    /// Returns whether the sender keeps lent frames that were read since the last call. Before a
+    /// sleep, the caller then rings its bell.
     pub fn owes_bell(&mut self) -> bool {
-        if self.loans_told == self.lent {
+        if self.loans_reported == self.lent {
             return false;
         }
-        self.loans_told = self.lent;
+        self.loans_reported = self.lent;
         fence(SeqCst);
         self.map.view::<Counters>(0).starved.lends.load(Relaxed) != 0
     }
 
-    /// Reads a frame where it lies.
+    /// Reads a lent frame out of the sender's memory.
     fn take_lent(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
         let descriptor = Descriptor::read(&self.map, at)?;
-        // As much as if it came through the stream, so that space of either kind fits the other.
+        // The space is as long as for a streamed frame, so that space of either kind fits the
+        // other.
         let mut bytes = self.pool.space(descriptor.bytes() as usize);
         reserve(&mut bytes, descriptor.bytes().min(BELIEVED))?;
         if !self.read_lent(&descriptor, &mut bytes)? {
@@ -179,7 +189,7 @@ impl Receiver {
         Ok(Some(frame))
     }
 
-    /// Where the rest lies of the frame whose beginning is in the stream, if the next cell says so.
+    /// Returns where the rest of a streamed frame lies, if the next cell says so.
     fn rest_lent(&self) -> Result<Option<Descriptor>, Corrupt> {
         let at = cell_at(self.cell);
         let what = self.map.view::<CellHead>(at).length.load(Relaxed);
@@ -188,7 +198,8 @@ impl Receiver {
             .transpose()
     }
 
-    /// Reads the rest of a frame where it lies, behind what came through the stream.
+    /// Reads the rest of a frame out of the sender's memory, behind the bytes that came through the
+    /// stream.
     fn take_rest(
         &mut self,
         descriptor: &Descriptor,
@@ -202,7 +213,7 @@ impl Receiver {
         Ok(is_whole.then(|| self.pool.frame(bytes)))
     }
 
-    /// Reads the pieces of a descriptor. False if the sender's process has ended.
+    /// Reads the pieces of a descriptor. Returns false if the sender's process has ended.
     fn read_lent(&mut self, descriptor: &Descriptor, bytes: &mut Vec<u8>) -> Result<bool, Corrupt> {
         let Some(peer_memory) = &self.peer_memory else {
             return Err(Corrupt(
@@ -236,7 +247,7 @@ impl Receiver {
         Ok(Message::from(bytes))
     }
 
-    /// A frame was announced.
+    /// Begins a frame that was announced.
     fn begin(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
         let mut length = [0; 8];
         self.map.read(at + CELL_HEAD, &mut length);
@@ -250,11 +261,11 @@ impl Receiver {
         self.take_stream()
     }
 
-    /// Bytes of the stream that are there, when so many were ever sent.
+    /// Returns how many bytes are in the stream, when `sent` were ever sent.
     fn there(&self, sent: u64) -> Result<u64, Corrupt> {
         match sent.checked_sub(self.stream) {
             Some(there) if there <= STREAM => Ok(there),
-            // The bytes between two frames are skipped here before they are there.
+            // The padding between two frames is skipped here before the sender counts it.
             None if self.stream - sent < ALIGN => Ok(0),
             _ => Err(Corrupt(format!(
                 "it claims to have sent {sent} bytes where {} were taken",
@@ -270,7 +281,8 @@ impl Receiver {
         let (mut rest, mut is_followed) = (None, false);
         loop {
             let sent = self.map.view::<Counters>(0).sent.stream.load(Acquire);
-            // Looked for after what was sent: bytes of later frames are there only if the cell is, which says where this frame's end.
+            // The cell is read after `sent`. Bytes of later frames are there only if the cell is,
+            // which says where this frame ends.
             let was_followed = std::mem::replace(&mut is_followed, self.has_cell());
             if is_followed && rest.is_none() {
                 rest = self.rest_lent()?;
@@ -287,7 +299,8 @@ impl Receiver {
                         "it sent another frame when {missing} bytes of one of {length} were missing"
                     )));
                 }
-                // What is missing was put into the stream before the cell was written, and perhaps after our look.
+                // The missing bytes were put into the stream before the cell was written, and
+                // perhaps after this read of `sent`.
                 (0, false, true) => continue,
                 (0, false, false) => {
                     self.current = Some((bytes, length));
@@ -305,14 +318,15 @@ impl Receiver {
                 self.stream = self.stream.next_multiple_of(ALIGN);
                 return Ok(Some(self.pool.frame(bytes)));
             }
-            // A sender that is awake goes on at once; one that sleeps is rung when all that is there was taken ([`tell`](Self::tell)).
+            // A sender that is awake goes on at once. A sleeping one is rung when all available
+            // bytes were taken ([`tell`](Self::tell)).
             let taken = &self.map.view::<Counters>(0).taken.stream;
             taken.store(self.stream, Release);
         }
     }
 }
 
-/// Bytes of a frame that are still to come through the stream.
+/// Returns the bytes of a frame that are still to come through the stream.
 fn missing(length: u64, came: u64, rest: Option<&Descriptor>) -> Result<u64, Corrupt> {
     let lent = rest.map_or(0, Descriptor::bytes);
     let streamed = length.checked_sub(lent);

@@ -12,31 +12,31 @@ use super::{
 };
 use crate::message::{Header, Message};
 
-/// Puts frames in; keeps those for which there is no room.
+/// The sending end of a ring, which keeps frames for which there is no room.
 pub struct Sender {
     map: Map,
-    /// The next cell, and how many the receiver was known to have taken.
+    /// Number of the next cell, and of cells known to be taken.
     cell: u64,
     cells_taken: u64,
-    /// Bytes put into the stream, and how many the receiver was known to have taken.
+    /// Bytes put into the stream, and bytes known to be taken.
     stream: u64,
     stream_taken: u64,
     current: Option<Current>,
     waiting: VecDeque<Message>,
     waiting_bytes: usize,
     lent: LentFrames,
-    /// The receiver can read this process's memory.
+    /// Whether the receiver can read this process's memory.
     may_lend: bool,
-    /// The length from which frames do not begin in the stream.
+    /// Length from which frames do not begin in the stream.
     lends_whole_from: usize,
 }
 
-/// The frame that is being put into the stream.
+/// The frame that goes into the stream.
 struct Current {
     frame: Message,
-    /// How much of it is in.
+    /// Bytes of it that are in.
     done: usize,
-    /// The rest may be lent.
+    /// Whether the rest may be lent.
     is_lendable: bool,
 }
 
@@ -60,6 +60,7 @@ impl Sender {
     /// Puts a frame in behind those that wait, as far as there is room.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn send(&mut self, frame: Message) -> Result<(), Corrupt> {
         if self.takes_at_once(frame.len())? {
@@ -71,15 +72,18 @@ impl Sender {
         self.go_on()
     }
 
-    /// Puts a frame of two parts into a cell, unless it is too long for one, or others wait. Whether it did.
+    /// Puts a frame of two parts into a cell, unless it is too long or others wait. Returns whether
+    /// it did.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn send_parts(&mut self, header: &Header, rest: &Message) -> Result<bool, Corrupt> {
         let length = header.len() + rest.len();
         let fits = self.takes_at_once(length)?;
         if fits {
-            // What follows the header in its space is overwritten, or not told.
+            // The bytes after the header in its space are overwritten, or beyond the announced
+            // length.
             let at = cell_at(self.cell) + CELL_HEAD;
             self.map.write(at, header.with_rest());
             self.put_slices(at + header.len(), rest.slices());
@@ -88,14 +92,15 @@ impl Sender {
         Ok(fits)
     }
 
-    /// Says from which length on frames are to be lent as a whole from now on, where they may be lent.
+    /// Sets the length from which frames are lent as a whole, if they may be lent.
     pub fn lend_whole_from(&mut self, length: usize) {
         self.lends_whole_from = length;
     }
 
-    /// Puts in what waits, as far as there is room.
+    /// Puts waiting frames in, as far as there is room.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn go_on(&mut self) -> Result<(), Corrupt> {
         self.let_go()?;
@@ -140,9 +145,10 @@ impl Sender {
         Ok(())
     }
 
-    /// Lends what is not yet in the stream of the frame that is being put there. True if so.
+    /// Lends the rest of the frame that goes into the stream. Returns whether it did.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn lend_rest(&mut self) -> Result<bool, Corrupt> {
         if !self.may_lend_rest() || !self.has_cell()? {
@@ -160,14 +166,15 @@ impl Sender {
         Ok(true)
     }
 
-    /// Whether a frame is being put into the stream whose rest may be lent.
+    /// Returns whether a frame goes into the stream whose rest may be lent.
     pub fn may_lend_rest(&self) -> bool {
         self.current.as_ref().is_some_and(|c| c.is_lendable)
     }
 
-    /// The same. True if anything was put in.
+    /// Does the same as [`go_on`](Self::go_on), and returns whether anything was put in.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn advance(&mut self) -> Result<bool, Corrupt> {
         let before = (self.cell, self.stream);
@@ -175,42 +182,44 @@ impl Sender {
         Ok((self.cell, self.stream) != before)
     }
 
-    /// Whether frames wait for room in the ring.
+    /// Returns whether frames wait for room in the ring.
     pub fn has_queue(&self) -> bool {
         self.current.is_some() || !self.waiting.is_empty()
     }
 
-    /// Whether everything is in the ring, and nothing of it lies in this process's memory.
+    /// Returns whether everything is in the ring, and nothing of it lies in this process's memory.
     pub fn is_idle(&self) -> bool {
         !self.has_queue() && self.lent.is_empty()
     }
 
-    /// What was lent and may still be read.
+    /// Returns the lent frames, which the receiver may still read.
     pub fn into_lent(self) -> LentFrames {
         self.lent
     }
 
-    /// Bytes that are lent.
+    /// Returns the bytes that are lent.
     pub fn lent_bytes(&self) -> usize {
         self.lent.bytes()
     }
 
-    /// Bytes that wait, or are lent.
+    /// Returns the bytes that wait or are lent.
     pub fn waiting_bytes(&self) -> usize {
         self.waiting_bytes + self.lent.bytes()
     }
 
-    /// The memory that what waits, or is lent, takes: a short frame takes some, too.
+    /// Returns the memory of waiting and lent frames, in bytes: a short frame takes some, too.
     pub fn untaken(&self) -> usize {
         self.waiting_bytes() + self.waiting.len() * size_of::<Message>()
     }
 
-    /// Asks the receiver to ring when it makes room, or has read what was lent. True if it has already.
+    /// Asks the receiver to ring when it makes room, or has read what was lent. Returns true if it
+    /// has already.
     ///
     /// # Errors
+    ///
     /// The receiver's counters are wrong.
     pub fn wait_for_room(&mut self) -> Result<bool, Corrupt> {
-        // Releases that something waits: who is rung for this knows.
+        // The release publishes that something waits: a thread that is rung for this knows it.
         self.counters().starved.is.store(1, Release);
         fence(SeqCst);
         if self.current.is_some() {
@@ -228,7 +237,7 @@ impl Sender {
         self.map.view(0)
     }
 
-    /// Whether a frame of so many bytes can be put into a cell now.
+    /// Returns whether a frame of so many bytes goes into a cell now.
     fn takes_at_once(&mut self, length: usize) -> Result<bool, Corrupt> {
         Ok(!self.has_queue() && length <= INLINE && self.has_cell()?)
     }
@@ -248,7 +257,7 @@ impl Sender {
         Ok(self.cell - taken < CELLS)
     }
 
-    /// Room in the stream.
+    /// Returns the room in the stream, in bytes.
     fn room(&mut self) -> Result<u64, Corrupt> {
         let room = STREAM.saturating_sub(self.stream - self.stream_taken);
         if room >= STEP {
@@ -277,7 +286,8 @@ impl Sender {
         }
     }
 
-    /// How a frame can be lent, if it is long enough and the receiver can read it.
+    /// Returns the description of a frame to lend, if it is long enough and the receiver can read
+    /// it.
     fn descriptor(&mut self, frame: &Message) -> Option<Descriptor> {
         if frame.len() < LENT_MIN {
             return None;
@@ -294,7 +304,7 @@ impl Sender {
         self.publish_cell(what);
     }
 
-    /// Lets go of what was lent and has been read.
+    /// Frees lent frames that were read.
     fn let_go(&mut self) -> Result<(), Corrupt> {
         if self.lent.is_empty() {
             return Ok(());
@@ -320,13 +330,13 @@ impl Sender {
         self.cell += 1;
     }
 
-    /// Nothing more of a frame comes into the stream.
+    /// Ends a frame's part of the stream.
     fn end_stream(&mut self, frame: &Message) {
         self.waiting_bytes -= frame.len();
         self.stream = self.stream.next_multiple_of(ALIGN);
     }
 
-    /// Puts more of a frame into the stream; how much of it is in then.
+    /// Puts more of a frame into the stream, and returns how many of its bytes are in then.
     fn put(&mut self, frame: &Message, done: usize) -> Result<usize, Corrupt> {
         let mut end = done;
         let mut skip = done;

@@ -1,7 +1,8 @@
-//! Frames that a receiver reads where they lie: in the sender's memory.
+//! Lent frames, which a receiver reads where they lie: in the sender's memory.
 //!
-//! Instead of the frame, or of what the stream does not hold of it, its cell holds its headers, and where the rest is. The sender keeps that unchanged until the
-//! receiver's count says that it has been read.
+//! The cell of a lent frame, or of one whose rest is lent, holds the frame's headers and the
+//! addresses of the rest. The sender keeps these bytes unchanged until the receiver's count says
+//! that they were read.
 //!
 //! ```text
 //!   bytes of headers 4 | pieces 4 | address 8, length 8 of each piece | headers
@@ -14,7 +15,7 @@ use super::super::single_copy::{PIECES, Piece};
 use super::{CELL_HEAD, Corrupt, INLINE};
 use crate::message::Message;
 
-/// The longest slice that is taken for headers, which lie in the message itself and are copied.
+/// Longest slice that counts as a header. Headers lie in the message itself and are copied.
 const HEADERS_MAX: usize = 64;
 const FIXED: usize = 8;
 const PIECE: usize = 16;
@@ -28,7 +29,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// A frame without its first bytes, if that can be lent; nothing if it lies in too many pieces.
+    /// Describes a frame without its first bytes; `None` if it lies in too many pieces to lend.
     pub fn of(frame: &Message, mut without: usize) -> Option<Self> {
         let mut descriptor = Self {
             headers: ([0; HEADERS_MAX], 0),
@@ -53,7 +54,7 @@ impl Descriptor {
         Some(descriptor)
     }
 
-    /// Writes it into a cell.
+    /// Writes the description into a cell.
     pub fn write(&self, map: &Map, cell_at: usize) {
         let at = cell_at + CELL_HEAD;
         map.write(at, &(self.headers.1 as u32).to_ne_bytes());
@@ -67,7 +68,7 @@ impl Descriptor {
         map.write(at, &self.headers.0[..self.headers.1]);
     }
 
-    /// Reads it from a cell.
+    /// Reads a description from a cell.
     pub fn read(map: &Map, cell_at: usize) -> Result<Self, Corrupt> {
         let at = cell_at + CELL_HEAD;
         let number = |at| {
@@ -111,7 +112,7 @@ impl Descriptor {
         &self.pieces.0[..self.pieces.1]
     }
 
-    /// Bytes of headers and pieces.
+    /// Returns the bytes of headers and pieces.
     pub fn bytes(&self) -> u64 {
         let pieces = self.pieces().iter().map(|piece| piece.1 as u64);
         self.headers.1 as u64 + pieces.sum::<u64>()
@@ -123,7 +124,7 @@ impl Descriptor {
 pub struct LentFrames {
     held: VecDeque<Message>,
     bytes: usize,
-    /// How many were ever given back.
+    /// Number of frames that were ever given back.
     back: u64,
 }
 
@@ -141,7 +142,7 @@ impl LentFrames {
         self.held.push_back(frame);
     }
 
-    /// The receiver has read so many in all.
+    /// Frees the frames that the receiver has read, of which there are `count` in all.
     pub fn read(&mut self, count: u64) -> Result<(), Corrupt> {
         let news = count.checked_sub(self.back);
         let Some(news) = news.filter(|&news| news <= self.held.len() as u64) else {

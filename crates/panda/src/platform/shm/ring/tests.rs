@@ -33,7 +33,7 @@ fn ring() -> (Sender, Receiver) {
 
 static MARK: u64 = 0x1234_5678;
 
-/// The way to this process's own memory, where the system has one.
+/// Returns the access to this process's own memory, if the system permits it.
 fn peer_memory() -> Option<PeerMemory> {
     let peer_memory = PeerMemory::probe(std::process::id(), &raw const MARK as u64, MARK);
     if peer_memory.is_none() {
@@ -233,7 +233,7 @@ fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
         Sender::new(a),
         Receiver::new(b, Some(peer_memory), Pool::default()),
     );
-    // The stream holds a part of either.
+    // In both cases the stream holds a part.
     let from = 4 * STREAM as usize;
     sender.lend_whole_from(from);
     for (length, is_lent) in [(from, true), (from - 1, false)] {
@@ -285,7 +285,7 @@ fn rests_are_lent_while_the_receiver_takes() {
             let mut sender = Sender::new(a);
             for number in 0..FRAMES {
                 sender.send(frame(length(number), number as u8)).unwrap();
-                // What lies in the stream differs with how far the receiver is.
+                // The content of the stream differs with the receiver's progress.
                 for _ in 0..number % 50 {
                     sender.advance().unwrap();
                 }

@@ -1,6 +1,8 @@
-//! Hosts of a test's own: network namespaces, each with a network card whose cable ends in a file descriptor (TAP, see the kernel's `tuntap.rst`).
+//! Hosts of a test: network namespaces, each with a network card whose cable ends in a file
+//! descriptor (TAP, see the kernel's `tuntap.rst`).
 //!
-//! A namespace belongs to threads, so a session of several hosts needs one process only; all of it is gone when the process ends, in whatever way.
+//! A namespace belongs to threads, so one process suffices for a session of several hosts. The
+//! kernel removes it all when the process ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,7 +18,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, netdevice};
 /// The card's name, the same in each namespace.
 const CARD: &str = "cable";
 
-/// What hosts speak, and nothing else between them.
+/// The version of IP that the hosts use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     V4,
@@ -31,10 +33,11 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host, and the other end of its cable: reading it takes an Ethernet frame, without waiting, and writing gives one.
+    /// Makes a host, and returns the other end of its cable. A read takes an Ethernet frame without
+    /// waiting, and a write delivers one.
     ///
     /// # Errors
-    /// What was tried, and what the system said: it takes root and `/dev/net/tun`.
+    /// The failed step, with the system's error. Making a host takes root and `/dev/net/tun`.
     pub fn new(version: Version, number: u8) -> Result<(Self, File), String> {
         let address = match version {
             Version::V4 => Ipv4Addr::new(10, 77, 0, number).into(),
@@ -43,7 +46,7 @@ impl Host {
         thread::scope(|scope| scope.spawn(|| make(address)).join().expect("no panic"))
     }
 
-    /// Does something on this host: its sockets are this host's, and its threads' are.
+    /// Runs `act` on this host: its sockets and those of its threads are this host's.
     pub fn run<R: Send>(&self, act: impl FnOnce() -> R + Send) -> R {
         let enter = || {
             // SAFETY: moves this thread alone, which is the scope's own.
@@ -55,7 +58,7 @@ impl Host {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Has its card carry packets of so many bytes at most.
+    /// Limits the card's packets to `bytes`.
     pub fn shorten_packets(&self, bytes: c_int) {
         let shortened = self.run(|| {
             let socket = UdpSocket::bind((self.address, 0)).expect("a port");
@@ -67,12 +70,12 @@ impl Host {
     }
 }
 
-/// Why no host can be made here, if none can.
+/// Returns why no host can be made here, or `None` if one can.
 pub fn missing(version: Version) -> Option<String> {
     Host::new(version, 1).err()
 }
 
-/// On a thread that is given up to the new namespace.
+/// Makes the host on a thread that stays in the new namespace.
 fn make(address: IpAddr) -> Result<(Host, File), String> {
     // SAFETY: moves this thread alone.
     check("make a network namespace", unsafe {
@@ -91,7 +94,7 @@ fn make(address: IpAddr) -> Result<(Host, File), String> {
     // SAFETY: a new descriptor, or an error.
     let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     check("open a socket", socket)?;
-    // SAFETY: it was just opened and belongs to nobody else.
+    // SAFETY: it was just opened, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     for name in ["lo", CARD] {
         let mut card = named(name);
@@ -107,13 +110,14 @@ fn make(address: IpAddr) -> Result<(Host, File), String> {
     Ok((Host { namespace, address }, cable))
 }
 
-/// Has the card have an address from now on: IPv6 would else ask the neighbours first whether one of them has it, and wait for an answer (see `rtnetlink(7)`).
+/// Makes the card use an address at once. IPv6 would otherwise ask its neighbours for a duplicate,
+/// and wait for an answer (see `rtnetlink(7)`).
 fn give_address(address: IpAddr) -> io::Result<()> {
     let (family, bits, bytes) = match address {
         IpAddr::V4(address) => (libc::AF_INET, 24, address.octets().to_vec()),
         IpAddr::V6(address) => (libc::AF_INET6, 64, address.octets().to_vec()),
     };
-    // Without a number, the protocol is that of addresses and routes.
+    // Protocol 0 is that of addresses and routes.
     let system = rustix::net::socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
     let card = netdevice::name_to_index(&system, CARD)?;
     let attribute = [4 + bytes.len() as u16, libc::IFA_LOCAL].map(u16::to_ne_bytes);
@@ -132,7 +136,7 @@ fn give_address(address: IpAddr) -> io::Result<()> {
 
     let mut answer = [0; 128];
     rustix::net::recv(&system, &mut answer, RecvFlags::empty())?;
-    // Behind the header, the number of an error with its sign turned, or nothing.
+    // Behind the header stands a negated error number, or 0.
     let error = i32::from_ne_bytes(answer[16..20].try_into().expect("four"));
     match error {
         0 => Ok(()),
@@ -140,7 +144,7 @@ fn give_address(address: IpAddr) -> io::Result<()> {
     }
 }
 
-/// Multicast leaves by the card. Over IPv6 the system sees to that by itself.
+/// Sends multicast out by the card. Over IPv6 the system does this by itself.
 fn route_multicast(socket: &OwnedFd) -> Result<(), String> {
     let mut name = CARD.bytes().chain([0]).collect::<Vec<u8>>();
     // SAFETY: integers, addresses of no family, and null pointers.
@@ -170,7 +174,7 @@ fn of(address: Ipv4Addr) -> sockaddr {
     unsafe { std::mem::transmute(inet) }
 }
 
-/// `request` must be what the kernel takes with `number`.
+/// `request` must be the structure that the kernel expects with `number`.
 fn ioctl<T>(what: &str, fd: &impl AsRawFd, number: u64, request: &mut T) -> Result<(), String> {
     // SAFETY: the callers pair each number with its structure, which lives as long as the call.
     let done = unsafe { libc::ioctl(fd.as_raw_fd(), number as _, std::ptr::from_mut(request)) };

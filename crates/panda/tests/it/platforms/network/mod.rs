@@ -1,7 +1,8 @@
-//! Sessions between hosts over a network that loses, doubles, delays and reorders Ethernet frames, is split and heals: network namespaces around a switch of our own.
-//! Takes root; skipped with the reason otherwise.
+//! Sessions between hosts over a network that loses, doubles, delays and reorders Ethernet frames,
+//! splits and heals. The hosts are network namespaces around a switch of our own. These tests take
+//! root, and are skipped with the reason otherwise.
 //!
-//! `PANDA_SEED` says what the network does to frames.
+//! `PANDA_SEED` seeds the faults of the network.
 
 mod host;
 mod multicast;
@@ -22,7 +23,7 @@ use host::Host;
 use host::Version::{self, V4, V6};
 use switch::{Switch, Weather};
 
-/// Hosts of processes, and behind them the one that started them.
+/// Hosts for the processes, and one more for the process that starts them.
 struct Network {
     hosts: Vec<Host>,
     switch: Switch,
@@ -82,13 +83,13 @@ impl Network {
     }
 }
 
-/// The seed of the weather.
+/// Returns the seed of the faults.
 fn seed() -> u64 {
     let given = std::env::var("PANDA_SEED").ok();
     given.map_or(1, |seed| seed.parse().expect("PANDA_SEED is a number"))
 }
 
-/// A bad network.
+/// Returns the faults of a bad network.
 fn bad() -> Weather {
     Weather {
         seed: seed(),
@@ -101,7 +102,7 @@ fn bad() -> Weather {
     }
 }
 
-/// A network that loses nothing.
+/// Returns the faults of a network that loses nothing.
 fn good() -> Weather {
     Weather {
         seed: seed(),
@@ -114,7 +115,7 @@ fn good() -> Weather {
     }
 }
 
-/// Runs a test where hosts can be made; says how to run it again if it fails.
+/// Runs a test where hosts can be made. A failure prints how to run it again.
 fn tested(name: &'static str, version: Version, test: impl FnOnce()) {
     struct Replay(&'static str);
     impl Drop for Replay {
@@ -136,7 +137,8 @@ fn tested(name: &'static str, version: Version, test: impl FnOnce()) {
     test();
 }
 
-/// The network stays while the session's processes have sockets in it, that is until this process ends.
+/// Returns a network that stays until this process ends, because the session's processes have
+/// sockets in it.
 fn kept(version: Version, size: u32, weather: Weather) -> &'static Network {
     Box::leak(Box::new(Network::new(version, size, weather)))
 }
@@ -184,7 +186,7 @@ conformance_over!(over_udp_on_ipv6, over_udp, V6, bad();
     a_lost_peer_is_named_and_the_group_goes_on
 );
 
-/// The cards' packets are shorter than datagrams are, so that none of them takes a run of datagrams to cut.
+/// The cards' packets are shorter than datagrams, so no card can segment a run of datagrams.
 mod in_short_packets {
     use super::*;
 
@@ -208,13 +210,13 @@ mod in_short_packets {
     fn messages_of_all_lengths_arrive_whole_on_ipv6() {
         let name = "in_short_packets::messages_of_all_lengths_arrive_whole_on_ipv6";
         tested(name, V6, || {
-            // IPv6 has none that are shorter.
+            // IPv6 allows no shorter packets than these.
             conformance::messages_of_all_lengths_arrive_whole(|size| session(V6, size, 1280));
         });
     }
 }
 
-// Every third frame is followed by one that was sealed at some earlier moment of the session.
+// Every third frame is followed by one that was recorded earlier in the session.
 conformance_over!(over_udp_with_replays, over_udp, V4, Weather { replayed: 300, ..bad() };
     a_group_has_one_order
     calls_are_answered_at_once_or_later_and_failures_name_the_peer
@@ -232,7 +234,7 @@ conformance_over!(over_tcp_on_ipv6, over_tcp, V6, bad();
     a_lost_peer_is_named_and_the_group_goes_on
 );
 
-/// Bare datagrams from one host to the other: some are lost, doubled and overtaken, and none passes a split.
+/// Bare datagrams between hosts: some are lost, doubled and overtaken, and none passes a split.
 #[test]
 fn the_network_is_bad() {
     tested("the_network_is_bad", V4, || {
@@ -253,7 +255,7 @@ fn the_network_is_bad() {
             came.extend(is_any.then_some(usize::from_le_bytes(number)));
             is_any
         };
-        // The first are for learning where the other is.
+        // The first datagrams make the switch learn the ports.
         while !receive(&mut came) {
             from.send_to(&0_usize.to_le_bytes(), address).expect("sent");
         }

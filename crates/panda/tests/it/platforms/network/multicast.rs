@@ -1,4 +1,5 @@
-//! Groups over IP multicast, of either version: bodies go out once, and who does not hear them gets them alone.
+//! Groups over IP multicast, of either version. Bodies go out once, and a member that hears no
+//! multicast gets them alone.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,10 +16,10 @@ use crate::conformance::LIMIT;
 const EACH: u32 = 30;
 const LENGTH: usize = 8 << 10;
 
-/// Who sent what, in the order in which a member delivered it.
+/// Senders and messages, in the order in which a member delivered them.
 type Order = Vec<(Rank, u32)>;
 
-/// A member, and what it delivered.
+/// A member, and the messages that it delivered.
 struct Member {
     session: Session,
     group: Group,
@@ -67,7 +68,7 @@ impl Member {
     }
 }
 
-/// Waits until a process is known to be heard by exactly these.
+/// Waits until exactly these processes are known to hear a process.
 fn wait_for_hearers(session: &Session, hearers: &[Rank]) {
     let end = Instant::now() + LIMIT;
     while session.multicast().to != hearers {
@@ -81,7 +82,7 @@ fn wait_for_hearers(session: &Session, hearers: &[Rank]) {
     }
 }
 
-/// All send; all deliver all in one order.
+/// All members send, and all deliver one order.
 fn all_send(members: &[Member], numbers: std::ops::Range<u32>) {
     thread::scope(|scope| {
         for member in members {
@@ -100,7 +101,8 @@ fn all_send(members: &[Member], numbers: std::ops::Range<u32>) {
     assert_eq!(each.len(), count, "nothing twice");
 }
 
-/// All send again and again until these have sent so many frames to several at once: who is not met yet, or did not keep up for a moment, gets some alone.
+/// All members send until each of these has sent `frames` frames to several processes at once. A
+/// process that is not yet known, or that falls behind, gets some frames alone.
 fn all_send_until(members: &[Member], of: &[usize], frames: u64) -> u32 {
     let mut sent = 0;
     let has_sent = |&rank: &usize| members[rank].session.multicast().frames >= frames;
@@ -116,7 +118,8 @@ fn others(of: Rank, size: u32) -> Vec<Rank> {
     (0..size).filter(|rank| *rank != of).collect()
 }
 
-/// All send until a round of theirs takes clearly fewer bytes than if each message went to each of the others alone.
+/// All members send until a round takes clearly fewer bytes than sending each message to each
+/// member would.
 fn all_send_until_bytes_are_saved(network: &Network, members: &[Member], mut sent: u32) {
     let count = members.len() as u64;
     let alone = count * (count - 1) * u64::from(EACH) * LENGTH as u64;
@@ -132,7 +135,7 @@ fn all_send_until_bytes_are_saved(network: &Network, members: &[Member], mut sen
     }
 }
 
-/// So many members, each of which has found that all others hear it.
+/// Returns `size` members, each of which has found that all others hear it.
 fn members_that_hear(network: &Network, size: u32) -> Vec<Member> {
     let sessions = network.over_udp(size, SILENCE);
     for session in &sessions {
@@ -159,7 +162,7 @@ fn who_does_not_hear_from_the_beginning_gets_all_the_same(version: Version) {
     let network = Network::new(version, 3, bad());
     network.switch.deafen(&[2]);
     let sessions = network.over_udp(3, SILENCE);
-    // Nobody can send to two at once but the one that does not hear.
+    // Only the process that hears no multicast can send to two at once.
     wait_for_hearers(&sessions[0], &[1]);
     wait_for_hearers(&sessions[1], &[0]);
     wait_for_hearers(&sessions[2], &[0, 1]);

@@ -1,5 +1,6 @@
-//! The switch stops forwarding between two sides while a group sends: the majority goes on, the others are told that they were expelled and may join again. What waits for
-//! a process of the other side ends with an error that names it.
+//! The switch stops forwarding between two sides while a group sends. The majority goes on. The
+//! others learn that they were expelled, and may join again. A wait for a process of the other side
+//! ends with an error that names it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,12 +15,12 @@ use parking_lot::{Condvar, Mutex};
 use super::{Network, V4, V6, Version, bad, tested};
 use crate::conformance::LIMIT;
 
-/// Messages that each sends at a time.
+/// Messages that each member sends at a time.
 const EACH: u32 = 20;
-/// Who is cut off is found lost after one silence; the rest is for a machine that is busy.
+/// A process that is cut off is found lost after one silence. The rest allows for a busy machine.
 const LOST_WITHIN: Duration = SILENCE.saturating_mul(4);
 
-/// What a member was told.
+/// The events of a member.
 #[derive(Default)]
 struct Seen {
     messages: Vec<(Rank, u32)>,
@@ -35,7 +36,7 @@ struct Member {
 }
 
 impl Member {
-    /// Joins, or joins again with nothing seen.
+    /// Joins the group, or joins it again with no events.
     fn join(self: &Arc<Self>) {
         *self.seen.lock() = Seen::default();
         let own = Arc::clone(self);
@@ -73,7 +74,8 @@ impl Member {
         }
     }
 
-    /// Sends what bears these numbers; who is expelled meanwhile is told so by an error.
+    /// Sends messages with these numbers. Returns false if an error says that this member was
+    /// expelled.
     fn send(&self, first: u32) -> bool {
         let group = self.group.lock().clone().expect("it has joined");
         (first..first + EACH).all(|number| group.send(Message::of(&number).expect("plain")).is_ok())
@@ -83,7 +85,7 @@ impl Member {
 /// A way to wait for a process.
 type Wait = (&'static str, fn(&Session, Rank) -> Result<(), Error>);
 
-/// What the other never gives.
+/// Waits for something that the other process never sends.
 const WAITS: [Wait; 3] = [
     ("receive", |session, peer| {
         session.port("nothing").receive(Some(peer), None).map(drop)
@@ -97,17 +99,17 @@ const WAITS: [Wait; 3] = [
         session.call(peer, "keep", Message::new(), None).map(drop)
     }),
 ];
-/// What would not wait for long while the network is whole.
+/// Waits that end soon while the network is whole.
 const WAITS_ONCE_SPLIT: [Wait; 1] = [("synchronous send", |session, peer| {
     let port = session.port("synchronous");
     port.send_synchronously(peer, 0, Message::new())
 })];
 
-/// Threads that wait until they have found a process lost: when that was.
+/// Threads that wait until they find a process lost. Each returns when that was.
 struct Waiting(Vec<JoinHandle<Instant>>);
 
 impl Waiting {
-    /// Each of some waits for the first of others, and the other way round.
+    /// Each of `some` waits for the first of `others`, and the other way round.
     fn begin(some: &[Arc<Member>], others: &[Arc<Member>]) -> Self {
         let (called, calls) = mpsc::channel();
         for member in some.iter().chain(others) {
@@ -119,7 +121,7 @@ impl Waiting {
             member.session.serve("keep", keep).expect("a new name");
         }
         let waiting = Self::for_each_other(some, others, &WAITS);
-        // The other waits began no later.
+        // The other waits had begun by then.
         for _ in some.iter().chain(others) {
             calls.recv_timeout(LIMIT).expect("it comes");
         }
@@ -160,7 +162,7 @@ fn waits_for(session: Session, peer: Rank, (what, wait): Wait) -> JoinHandle<Ins
     })
 }
 
-/// All of them at once.
+/// All members send at once.
 fn all_send(members: &[Arc<Member>], first: u32) {
     thread::scope(|scope| {
         for member in members {
@@ -169,7 +171,8 @@ fn all_send(members: &[Arc<Member>], first: u32) {
     });
 }
 
-/// Waits until these have delivered so many messages of each of these, and says what.
+/// Waits until these members have delivered `count` messages of each sender, and returns their
+/// order.
 fn delivered(members: &[Arc<Member>], of: &[Rank], count: usize) -> Vec<(Rank, u32)> {
     let mut orders = members.iter().map(|member| {
         member.wait_until("all messages", |seen| {
@@ -185,7 +188,7 @@ fn delivered(members: &[Arc<Member>], of: &[Rank], count: usize) -> Vec<(Rank, u
     first
 }
 
-/// Each sender's messages are there from `first` on, none missing between, none twice.
+/// Checks that each sender's messages are there from `first` on, without gaps or duplicates.
 fn check_each_once(order: &[(Rank, u32)], first: u32) {
     let mut next = BTreeMap::new();
     for &(from, number) in order {
@@ -214,7 +217,7 @@ fn split(
             })
         })
         .collect();
-    // In this order: rank 0 is the oldest, which orders.
+    // They join in this order, so that rank 0 is the oldest member, which is the sequencer.
     members.iter().for_each(Member::join);
     all_send(&members, 0);
     let is_away = |member: &Arc<Member>| away.contains(&member.session.rank());
@@ -259,19 +262,20 @@ fn split(
     check_each_once(&order, 100);
 }
 
-/// The first sends to the second, which does not ask for it, and is held; then they are cut off from each other.
+/// The first process sends to the second, which does not receive, until it is held. Then the
+/// network between them is cut.
 fn who_waits_for_room_is_told(over: fn(&Network, u32, Duration) -> Vec<Session>) {
     const LENGTH: usize = 64 << 10;
-    /// What may lie unread at a port.
+    /// Bytes that may lie unread at a port.
     const ROOM: usize = 4 << 20;
     let network = Network::new(V4, 2, bad());
     let mut sessions = over(&network, 2, SILENCE);
-    // It waits for nothing: else it would hold nobody.
+    // The receiver waits for nothing. Otherwise it would release the sender.
     let receiver = sessions.pop().expect("two");
     let sender = sessions.pop().expect("two");
     let (port, sent) = (sender.port("unread"), Arc::new(AtomicUsize::new(0)));
     let (own, count) = (port.clone(), sent.clone());
-    let (told, end) = mpsc::channel();
+    let (reported, end) = mpsc::channel();
     thread::spawn(move || {
         let error = loop {
             match own.send(1, 0, Message::from(vec![0; LENGTH])) {
@@ -279,7 +283,7 @@ fn who_waits_for_room_is_told(over: fn(&Network, u32, Duration) -> Vec<Session>)
                 Err(error) => break error,
             };
         };
-        let _ = told.send(error);
+        let _ = reported.send(error);
     });
     let began = Instant::now();
     while sent.load(Relaxed) < ROOM || port.takes_more(1) {
@@ -294,7 +298,8 @@ fn who_waits_for_room_is_told(over: fn(&Network, u32, Duration) -> Vec<Session>)
     drop((sender, receiver));
 }
 
-/// Members of both sides leave a group: one of the majority has left, and so have the others, or are told that it went on without them.
+/// Members of both sides leave a group. A leave on the majority's side succeeds. On the other side
+/// it succeeds too, or fails because the group went on without the member.
 fn who_leaves_is_told(
     over: fn(&Network, u32, Duration) -> Vec<Session>,
     size: u32,
@@ -309,14 +314,14 @@ fn who_leaves_is_told(
         .collect();
     let ports: Vec<usize> = away.iter().map(|&rank| rank as usize).collect();
     network.switch.split(&ports);
-    let (told, ends) = mpsc::channel();
+    let (reported, ends) = mpsc::channel();
     for &rank in away.iter().chain([&leaving]) {
         let group = groups[rank as usize].take().expect("each leaves once");
-        let told = told.clone();
-        thread::spawn(move || told.send((rank, group.leave())));
+        let reported = reported.clone();
+        thread::spawn(move || reported.send((rank, group.leave())));
     }
     let ends: Vec<_> = (0..=away.len()).map(|_| ends.recv_timeout(LIMIT)).collect();
-    // Sessions end well in a whole network, whatever came of this.
+    // Sessions end well only in a whole network, so it is healed in any case.
     network.switch.heal();
     for end in ends {
         match end.expect("nobody waits for ever") {

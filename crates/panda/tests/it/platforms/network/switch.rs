@@ -1,7 +1,8 @@
-//! An Ethernet switch with bad cables: what it does to frames follows from a seed.
+//! An Ethernet switch with bad cables. A seed determines the faults of each frame.
 //!
-//! Each way from one port to another has chances of its own, so the fate of the tenth frame on it does not depend on what others send. When frames come is up to the
-//! system, so a seed brings the same faults and not the same run.
+//! Each path from one port to another has its own random numbers. So the fate of the tenth frame on
+//! a path does not depend on other traffic. The system decides when frames arrive, so a seed
+//! repeats the faults and not the run.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -23,29 +24,29 @@ const FRAME: usize = 2048;
 const KEPT: usize = 8192;
 /// Frames taken from one port before the next one's turn.
 const TURN: usize = 64;
-/// Frames that somebody overheard, and sends again.
+/// Frames that are recorded for replay.
 const OVERHEARD: usize = 1024;
 
-/// What happens to frames, of a thousand, and how late they are.
+/// The faults, in frames of a thousand, and how late frames are.
 #[derive(Debug, Clone, Copy)]
 pub struct Weather {
     pub seed: u64,
     pub lost: u64,
     pub doubled: u64,
-    /// Followed by one of earlier, of this or another way, that somebody overheard.
+    /// Followed by an earlier frame of this or another path.
     pub replayed: u64,
     /// Overtaken by others.
     pub late: u64,
     pub late_us: u64,
-    /// What each frame takes, at least and at most.
+    /// The delay of each frame, at least and at most.
     pub delay_us: (u64, u64),
 }
 
-/// A switch at work. It stops when this is dropped.
+/// A running switch. It stops when this is dropped.
 pub struct Switch {
-    /// A bit for each port: frames go between those of the same.
+    /// A bit for each port. Frames pass between ports with equal bits.
     sides: Arc<AtomicU64>,
-    /// Ports that multicasts do not leave by.
+    /// Ports by which no multicast leaves.
     deaf: Arc<AtomicU64>,
     /// Bytes that hosts sent.
     bytes: Arc<AtomicU64>,
@@ -91,18 +92,19 @@ impl Switch {
         self.sides.store(side, SeqCst);
     }
 
-    /// Lets no IP multicast out by these ports, as a switch does that takes nobody behind them for a member. Those by which IPv6 finds neighbours pass.
+    /// Lets no IP multicast out by these ports, as a switch does that knows no member behind them.
+    /// Multicasts of IPv6 neighbour discovery pass.
     pub fn deafen(&self, ports: &[usize]) {
         let deaf = ports.iter().fold(0, |deaf, port| deaf | 1 << port);
         self.deaf.store(deaf, SeqCst);
     }
 
-    /// How many bytes hosts have sent, whatever became of them.
+    /// Returns how many bytes hosts have sent, including those of lost frames.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(SeqCst)
     }
 
-    /// Connects all again.
+    /// Connects all ports again.
     pub fn heal(&self) {
         self.sides.store(0, SeqCst);
     }
@@ -117,7 +119,7 @@ impl Drop for Switch {
     }
 }
 
-/// When a frame is due, its number, the port that it leaves by, and it.
+/// When a frame is due, its number, the port that it leaves by, and its bytes.
 type Due = Reverse<(Instant, u64, usize, Vec<u8>)>;
 
 struct Work {
@@ -127,7 +129,7 @@ struct Work {
     deaf: Arc<AtomicU64>,
     bytes: Arc<AtomicU64>,
     chances: HashMap<(usize, usize), Chance>,
-    /// Which card is at which port.
+    /// The port of each card, by its address.
     ports: HashMap<[u8; 6], usize>,
     due: BinaryHeap<Due>,
     count: u64,
@@ -136,7 +138,7 @@ struct Work {
 }
 
 impl Work {
-    /// Waits for frames and for time; false when the switch is to stop.
+    /// Waits for frames and for time. Returns false when the switch is to stop.
     fn turn(&mut self, stop: &OwnedFd) -> bool {
         let next = self.due.peek().map(|Reverse((at, ..))| *at);
         let left = next.map(|at| at.saturating_duration_since(Instant::now()));
@@ -144,7 +146,7 @@ impl Work {
         let mut fds = vec![PollFd::new(stop, PollFlags::IN)];
         let cables = self.cables.iter();
         fds.extend(cables.map(|cable| PollFd::new(cable, PollFlags::IN)));
-        // An interruption is an early return.
+        // A signal only makes this return early.
         let _ = poll(&mut fds, left.as_ref());
         if !fds[0].revents().is_empty() {
             return false;
@@ -171,7 +173,7 @@ impl Work {
                 continue;
             };
             self.ports.insert(source.try_into().expect("six"), from);
-            // Broadcasts, multicasts and cards that have not been heard go to everybody.
+            // Broadcasts, multicasts and frames to unknown cards go to all ports.
             let known = self.ports.get(to).filter(|_| to[0] & 1 == 0);
             let ports = known.map_or(0..self.cables.len(), |&port| port..port + 1);
             for to in ports.filter(|&to| to != from) {
@@ -234,14 +236,15 @@ impl Work {
         let now = Instant::now();
         while self.due.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
             if let Some(Reverse((_, _, to, frame))) = self.due.pop() {
-                // A card that takes no more loses it, as cards do.
+                // If the card's queue is full the frame is lost, as with a real card.
                 let _ = self.cables[to].write(&frame);
             }
         }
     }
 }
 
-/// Whether a frame is an IP multicast (RFC 1112), over IPv6 (RFC 2464) to a group that hosts choose by themselves (RFC 3307).
+/// Returns whether a frame is an IP multicast (RFC 1112). Over IPv6 (RFC 2464) it must be to a
+/// group that hosts choose themselves (RFC 3307).
 fn is_multicast(frame: &[u8]) -> bool {
     matches!(
         frame,

@@ -5,7 +5,7 @@ use antiphon_lab::profile::{CacheUse, Heap, Site, Snapshot, Work};
 const MB: u64 = 1_000_000;
 const NO_COUNTS: &str = "Nothing that cachegrind counts changed by half a per cent or more.";
 
-/// A profile with these snapshots: who holds how much at each.
+/// Creates a profile with these snapshots, each with its holders and sizes.
 fn profile(snapshots: &[&[(&str, u64)]]) -> Profile {
     let site = |(place, bytes): &(&str, u64)| Site {
         bytes: *bytes,
@@ -45,11 +45,11 @@ fn texts(before: &Profile, after: Option<&Profile>) -> Vec<String> {
         .collect()
 }
 
-fn told(before: &[&[(&str, u64)]], after: &[&[(&str, u64)]]) -> Vec<String> {
+fn reported(before: &[&[(&str, u64)]], after: &[&[(&str, u64)]]) -> Vec<String> {
     texts(&profile(before), Some(&profile(after)))
 }
 
-/// The labels of the table of who holds the heap.
+/// Returns the labels of the table of the heap's holders.
 fn labels(sections: &[Section]) -> Vec<String> {
     let blocks = sections.iter().flat_map(|section| &section.blocks);
     let tables = blocks.filter_map(|block| match block {
@@ -63,7 +63,7 @@ fn labels(sections: &[Section]) -> Vec<String> {
 #[test]
 fn a_function_that_is_gone_at_the_peak_is_not_what_the_peak_is() {
     let late: &[_] = &[("late (a.c:9)", 1_200_000)];
-    let texts = told(
+    let texts = reported(
         &[&[("early (a.c:3)", MB)], late],
         &[&[("early (a.c:3)", 3_000)], late],
     );
@@ -79,7 +79,7 @@ fn a_function_that_is_gone_at_the_peak_is_not_what_the_peak_is() {
 #[test]
 fn a_function_that_changes_against_the_peak_is_not_most_of_that() {
     // The peak falls by `late`, while `early` rises below it by more.
-    let texts = told(
+    let texts = reported(
         &[&[("late (a.c:9)", 2 * MB)]],
         &[&[("early (a.c:3)", MB)], &[("late (a.c:9)", 1_200_000)]],
     );
@@ -96,7 +96,7 @@ fn a_function_that_changes_against_the_peak_is_not_most_of_that() {
             ("c (a.c:3)", 700_000),
         ],
     ];
-    let texts = told(&[many[0]], &[many[1]]);
+    let texts = reported(&[many[0]], &[many[1]]);
     assert_eq!(
         texts[1],
         "`a` held 977 KiB at a time, 33.3 % of the peak; now 586 KiB."
@@ -105,7 +105,7 @@ fn a_function_that_changes_against_the_peak_is_not_most_of_that() {
 
 #[test]
 fn what_is_new_or_held_by_a_part_at_the_peak_is_told_so() {
-    let texts = told(
+    let texts = reported(
         &[&[("old (a.c:1)", MB)]],
         &[&[("new (a.c:2)", MB), ("old (a.c:1)", MB)]],
     );
@@ -114,7 +114,7 @@ fn what_is_new_or_held_by_a_part_at_the_peak_is_told_so() {
         "Most of that is what `new` allocates: no more than a thousandth of the heap before, 977 KiB after."
     );
     let late = ("late (a.c:9)", 1_200_000);
-    let texts = told(
+    let texts = reported(
         &[&[late]],
         &[&[("early (a.c:3)", MB)], &[late, ("early (a.c:3)", 2_000)]],
     );
@@ -122,8 +122,8 @@ fn what_is_new_or_held_by_a_part_at_the_peak_is_told_so() {
         texts[1],
         "`early` held no more than a thousandth of the heap at a time; now 977 KiB, though only 1.95 KiB at the peak."
     );
-    // Too little to be told of.
-    let texts = told(&[&[late]], &[&[late], &[("early (a.c:3)", 2_000)]]);
+    // The difference is too small for a remark.
+    let texts = reported(&[&[late]], &[&[late], &[("early (a.c:3)", 2_000)]]);
     assert_eq!(texts.len(), 1, "{texts:?}");
 }
 
@@ -139,7 +139,7 @@ fn one_function_at_many_addresses_is_one() {
         texts(&one, None),
         ["The heap takes 977 KiB at most, of which many holds 586 KiB (60.0 %)."]
     );
-    let texts = told(&[sites], &[&sites[..1]]);
+    let texts = reported(&[sites], &[&sites[..1]]);
     assert_eq!(
         texts[1],
         "Most of that is what `many` allocates: 586 KiB at a time before, 60.0 % of the peak, no more than a thousandth of the heap after."
@@ -163,5 +163,5 @@ fn functions_without_names_are_told_apart_by_their_objects() {
     assert_eq!(labels, ["big", "??? in libone.so", "??? in libtwo.so.6"]);
     // Of another build the object lies in another folder.
     let moved: &[_] = &[sites[0], ("??? (in /tmp/libone.so)", 300_000), sites[2]];
-    assert_eq!(told(&[sites], &[moved]).len(), 1);
+    assert_eq!(reported(&[sites], &[moved]).len(), 1);
 }

@@ -1,0 +1,323 @@
+//! `antiphon orca`: Orca programs, checked, built and run.
+
+use crate::exit::Exit;
+use crate::findings::{count, print_check, say_all};
+use crate::launch::{self, Launch, Platform};
+use crate::output::{print_file, say};
+use crate::sr::copy_executable;
+use antiphon_lab::build::Cache;
+use antiphon_lang::report;
+use antiphon_runner::{End, Program as Child, signal_name};
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use orca_lang::build::{BuildError, Executable, Job, Linking};
+use orca_lang::{Dialect, EmitOptions, Keywords, Search, check, emit, load, main_of};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The environment variable that an Orca program takes its settings from.
+const VARIABLE: &str = "ANTIPHON_ORCA";
+
+/// `antiphon orca`
+#[derive(Debug, Subcommand)]
+pub enum Orca {
+    /// Build a program, unless it is built already, and run it
+    Run(Run),
+    /// Build a program, or show the C that it becomes
+    Build(Build),
+    /// Say what is wrong with a program
+    Check(Check),
+}
+
+/// `antiphon orca run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The program begins with OrcaMain of the unit. Machines are threads of one process, or processes with --over shm, tcp, udp or mpi.
+The exit code is the program's: 134 after a run-time error, 1 after a deadlock.
+
+Examples:
+  antiphon orca run tsp.imp
+  antiphon orca run tsp/ -n 4 -- 12          with the argument 12
+  antiphon orca run tsp.imp -n 4 --over tcp
+  antiphon orca run tsp.imp -n 4 --over tcp --hosts hosts
+
+Other hosts are reached as `antiphon launch` reaches them, and need the executable at the same place as here.")]
+pub struct Run {
+    /// The main unit (.imp), or a folder with a program
+    #[arg(value_name = "FILE|DIR")]
+    file: PathBuf,
+
+    /// The program's arguments
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+
+    /// How many machines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    machines: u32,
+
+    /// What they communicate over
+    #[arg(long, value_enum, value_name = "PLATFORM", default_value_t = Platform::Local, hide_possible_values = true)]
+    over: Platform,
+
+    /// Hosts to start them on, one on each line as `HOST slots=N`; for tcp, udp and mpi
+    #[arg(long, value_name = "FILE", requires = "over")]
+    hosts: Option<PathBuf>,
+
+    #[command(flatten)]
+    program: Program,
+
+    #[command(flatten)]
+    compilation: Compilation,
+}
+
+/// `antiphon orca build`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The executable takes settings in the environment variable ANTIPHON_ORCA: machines=4, report=plain. `antiphon launch` starts it as several processes.
+
+Examples:
+  antiphon orca build tsp.imp -o tsp
+  antiphon orca build --emit-c tsp.imp       the C that it becomes")]
+pub struct Build {
+    /// The main unit (.imp), or a folder with a program
+    #[arg(value_name = "FILE|DIR")]
+    file: PathBuf,
+
+    /// The executable [default: named after the main unit]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write the C that the program becomes to standard output
+    #[arg(long)]
+    emit_c: bool,
+
+    #[command(flatten)]
+    program: Program,
+
+    #[command(flatten)]
+    compilation: Compilation,
+}
+
+/// How a program becomes an executable.
+#[derive(Debug, Args)]
+pub struct Compilation {
+    /// Leave out checks of bounds and ranges
+    #[arg(short = 'O')]
+    omit_checks: bool,
+
+    /// C source, object, archive or -l option with the functions behind a specification
+    #[arg(long = "with", value_name = "FILE", allow_hyphen_values = true)]
+    with: Vec<String>,
+}
+
+/// `antiphon orca check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The units that a unit imports are found by their names: beside it, in the folders of -I, among the standard units.
+A folder stands for the implementation in it that defines OrcaMain.
+
+Examples:
+  antiphon orca check tsp.imp
+  antiphon orca check tsp/                  the program in a folder
+  antiphon orca check -I lib -D FAST tsp.imp
+  antiphon orca check --json tsp.imp")]
+pub struct Check {
+    /// Units (.imp or .spf), or folders with a program
+    #[arg(required = true, value_name = "FILE|DIR")]
+    files: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    program: Program,
+}
+
+/// Where units are, and how they are read.
+#[derive(Debug, Args)]
+pub struct Program {
+    /// Folder with units that the program imports
+    #[arg(short = 'I', value_name = "DIR")]
+    folders: Vec<PathBuf>,
+
+    /// Name that is defined for .ifdef
+    #[arg(short = 'D', value_name = "NAME")]
+    defined: Vec<String>,
+
+    /// Reserved words are written in small letters
+    #[arg(short = 'k', conflicts_with = "both")]
+    small: bool,
+
+    /// Reserved words are written in small or in capital letters
+    #[arg(short = 'K')]
+    both: bool,
+}
+
+impl Program {
+    fn search(&self) -> Search {
+        let keywords = match (self.small, self.both) {
+            (true, _) => Keywords::Small,
+            (_, true) => Keywords::Both,
+            _ => Keywords::Capital,
+        };
+        let defined = self.defined.iter().cloned().collect();
+        Search {
+            folders: self.folders.clone(),
+            dialect: Dialect { keywords, defined },
+        }
+    }
+}
+
+/// Checks, builds or runs a program.
+pub fn run(options: &Orca) -> Result<Exit> {
+    match options {
+        Orca::Run(options) => run_program(options),
+        Orca::Build(options) => build(options),
+        Orca::Check(options) => check_program(options),
+    }
+}
+
+fn check_program(options: &Check) -> Result<Exit> {
+    let files: Result<Vec<PathBuf>> = options.files.iter().map(|it| unit_file(it)).collect();
+    let loaded = load(&files?, &options.program.search())?;
+    let checked = check(&loaded, false);
+    let is_sound = checked.program.is_some();
+    let schema = options.json.then_some("antiphon.orca-check");
+    print_check(schema, is_sound, &checked.diagnostics, &loaded.sources)?;
+    Ok(Exit::of(is_sound))
+}
+
+/// A program in C, with its sources and warnings.
+struct Translated {
+    sources: antiphon_lang::Sources,
+    text: String,
+    warnings: String,
+}
+
+/// Returns a program in C, or `None` if it has errors. All diagnostics are printed.
+fn translated(
+    file: &Path,
+    program: &Program,
+    compilation: &Compilation,
+) -> Result<Option<Translated>> {
+    let loaded = load(&[unit_file(file)?], &program.search())?;
+    let checked = check(&loaded, true);
+    let warnings = report(&checked.diagnostics, &loaded.sources);
+    say_all(&warnings);
+    let Some(checked_program) = checked.program else {
+        say(format_args!("antiphon: {}", count(&checked.diagnostics)));
+        return Ok(None);
+    };
+    let options = EmitOptions {
+        checks: !compilation.omit_checks,
+    };
+    match emit(&checked_program, &loaded.sources, &options) {
+        Ok(text) => Ok(Some(Translated {
+            sources: loaded.sources,
+            text,
+            warnings,
+        })),
+        Err(refused) => {
+            say_all(&report(&refused, &loaded.sources));
+            Ok(None)
+        }
+    }
+}
+
+fn built(of: &Translated, compilation: &Compilation) -> Result<Executable> {
+    let cache = Cache::of_user();
+    cache.ready().map_err(BuildError::NotOurs)?;
+    let linking = Linking {
+        with: compilation.with.clone(),
+        ..Linking::default()
+    };
+    // The C is a part of the key.
+    let job = Job::new(&cache.folder().join("orca"), &of.sources, &of.text, linking)?;
+    match job.cached() {
+        Some(found) => Ok(found),
+        None => Ok(job.build(&of.text, &of.warnings)?),
+    }
+}
+
+fn build(options: &Build) -> Result<Exit> {
+    let translated = translated(&options.file, &options.program, &options.compilation)?;
+    let Some(translated) = translated else {
+        return Ok(Exit::No);
+    };
+    if options.emit_c {
+        print_file(translated.text.as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let built = built(&translated, &options.compilation)?;
+    let unit = unit_file(&options.file)?;
+    let named = || PathBuf::from(unit.file_stem().unwrap_or("program".as_ref()));
+    copy_executable(&built.path, &options.output.clone().unwrap_or_else(named))?;
+    Ok(Exit::Done)
+}
+
+fn run_program(options: &Run) -> Result<Exit> {
+    let translated = translated(&options.file, &options.program, &options.compilation)?;
+    let Some(translated) = translated else {
+        return Ok(Exit::No);
+    };
+    let built = built(&translated, &options.compilation)?;
+    if !matches!(options.over, Platform::Local) {
+        return launched(&built, options);
+    }
+    let mut settings = std::env::var(VARIABLE).unwrap_or_default();
+    if !settings.is_empty() {
+        settings.push(',');
+    }
+    settings += &format!("machines={}", options.machines);
+    let child = Child::new(&built.path)
+        .args(&options.arguments)
+        .env(VARIABLE, settings);
+    Ok(match child.run_attached()? {
+        End::Exited(code) => Exit::Program(code as u8),
+        End::Signalled(number) => {
+            let name = signal_name(number);
+            say(format_args!("antiphon: the program was ended by {name}"));
+            Exit::Program(128_u8.saturating_add(number as u8))
+        }
+        End::TimedOut { .. } => unreachable!("it was given no time limit"),
+    })
+}
+
+/// Runs a program as several processes.
+fn launched(built: &Executable, options: &Run) -> Result<Exit> {
+    let mut command = vec![built.path.clone().into_os_string()];
+    command.extend(options.arguments.iter().cloned());
+    launch::run(&Launch {
+        count: options.machines,
+        over: options.over,
+        hosts: options.hosts.clone(),
+        faults: None,
+        silence: None,
+        grace: 5,
+        joinable: None,
+        plain: true,
+        command,
+    })
+}
+
+/// Returns the file of a unit: the named one, or the main one of a folder.
+fn unit_file(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let mut found = main_of(path)?;
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => bail!("{}: no implementation defines OrcaMain", path.display()),
+        _ => {
+            let names = found.iter().filter_map(|it| it.file_name());
+            let names: Vec<_> = names.map(|it| it.to_string_lossy()).collect();
+            bail!(
+                "{}: several units define OrcaMain: name one of {}",
+                path.display(),
+                names.join(", ")
+            )
+        }
+    }
+}

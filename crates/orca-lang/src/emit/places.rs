@@ -1,0 +1,145 @@
+//! Places: variables and their parts, as C expressions for the left side of `=`.
+
+use super::Emitter;
+use super::expressions::has_effect;
+use super::types::field_name;
+use crate::program::{Expr, ExprKind, Mode, TypeKind, VariableId, VariableKind};
+
+impl Emitter<'_> {
+    /// Returns a variable in C.
+    pub(super) fn variable(&mut self, id: VariableId) -> String {
+        let name = self.variable_name(id);
+        let variable = self.program.variable(id);
+        match variable.kind {
+            VariableKind::State => format!("self->{name}"),
+            VariableKind::Data => format!("g{}_{}", id.0, variable.name),
+            VariableKind::Parameter(Mode::Shared) => format!("(*{name})"),
+            VariableKind::Parameter(Mode::In) if self.is_borrowed(id) => format!("(*{name})"),
+            _ => name,
+        }
+    }
+
+    /// Returns whether a parameter of the current routine is its caller's value: it has a
+    /// structure, and the routine does not change it.
+    pub(super) fn is_borrowed(&self, id: VariableId) -> bool {
+        let Some(here) = self.here else { return false };
+        let routine = self.program.routine(here.routine);
+        let found = routine.parameters.iter().position(|it| *it == id);
+        let is_written = found.and_then(|at| routine.effects.writes_parameter.get(at));
+        is_written == Some(&false)
+            && !self.is_scalar(self.program.variable(id).of.ty)
+            && routine.kind != crate::program::RoutineKind::Process
+    }
+
+    /// Returns a place, or a temporary with the value of another expression.
+    pub(super) fn place(&mut self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Variable(id) => self.variable(*id),
+            ExprKind::Field(base, index) => self.field(base, *index, expr),
+            ExprKind::Tag(base) => format!("{}.tag.value", self.place(base)),
+            ExprKind::State(base, id) => {
+                let base = self.place(base);
+                let name = self.variable_name(*id);
+                let unit = self.unit_with(*id);
+                format!("((struct s{unit} *)orca_object_state({base}))->{name}")
+            }
+            ExprKind::Element(base, indices) => self.element(base, indices, expr),
+            ExprKind::Node(graph, name, index) => self.node(graph, name, *index, expr),
+            _ => self.value(expr),
+        }
+    }
+
+    /// Returns the number of the object unit that has a variable in its state.
+    fn unit_with(&self, id: VariableId) -> usize {
+        let mut units = self.program.units.iter();
+        units
+            .position(|unit| unit.variables.contains(&id))
+            .unwrap_or_default()
+    }
+
+    fn field(&mut self, base: &Expr, index: usize, whole: &Expr) -> String {
+        let program = self.program;
+        let of = self.place(base);
+        match program.kind(base.ty) {
+            TypeKind::Union { alternatives, .. } => {
+                let at = self.at(whole.span);
+                let (tag, field) = &alternatives[index];
+                let name = field_name(index, field);
+                self.line(format!("orca_select({at}, &{of}.tag, {tag});"));
+                format!("{of}.as.{name}")
+            }
+            TypeKind::Record(fields) | TypeKind::Graph { fields, .. } => {
+                format!("{of}.{}", field_name(index, &fields[index]))
+            }
+            _ => of,
+        }
+    }
+
+    fn element(&mut self, base: &Expr, indices: &[Expr], whole: &Expr) -> String {
+        let mut values = self.values_in_order(indices);
+        if has_effect(base) {
+            let pairs = values.into_iter().zip(indices);
+            values = pairs
+                .map(|(value, index)| self.kept(value, index))
+                .collect();
+        }
+        let array = self.stable_place(base);
+        let c_type = self.c_type(whole.ty);
+        let at = self.at(whole.span);
+        match &values[..] {
+            [i] => format!("ORCA_AT1({c_type}, &{array}, {i}, {at})"),
+            [i, j] => format!("ORCA_AT2({c_type}, &{array}, {i}, {j}, {at})"),
+            [i, j, k] => format!("ORCA_AT3({c_type}, &{array}, {i}, {j}, {k}, {at})"),
+            all => {
+                let (count, all) = (all.len(), all.join(", "));
+                format!("ORCA_ATN({c_type}, &{array}, {count}, {at}, {all})")
+            }
+        }
+    }
+
+    /// Returns a place that is cheap to name several times.
+    fn stable_place(&mut self, expr: &Expr) -> String {
+        let place = self.place(expr);
+        if is_simple(expr) {
+            return place;
+        }
+        let (name, c_type) = (self.fresh(), self.c_type(expr.ty));
+        self.line(format!("{c_type} *const {name} = ({c_type} *)&{place};"));
+        format!("(*{name})")
+    }
+
+    fn node(&mut self, graph: &Expr, name: &Expr, index: usize, whole: &Expr) -> String {
+        let program = self.program;
+        let TypeKind::Graph { nodes, .. } = program.kind(graph.ty) else {
+            return String::new();
+        };
+        let number = graph.ty.0;
+        let name = self.value_before(name, graph);
+        let graph = self.place(graph);
+        let at = self.at(whole.span);
+        let field = field_name(index, &nodes[index]);
+        format!("((struct n{number} *)orca_graph_node({at}, &{graph}.graph, {name}))->{field}")
+    }
+}
+
+/// Returns whether the C text of a place is a path of names.
+fn is_simple(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Variable(_) => true,
+        ExprKind::Field(base, _) => is_simple(base),
+        _ => false,
+    }
+}
+
+/// Returns the variable that a place is a part of.
+pub(super) fn root(place: &Expr) -> Option<VariableId> {
+    match &place.kind {
+        ExprKind::Variable(id) => Some(*id),
+        ExprKind::Field(base, _)
+        | ExprKind::Tag(base)
+        | ExprKind::State(base, _)
+        | ExprKind::Element(base, _)
+        | ExprKind::Node(base, ..) => root(base),
+        _ => None,
+    }
+}

@@ -1,0 +1,10 @@
+//! Tests of the front end: accepted programs, and the messages for refused ones.
+
+mod accepted;
+mod effects;
+mod outside;
+mod programs;
+mod refused;
+mod support;
+mod units;
+mod wild;

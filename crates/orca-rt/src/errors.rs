@@ -1,0 +1,124 @@
+//! Errors that end the program.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use orca::Error;
+
+use crate::layout::{self, At};
+use crate::processes;
+use crate::start;
+
+/// The exit code after a run-time error: that of `abort`, as in the original.
+const ABORTED: c_int = 134;
+
+/// The exit code of a program that does not finish.
+pub const FAILED: c_int = 1;
+
+/// Whether a thread of this process reports the end of the program.
+static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// The original's prefixes of messages.
+const INTRODUCTIONS: [&str; 4] = [
+    "Run-time error",
+    "I/O error",
+    "Limit exceeded",
+    "System error",
+];
+
+/// Writes a line to standard error, in one piece.
+pub fn say(line: &str) {
+    // An error is ignored: there is nowhere left to report it.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Ends this OS process.
+pub fn end(code: c_int) -> ! {
+    // SAFETY: the library flushes its output, and then nothing of this process runs.
+    unsafe {
+        layout::orca_flush();
+        libc::_exit(code)
+    }
+}
+
+/// Ends the program because of a fault of the run-time or of generated code.
+pub fn fail_with(why: &str) -> ! {
+    say(&format!("orca: {why}"));
+    end(ABORTED)
+}
+
+/// Waits until the program has ended.
+pub fn wait_for_the_end() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Ends this OS process because of an error of the whole program. One machine reports it. For a
+/// deadlock it is the first one with a blocked process.
+pub fn end_by(error: &Error) -> ! {
+    let reporter = match error {
+        Error::Deadlock(deadlock) => deadlock.blocked.iter().map(|it| it.machine).min(),
+        _ => None,
+    };
+    let is_reporter = reporter.is_none_or(start::is_here);
+    // SAFETY: the library flushes its output.
+    unsafe { layout::orca_flush() };
+    if is_reporter && !HAS_REPORTED.swap(true, Ordering::AcqRel) {
+        say(&format!("orca: {error}"));
+        end(FAILED);
+    }
+    match is_reporter {
+        // Another thread reports, and then ends this process.
+        true => wait_for_the_end(),
+        false => end(FAILED),
+    }
+}
+
+/// Ends the program because an operation or a fork failed.
+pub fn give_up(at: At, error: &Error) -> ! {
+    match error {
+        Error::Deadlock(_) => end_by(error),
+        // The program has ended, and `main` ends this process.
+        Error::Finished | Error::Over => wait_for_the_end(),
+        other => report(at, INTRODUCTIONS[3], &other.to_string(), ""),
+    }
+}
+
+fn report(at: At, introduction: &str, text: &str, values: &str) -> ! {
+    let cpu = processes::machine().unwrap_or_else(start::own_machine);
+    let mut line = format!("{introduction} on CPU {cpu}");
+    // SAFETY: locations are constants of the program, or null.
+    if let Some(at) = unsafe { at.as_ref() } {
+        // SAFETY: as above.
+        let file = unsafe { CStr::from_ptr(at.file) }.to_string_lossy();
+        line += &format!(", file \"{file}\", line {}", at.line);
+    }
+    line += &format!(": {text}");
+    if !values.is_empty() && !start::is_plain() {
+        line += &format!(": {values}");
+    }
+    // Earlier output must come before the message. SAFETY: the library flushes its output.
+    unsafe { layout::orca_flush() };
+    say(&line);
+    end(ABORTED)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn orca_runtime_error(
+    at: At,
+    kind: c_int,
+    text: *const c_char,
+    values: *const c_char,
+) -> ! {
+    // SAFETY: C passes valid texts.
+    let of = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    let introduction = INTRODUCTIONS.get(kind as usize).copied();
+    report(
+        at,
+        introduction.unwrap_or(INTRODUCTIONS[0]),
+        &of(text),
+        &of(values),
+    )
+}

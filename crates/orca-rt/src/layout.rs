@@ -1,0 +1,190 @@
+//! The structs of `include/orca.h`, field by field.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// A place in the source.
+#[repr(C)]
+pub struct Location {
+    pub file: *const c_char,
+    pub line: i32,
+}
+
+/// A location, or null.
+pub type At = *const Location;
+
+/// Bytes that C writes.
+#[repr(C)]
+pub struct Writer {
+    pub bytes: *mut u8,
+    pub length: usize,
+    pub capacity: usize,
+}
+
+/// Bytes that C reads.
+#[repr(C)]
+pub struct Reader {
+    pub next: *const u8,
+    pub end: *const u8,
+    pub wrong: *const c_char,
+}
+
+/// A descriptor of a type of values. Only C reads it, except for its size.
+#[repr(C)]
+pub struct Type {
+    name: *const c_char,
+    kind: c_int,
+    is_plain: bool,
+    has_init: bool,
+    dimensions: i32,
+    pub size: usize,
+}
+
+/// An alternative of an operation.
+#[repr(C)]
+pub struct Alternative {
+    pub guard: *const c_char,
+    run: *const c_void,
+    pub writes: bool,
+    pub may_block: bool,
+    pub may_undo: bool,
+}
+
+/// An operation of a type of objects.
+#[repr(C)]
+pub struct Operation {
+    pub name: *const c_char,
+    pub alternatives: *const Alternative,
+    pub count: u32,
+    size: usize,
+    pub has_result: bool,
+    pub does_io: bool,
+    functions: [*const c_void; 5],
+}
+
+/// A type of objects.
+#[repr(C)]
+pub struct ObjectType {
+    pub name: *const c_char,
+    pub state: *const Type,
+    init: *const c_void,
+    pub operations: *const Operation,
+    pub count: u32,
+    pub does_io: bool,
+}
+
+/// A process.
+#[repr(C)]
+pub struct Process {
+    pub name: *const c_char,
+    pub run: unsafe extern "C" fn(*mut Reader),
+}
+
+/// The description of the program in generated code.
+#[repr(C)]
+pub struct Program {
+    pub begin: unsafe extern "C" fn(),
+    pub main: unsafe extern "C" fn(*mut Reader),
+    pub object_types: *const *const ObjectType,
+    pub object_type_count: u32,
+    pub processes: *const Process,
+    pub process_count: u32,
+}
+
+/// SAFETY: all pointers lead to constants or code.
+unsafe impl Sync for Program {}
+/// SAFETY: as above.
+unsafe impl Sync for Process {}
+/// SAFETY: as above.
+unsafe impl Sync for ObjectType {}
+/// SAFETY: as above.
+unsafe impl Sync for Operation {}
+
+unsafe extern "C" {
+    pub static orca_program: Program;
+    pub fn orca_put(of: *const Type, value: *const c_void, writer: *mut Writer);
+    pub fn orca_get(of: *const Type, value: *mut c_void, reader: *mut Reader) -> bool;
+    pub fn orca_copy(of: *const Type, to: *mut c_void, from: *const c_void);
+    pub fn orca_destroy(of: *const Type, value: *mut c_void);
+    pub fn orca_allocate(at: At, count: usize, size: usize) -> *mut c_void;
+    pub fn orca_free(memory: *mut c_void);
+    pub fn orca_flush();
+    pub fn orca_writer_grow(writer: *mut Writer, more: usize);
+    pub fn orca_step(
+        operation: *const Operation,
+        alternative: u32,
+        state: *mut c_void,
+        arguments: *mut Reader,
+        result: *mut Writer,
+    ) -> c_int;
+}
+
+impl Writer {
+    /// Returns a writer without bytes.
+    pub fn new() -> Self {
+        Self {
+            bytes: std::ptr::null_mut(),
+            length: 0,
+            capacity: 0,
+        }
+    }
+
+    /// Returns the bytes, and frees the writer.
+    pub fn take(self) -> Vec<u8> {
+        if self.length == 0 {
+            // SAFETY: the pointer is null, or memory of the writer.
+            unsafe { orca_free(self.bytes.cast()) };
+            return Vec::new();
+        }
+        // SAFETY: the writer owns this many bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(self.bytes, self.length) }.to_vec();
+        // SAFETY: the library has allocated them.
+        unsafe { orca_free(self.bytes.cast()) };
+        bytes
+    }
+
+    /// Appends bytes.
+    pub fn append(&mut self, bytes: &[u8]) {
+        // SAFETY: the writer is valid, and after growing there is room behind its length.
+        unsafe {
+            if bytes.len() > self.capacity - self.length {
+                orca_writer_grow(self, bytes.len());
+            }
+            let end = self.bytes.add(self.length);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len());
+        }
+        self.length += bytes.len();
+    }
+}
+
+impl Reader {
+    /// Returns a reader of these bytes, which must outlive it.
+    pub fn of(bytes: &[u8]) -> Self {
+        let range = bytes.as_ptr_range();
+        Self {
+            next: range.start,
+            end: range.end,
+            wrong: std::ptr::null(),
+        }
+    }
+}
+
+/// Returns a text of the program.
+///
+/// # Safety
+/// The text is a constant that ends in a zero.
+pub unsafe fn text(of: *const c_char) -> &'static str {
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(of) }.to_str().unwrap_or("?")
+}
+
+/// Returns constants as a slice.
+///
+/// # Safety
+/// There are `count` constants.
+pub unsafe fn slice<T>(first: *const T, count: u32) -> &'static [T] {
+    match count {
+        0 => &[],
+        // SAFETY: by contract.
+        _ => unsafe { std::slice::from_raw_parts(first, count as usize) },
+    }
+}

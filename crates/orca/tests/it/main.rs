@@ -1,0 +1,8 @@
+//! Programs of shared objects over real platforms.
+
+mod arrays;
+mod by_hand;
+mod objects;
+mod platforms;
+mod programs;
+mod refused;

@@ -1,0 +1,290 @@
+//! Messages between virtual machines.
+//!
+//! A message consists of the length of its letter, the letter, and a body of raw bytes: a block,
+//! parameters, or text. All machines run one executable. So addresses of its statics are sent
+//! unchanged, with the sender's address of one of them ([`Base`]). An address of dynamic memory has
+//! a meaning only on its own machine.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use antiphon_panda::Message;
+
+use crate::layout::{Cap, Op, Program};
+
+/// The address of the program's description at the sender.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Base(u64);
+
+unsafe extern "C" {
+    static sr_the_program: Program;
+}
+
+impl Base {
+    /// Returns this machine's base.
+    pub fn own() -> Self {
+        Base(&raw const sr_the_program as u64)
+    }
+
+    /// Returns this machine's address of a static, given its address at the sender.
+    pub fn here<T>(self, address: *const T) -> *const T {
+        match address.is_null() {
+            true => address,
+            false => {
+                let offset = (address as u64).wrapping_sub(self.0);
+                Base::own().0.wrapping_add(offset) as *const T
+            }
+        }
+    }
+}
+
+/// A capability.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CapSent {
+    op: u64,
+    serial: u32,
+    machine: u32,
+}
+
+impl From<Cap> for CapSent {
+    fn from(cap: Cap) -> Self {
+        CapSent {
+            op: cap.op as u64,
+            serial: cap.serial,
+            machine: cap.machine,
+        }
+    }
+}
+
+impl From<CapSent> for Cap {
+    fn from(sent: CapSent) -> Self {
+        Cap {
+            op: sent.op as *mut Op,
+            serial: sent.serial,
+            machine: sent.machine,
+        }
+    }
+}
+
+/// The place in the source that a message is about, and the priority of its sender.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Origin {
+    pub base: Base,
+    pub at: u64,
+    pub priority: i32,
+}
+
+/// The receiver of an invocation's results.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub enum Awaits {
+    Nobody,
+    /// A process of a machine, known by a number there.
+    Process {
+        home: u32,
+        token: u64,
+    },
+}
+
+/// The address that the body's block has at its sender.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct BlockSent {
+    pub base: Base,
+    pub address: u64,
+    pub size: u32,
+}
+
+/// The place where a virtual machine is to be created.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Where {
+    /// On a machine of this number.
+    Number(i32),
+    /// On a host of this name.
+    Host(String),
+}
+
+/// A machine's report about its blocked processes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Blocked {
+    pub lines: Vec<String>,
+    pub is_deadlock: bool,
+}
+
+/// A letter. Those that are work make a machine active; see [`is_work`](Letter::is_work).
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Letter {
+    /// Invokes an operation; the block follows.
+    Invoke {
+        origin: Origin,
+        awaits: Awaits,
+        block: BlockSent,
+    },
+    /// The block with its results.
+    Answer {
+        token: u64,
+        block: BlockSent,
+    },
+    /// Takes an invocation for a process of another machine.
+    Receive {
+        origin: Origin,
+        token: u64,
+        cap: CapSent,
+        has_else: bool,
+    },
+    /// The invocation that was taken.
+    Received {
+        token: u64,
+        taken: Option<(Awaits, BlockSent)>,
+    },
+    /// An invocation that the receiver waits for is at another machine now.
+    Moved {
+        token: u64,
+        to: u32,
+    },
+    DestroyOp {
+        origin: Origin,
+        cap: CapSent,
+    },
+    /// Creates a resource; its parameters follow.
+    Create {
+        origin: Origin,
+        token: u64,
+        component: u64,
+        bytes: u64,
+        fields: Vec<(u32, i32)>,
+    },
+    /// An instance was created.
+    Made {
+        token: u64,
+        instance: u64,
+        serial: u32,
+    },
+    Destroy {
+        origin: Origin,
+        token: u64,
+        instance: u64,
+        serial: u32,
+    },
+    CreateMachine {
+        token: u64,
+        place: Where,
+    },
+    MachineMade {
+        token: u64,
+        made: Result<u32, String>,
+    },
+    DestroyMachine {
+        token: u64,
+        machine: u32,
+    },
+    Locate {
+        number: i32,
+        host: String,
+        path: String,
+    },
+    /// The program stops, with finals.
+    Stop,
+    /// Runs finals: those of globals, and of all instances first if the machine is destroyed.
+    Finals {
+        token: u64,
+        all: bool,
+    },
+    /// Asks for the processes that are blocked.
+    Report {
+        token: u64,
+    },
+    Reported {
+        token: u64,
+        blocked: Blocked,
+    },
+    /// Asks for a line of the program's input.
+    Read {
+        token: u64,
+    },
+    /// The line, in the body.
+    Line {
+        token: u64,
+    },
+    /// A request is done.
+    Done {
+        token: u64,
+    },
+    /// A machine was destroyed.
+    Ended {
+        machine: u32,
+    },
+
+    /// A new machine has started.
+    Hello {
+        hash: u64,
+    },
+    /// Output of a machine, in the body.
+    Output {
+        descriptor: i32,
+    },
+    /// The first machine has taken this much of a machine's output.
+    Written {
+        count: u64,
+    },
+    /// Asks for bytes of an instance.
+    Peek {
+        token: u64,
+        instance: u64,
+        serial: u32,
+        offset: u64,
+        bytes: u32,
+    },
+    /// Asks how many invocations are pending.
+    Pending {
+        token: u64,
+        cap: CapSent,
+    },
+    /// The answer, in the body; none if the object no longer exists.
+    Known {
+        token: u64,
+        base: Base,
+        is_there: bool,
+    },
+    /// The program ends with this code.
+    Exit {
+        code: i32,
+    },
+    /// The machine must end.
+    Quit,
+}
+
+impl Letter {
+    /// Whether it may make a machine at rest active. Other letters are answered by the thread that
+    /// receives them.
+    pub fn is_work(&self) -> bool {
+        !matches!(
+            self,
+            Letter::Hello { .. }
+                | Letter::Output { .. }
+                | Letter::Written { .. }
+                | Letter::Peek { .. }
+                | Letter::Pending { .. }
+                | Letter::Known { .. }
+                | Letter::Exit { .. }
+                | Letter::Quit
+        )
+    }
+
+    /// Returns the message of a letter and its body.
+    pub fn sealed(&self, body: Vec<u8>) -> Message {
+        let letter = postcard::to_stdvec(self).unwrap_or_default();
+        let mut head = (letter.len() as u32).to_le_bytes().to_vec();
+        head.extend_from_slice(&letter);
+        let mut message = Message::from(head);
+        message.append(Message::from(body));
+        message
+    }
+
+    /// Opens a message. Returns `None` if it is not one of ours.
+    pub fn opened(message: &Message) -> Option<(Letter, Bytes)> {
+        let bytes = message.to_bytes();
+        let length = bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
+        let end = (length as usize).checked_add(4)?;
+        let letter = postcard::from_bytes(bytes.get(4..end)?).ok()?;
+        Some((letter, bytes.slice(end..)))
+    }
+}

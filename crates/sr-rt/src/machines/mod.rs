@@ -1,0 +1,319 @@
+//! Virtual machines: other address spaces, each an OS process that runs the same program.
+//!
+//! The machines are the processes of a panda session. The first machine begins the session when the
+//! program creates the second, and starts all others. This follows Rühl et al. 1996, section 4.2,
+//! where the original's execution manager runs as a thread of the main machine. A capability has
+//! the number of its machine. An invocation of another machine's operation goes there as a message,
+//! and is served there like a local one. On each machine one process handles all messages, and must
+//! not wait. For actions that may wait it starts other processes.
+//!
+//! The end is found by panda's detection of quiescence ([`rest`]), on which the first machine acts.
+
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use antiphon_fiber::{Fibers, Threads};
+
+use crate::errors;
+use crate::flavour::Flavour;
+use crate::invocation::{self, Found};
+use crate::layout::{At, Cap, Instance, Invocation, Op, invoked};
+use crate::options;
+
+use letters::{Awaits, Letter, Origin};
+use session::link;
+
+mod answers;
+mod blocks;
+mod ending;
+mod exports;
+mod inbox;
+mod letters;
+mod relay;
+mod rest;
+mod serve;
+mod session;
+mod vms;
+mod waits;
+
+pub use ending::{at_rest, before_exit, stop, take_leave};
+pub use relay::{read_line, relay};
+pub use serve::{become_guest, begin_guest};
+pub use waits::check_completed;
+
+/// This machine's number, where generated code reads it. The first machine has 0; in messages,
+/// numbers start at 1.
+#[unsafe(no_mangle)]
+static mut sr_machine: u32 = 0;
+
+/// A flag in the place of a machine's number: the capability is for an operation of a resource, and
+/// has the resource's serial.
+const BY_RESOURCE: u32 = 1 << 31;
+
+/// This machine's number.
+#[inline(always)]
+pub fn own() -> u32 {
+    // SAFETY: set before the first process runs, or while there is only one machine.
+    unsafe { (&raw const sr_machine).read() }
+}
+
+fn set_own(machine: u32) {
+    // SAFETY: as above.
+    unsafe { (&raw mut sr_machine).write(machine) };
+}
+
+/// Whether there are, or were, other machines.
+pub fn is_joined() -> bool {
+    link().is_some()
+}
+
+/// Whether this is not the first machine.
+pub fn is_guest() -> bool {
+    own() != 0
+}
+
+/// Returns the text that precedes this machine's messages.
+pub fn prefix() -> String {
+    match is_joined() {
+        true => format!("[vm {}] ", own() + 1),
+        false => String::new(),
+    }
+}
+
+/// Returns the path of a file of which each machine writes its own.
+pub fn own_file(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    if is_guest() {
+        name.push(format!(".vm{}", own() + 1));
+    }
+    name.into()
+}
+
+/// Returns the machine of a capability.
+fn machine_of(cap: Cap) -> u32 {
+    cap.machine & !BY_RESOURCE
+}
+
+/// Returns the operation of a capability of this machine, if it still exists.
+///
+/// # Safety
+/// The capability's memory is only ever used for operations.
+unsafe fn operation(cap: Cap) -> Option<*mut Op> {
+    unsafe {
+        let op = cap.op;
+        let is_there = match cap.machine & BY_RESOURCE {
+            0 => (*op).serial == cap.serial,
+            _ => {
+                let of = (*op).instance;
+                (*op).serial != 0 && !of.is_null() && (*of).serial == cap.serial
+            }
+        };
+        is_there.then_some(op)
+    }
+}
+
+/// Resolves a capability whose mark is not that of this machine's own.
+///
+/// # Safety
+/// As for [`invocation::find`].
+#[cold]
+pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
+    let machine = machine_of(cap);
+    if machine != own() {
+        return Found::Elsewhere(machine);
+    }
+    match unsafe { operation(cap) } {
+        Some(op) => Found::Op(op),
+        None => errors::abort(at, lost),
+    }
+}
+
+/// Returns the place of a message, and its sender's priority.
+fn origin<S: Flavour>(at: At) -> Origin {
+    Origin {
+        base: letters::Base::own(),
+        at: at as u64,
+        priority: Fibers::<S>::priority(),
+    }
+}
+
+/// Sends a letter; ends the program if its machine is gone.
+fn post(at: At, to: u32, letter: &Letter, body: Vec<u8>) {
+    let posted = match link() {
+        Some(link) => link.post(to, letter, body),
+        None => Err(format!("there is no virtual machine {}", to + 1)),
+    };
+    if let Err(why) = posted {
+        errors::abort(at, &why);
+    }
+}
+
+// SAFETY of everything below: blocks and capabilities are as in `invocation`.
+
+/// Sends an invocation to another machine, with the process that waits for it, and frees its block.
+unsafe fn invoke<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    unsafe {
+        blocks::check(at, block);
+        let awaits = waits::for_block(to, block);
+        let (sent, body) = blocks::sent(block, false);
+        invocation::free(block);
+        let letter = Letter::Invoke {
+            origin: origin::<S>(at),
+            awaits,
+            block: sent,
+        };
+        post(at, to, &letter, body);
+    }
+}
+
+/// Implements call.
+///
+/// # Safety
+/// As for [`invocation::call`].
+#[cold]
+#[inline(never)]
+pub unsafe fn call<S: Flavour>(at: At, to: u32, block: *mut Invocation) -> *mut Invocation {
+    unsafe {
+        let mut answer: *mut Invocation = ptr::null_mut();
+        (*block).kind = invoked::CALL;
+        (*block).is_replied = false;
+        (*block).caller = S::this().cast();
+        (*block).answer = &raw mut answer;
+        invoke::<S>(at, to, block);
+        waits::await_answer::<S>(at, to, &raw const answer)
+    }
+}
+
+/// Implements send.
+///
+/// # Safety
+/// As for [`invocation::send`].
+#[cold]
+pub unsafe fn send<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    unsafe { invoke::<S>(at, to, block) };
+}
+
+/// Sends an invocation of a `co`.
+///
+/// # Safety
+/// As for [`crate::co::Co::call`].
+#[cold]
+pub unsafe fn co_call<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    unsafe { invoke::<S>(at, to, block) };
+}
+
+/// Gives the duty of a block to the new block of a forward.
+///
+/// # Safety
+/// As for [`invocation::forward`].
+pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
+    unsafe {
+        (*next).home = (*block).home;
+        (*next).token = (*block).token;
+        (*next).priority = (*block).priority;
+    }
+}
+
+/// Implements forward.
+///
+/// # Safety
+/// As for [`invocation::forward`].
+#[cold]
+pub unsafe fn forward<S: Flavour>(at: At, to: u32, next: *mut Invocation) {
+    unsafe { invoke::<S>(at, to, next) };
+}
+
+/// Tells a caller on another machine that the block holds its results, and frees the block.
+///
+/// # Safety
+/// As for [`invocation::finish`].
+#[cold]
+pub unsafe fn answer<S: Flavour>(block: *mut Invocation) {
+    unsafe {
+        let (home, token) = ((*block).home, (*block).token);
+        let (sent, body) = blocks::sent(block, true);
+        blocks::free_result::<S>(block);
+        invocation::free(block);
+        if home == own() {
+            return waits::answered::<S>(token, sent, &body);
+        }
+        // If the caller's machine is gone, no answer is needed.
+        if let Some(link) = link() {
+            let _ = link.post(home, &Letter::Answer { token, block: sent }, body);
+        }
+    }
+}
+
+/// Implements destroy of an operation's capability.
+#[cold]
+pub fn destroy_op(at: At, to: u32, cap: Cap) {
+    let origin = Origin {
+        base: letters::Base::own(),
+        at: at as u64,
+        priority: 0,
+    };
+    let cap = cap.into();
+    post(at, to, &Letter::DestroyOp { origin, cap }, Vec::new());
+}
+
+/// Implements ?cap.
+#[cold]
+pub fn pending(at: At, to: u32, cap: Cap) -> i32 {
+    let cap = cap.into();
+    let answer = match link() {
+        Some(link) => link.ask(to, |token| Letter::Pending { token, cap }),
+        None => Err(format!("there is no virtual machine {}", to + 1)),
+    };
+    match answer {
+        Ok(Some((_, count))) => {
+            let count = count.as_ref().try_into().map(i32::from_le_bytes);
+            count.unwrap_or_default()
+        }
+        Ok(None) => errors::abort(at, "op no longer exists"),
+        Err(why) => errors::abort(at, &why),
+    }
+}
+
+/// Implements destroy of a resource's capability.
+///
+/// # Safety
+/// Called by a process.
+#[cold]
+pub unsafe fn destroy<S: Flavour>(at: At, to: u32, of: *mut Instance, serial: u32) {
+    let _entered = Fibers::<S>::enter();
+    let origin = origin::<S>(at);
+    let instance = of as u64;
+    let letter = |token| Letter::Destroy {
+        origin,
+        token,
+        instance,
+        serial,
+    };
+    // SAFETY: by the contract.
+    unsafe { waits::ask::<S>(at, to, letter, Vec::new()) };
+}
+
+/// Delivers an invocation from another machine to the operation that serves it here.
+unsafe fn adopt(block: *mut Invocation, awaits: Awaits, priority: i32) {
+    unsafe {
+        (*block).priority = priority;
+        match awaits {
+            Awaits::Nobody => {
+                (*block).kind = invoked::SEND;
+                (*block).is_replied = true;
+                (*block).token = u64::MAX;
+            }
+            Awaits::Process { home, token } => {
+                (*block).kind = invoked::REMOTE;
+                (*block).is_replied = false;
+                (*block).home = home;
+                (*block).token = token;
+            }
+        }
+    }
+}
+
+/// Returns how many machines the program may have.
+fn most_machines() -> u32 {
+    options::get().machines
+}

@@ -1,0 +1,39 @@
+//! For programs that create no virtual machine: constant answers to the run-time's questions.
+
+use std::path::{Path, PathBuf};
+
+use crate::flavour::Flavour;
+use crate::layout::At;
+
+/// Whether there are other address spaces.
+pub const fn is_joined() -> bool {
+    false
+}
+
+/// Whether this is not the first address space.
+pub const fn is_guest() -> bool {
+    false
+}
+
+/// Returns the text that precedes this machine's messages.
+pub const fn prefix() -> &'static str {
+    ""
+}
+
+/// Whether this process was started as another machine.
+pub const fn become_guest() -> bool {
+    false
+}
+
+pub const fn begin_guest<S: Flavour>() {}
+pub const fn at_rest<S: Flavour>() {}
+pub const fn stop<S: Flavour>() {}
+pub const fn before_exit() {}
+pub const fn take_leave(_code: i32) {}
+pub fn own_file(path: &Path) -> PathBuf {
+    path.to_owned()
+}
+pub const fn relay(_descriptor: i32, _text: &[u8]) {}
+pub const fn read_line(_at: At) -> Vec<u8> {
+    Vec::new()
+}

@@ -1,0 +1,269 @@
+//! The process of a machine that carries out its letters.
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use antiphon_fiber::{Fibers, Threads};
+use bytes::Bytes;
+
+use super::inbox::Event;
+use super::letters::{Blocked, Letter, Origin};
+use super::session::{self, Link, link};
+use super::{adopt, blocks, ending, relay, vms, waits};
+use crate::flavour::Flavour;
+use crate::invocation::{self, Found};
+use crate::layout::{At, Cap, Component, Instance, Invocation, Location};
+use crate::process::{self, Place, Role};
+use crate::{destruction, errors, instance, ops, report};
+
+/// The variable that makes a program a machine other than the first, and says which one.
+pub const VARIABLE: &str = "ANTIPHON_SR_MACHINE";
+
+const LOST: &str = "attempting to invoke operation that no longer exists";
+
+/// Joins the session if this process was started as another machine. Returns whether it was.
+pub fn become_guest() -> bool {
+    let Ok(number) = std::env::var(VARIABLE) else {
+        return false;
+    };
+    // SAFETY: there are no other threads yet.
+    unsafe { std::env::remove_var(VARIABLE) };
+    session::let_signals_through();
+    vms::set_own_number(number.parse().unwrap_or(0));
+    if let Err(why) = session::join() {
+        errors::abort(
+            ptr::null(),
+            &format!("this virtual machine cannot join: {why}"),
+        );
+    }
+    let hash = vms::program_hash();
+    if let Some(link) = link() {
+        let _ = link.post(0, &Letter::Hello { hash }, Vec::new());
+    }
+    true
+}
+
+/// Runs as the first process of a machine that is not the first.
+pub fn begin_guest<S: Flavour>() {
+    begin::<S>();
+}
+
+/// Starts the serving process, once.
+pub fn begin<S: Flavour>() {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    if HAS_BEGUN.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    // Letters are read at the highest priority, whatever priorities the program uses.
+    start::<S>(i32::MAX, || {
+        while let Some(link) = link() {
+            let event = session::next_event::<S>(link);
+            let _entered = Fibers::<S>::enter();
+            if link.rest.ends() {
+                link.quiescence.active();
+                link.resumes.set();
+            }
+            // SAFETY: this is a process.
+            unsafe { handle::<S>(link, event) };
+            link.quiescence.passive();
+        }
+    });
+}
+
+/// Starts a process of the run-time's own.
+pub fn start<S: Flavour>(priority: i32, run: impl FnOnce() + 'static) {
+    let place = Place {
+        priority: Some(priority),
+        ..Place::default()
+    };
+    // SAFETY: a process of no instance.
+    unsafe {
+        process::start_in::<S>(
+            ptr::null(),
+            ptr::null_mut(),
+            ptr::null(),
+            Role::System,
+            place,
+            move |_| run(),
+        );
+    }
+}
+
+/// Handles the loss of a machine that was noticed before a process began to wait for it.
+pub fn lost_again(machine: u32) {
+    if let Some(link) = link()
+        && link.check(machine).is_err()
+    {
+        link.quiescence.active();
+        link.inbox.push(Event::Lost { machine });
+    }
+}
+
+// SAFETY of everything below: letters come from machines that run the same program. They name
+// statics, or addresses that this machine has given out.
+
+unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
+    match event {
+        Event::Letter { from, letter, body } => unsafe { read::<S>(link, from, letter, body) },
+        Event::Verdict => start::<S>(0, || ending::conclude::<S>(true)),
+        Event::Lost { machine } => {
+            let why = link.check(machine).err().unwrap_or_default();
+            unsafe { waits::fail::<S>(machine, &why) };
+        }
+        Event::Exit(code) => ending::obey(code),
+    }
+}
+
+fn place_of(origin: Origin) -> At {
+    origin.base.here(origin.at as *const Location)
+}
+
+unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body: Bytes) {
+    let reply = move |letter: Letter| {
+        let _ = link.post(from, &letter, Vec::new());
+    };
+    match letter {
+        Letter::Invoke {
+            origin,
+            awaits,
+            block,
+        } => unsafe {
+            let at = place_of(origin);
+            let block = blocks::received::<S>(block, &body);
+            adopt(block, awaits, origin.priority);
+            match invocation::find(at, (*block).op, LOST) {
+                Found::Op(op) => invocation::deliver::<S>(at, op, block),
+                Found::Noop => invocation::finish::<S>(block),
+                Found::Elsewhere(_) => errors::abort(at, LOST),
+            }
+        },
+        Letter::Answer { token, block } => unsafe { waits::answered::<S>(token, block, &body) },
+        Letter::Receive {
+            origin,
+            token,
+            cap,
+            has_else,
+        } => start::<S>(origin.priority, move || unsafe {
+            let at = place_of(origin);
+            let block = ops::receive::<S>(at, cap.into(), has_else);
+            if !block.is_null() && link.check(from).is_err() {
+                return give_back::<S>(at, cap.into(), block);
+            }
+            let (taken, body) = match block.is_null() {
+                true => (None, Vec::new()),
+                false => {
+                    let awaits = waits::for_block(from, block);
+                    let (sent, body) = blocks::sent(block, false);
+                    invocation::free(block);
+                    (Some((awaits, sent)), body)
+                }
+            };
+            let _ = link.post(from, &Letter::Received { token, taken }, body);
+        }),
+        Letter::Moved { token, to } => waits::moved(token, to),
+        Letter::DestroyOp { origin, cap } => unsafe {
+            ops::destroy::<S>(place_of(origin), cap.into());
+        },
+        Letter::Create {
+            origin,
+            token,
+            component,
+            bytes,
+            fields,
+        } => start::<S>(origin.priority, move || unsafe {
+            let component = origin.base.here(component as *const Component);
+            debug_assert!(bytes as usize <= body.len());
+            let of = instance::create_placed::<S>(place_of(origin), component, &body, &|place| {
+                blocks::place_parameters(place.cast(), &fields);
+            });
+            let (instance, serial) = (of as u64, (*of).serial);
+            reply(Letter::Made {
+                token,
+                instance,
+                serial,
+            });
+        }),
+        Letter::Destroy {
+            origin,
+            token,
+            instance,
+            serial,
+        } => start::<S>(origin.priority, move || unsafe {
+            destruction::destroy::<S>(place_of(origin), instance as *mut Instance, serial);
+            reply(Letter::Done { token });
+        }),
+        Letter::CreateMachine { token, place } => start::<S>(0, move || {
+            let made = vms::create::<S>(place);
+            reply(Letter::MachineMade { token, made });
+        }),
+        Letter::DestroyMachine { token, machine } => start::<S>(0, move || {
+            let made = vms::destroy::<S>(machine).map(|()| machine);
+            reply(Letter::MachineMade { token, made });
+        }),
+        Letter::Locate { number, host, path } => vms::locate(number, host, path),
+        Letter::Stop => ending::stop::<S>(),
+        Letter::Finals { token, all } => start::<S>(0, move || {
+            if all {
+                destroy_all::<S>();
+            }
+            crate::ending::run_global_finals::<S>();
+            reply(Letter::Done { token });
+        }),
+        Letter::Report { token } => {
+            let blocked = blocked::<S>();
+            reply(Letter::Reported { token, blocked });
+        }
+        Letter::Read { token } => relay::serve_reader::<S>(from, token),
+        Letter::Ended { machine } => {
+            link.note_ended(machine);
+            let why = link.check(machine).err().unwrap_or_default();
+            unsafe { waits::fail::<S>(machine, &why) };
+        }
+        Letter::Received { token, .. }
+        | Letter::Made { token, .. }
+        | Letter::MachineMade { token, .. }
+        | Letter::Reported { token, .. }
+        | Letter::Line { token }
+        | Letter::Done { token } => unsafe { waits::replied::<S>(token, Ok((letter, body))) },
+        // Panda's threads take these.
+        Letter::Hello { .. }
+        | Letter::Output { .. }
+        | Letter::Written { .. }
+        | Letter::Peek { .. }
+        | Letter::Pending { .. }
+        | Letter::Known { .. }
+        | Letter::Exit { .. }
+        | Letter::Quit => {}
+    }
+}
+
+/// Gives an invocation back to its operation: the machine that it was taken for is gone.
+unsafe fn give_back<S: Flavour>(at: At, cap: Cap, block: *mut Invocation) {
+    unsafe {
+        match super::operation(cap) {
+            Some(op) => invocation::deliver::<S>(at, op, block),
+            None => invocation::refuse::<S>(block),
+        }
+    }
+}
+
+/// Returns the blocked processes of this machine.
+pub fn blocked<S: Flavour>() -> Blocked {
+    let at_rest = report::at_rest::<S>();
+    Blocked {
+        lines: at_rest.lines,
+        is_deadlock: at_rest.is_deadlock,
+    }
+}
+
+/// Destroys all instances of resources, in the order of their creation.
+fn destroy_all<S: Flavour>() {
+    for (of, serial) in instance::resources::<S>() {
+        // SAFETY: the serial shows whether the instance is still alive.
+        unsafe {
+            if (*of).serial == serial {
+                destruction::destroy::<S>(ptr::null(), of, serial);
+            }
+        }
+    }
+}

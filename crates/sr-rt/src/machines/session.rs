@@ -1,0 +1,435 @@
+//! This machine's part in the program's panda session: how it joins, sends letters and receives
+//! them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::Fibers;
+use antiphon_panda::platform::{self, Bootstrap, LaunchInfo, Secret, shm, udp};
+use antiphon_panda::{Message, PeerEvent, Port, Quiescence, QuiescenceEvent, Session};
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
+
+use super::inbox::{Event, Flag, Inbox};
+use super::letters::{Base, Letter};
+use super::rest::Rest;
+use super::{answers, ending, relay};
+use crate::flavour::Flavour;
+use crate::options;
+
+/// The tag of letters that are work.
+const WORK: u32 = 1;
+/// The tag of other letters.
+const QUERY: u32 = 2;
+
+/// How long a machine on a busy host may be silent before it counts as lost. If a machine dies, its
+/// parent notices at once.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// Time limit for a question that a machine's threads answer by themselves.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// This machine's part.
+pub struct Link {
+    pub session: Session,
+    port: Port,
+    pub quiescence: Quiescence,
+    pub inbox: Inbox,
+    pub rest: Rest,
+    pub resumes: Flag,
+    /// Passes letters to a thread that sends them, because a process must not wait for panda
+    /// itself.
+    outbox: Option<Sender<(u32, u32, Message)>>,
+    known: Mutex<Known>,
+    changed: Condvar,
+}
+
+/// Facts that panda's threads have received.
+#[derive(Default)]
+struct Known {
+    /// Machines that have said hello, with the hashes of their programs.
+    hello: BTreeMap<u32, u64>,
+    /// Machines that were destroyed.
+    ended: Vec<u32>,
+    /// Machines that have left the session.
+    left: Vec<u32>,
+    /// Lost machines, and why.
+    lost: BTreeMap<u32, String>,
+    /// Answers that were not taken yet.
+    answers: HashMap<u64, (bool, Base, Bytes)>,
+    /// Whether this machine was asked to end.
+    is_over: bool,
+}
+
+static LINK: OnceLock<Link> = OnceLock::new();
+
+/// Returns this machine's part, if there are several machines.
+pub fn link() -> Option<&'static Link> {
+    LINK.get()
+}
+
+/// The rendezvous point that the first machine holds.
+#[allow(dead_code, reason = "it is there to be kept")]
+enum Meeting {
+    Shm(shm::Bootstrap),
+    Connections(Bootstrap),
+    Udp(udp::Bootstrap),
+}
+
+static MEETING: OnceLock<Meeting> = OnceLock::new();
+
+/// Begins a session over a platform, with this as the first machine.
+///
+/// # Errors
+/// In words.
+pub fn found(over: &str) -> Result<(), String> {
+    if LaunchInfo::from_environment().is_ok() {
+        return join();
+    }
+    let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    let cannot = |error: std::io::Error| format!("cannot begin a session over {over}: {error}");
+    let secret = Secret::fresh().map_err(cannot)?;
+    let (meeting, mut info) = match over {
+        "tcp" => {
+            let held = Bootstrap::hold(here, 1, secret).map_err(cannot)?;
+            let info = held.launch_info(over, 0);
+            (Meeting::Connections(held), info)
+        }
+        "udp" => {
+            let held = udp::Bootstrap::at(here, 1, secret).map_err(cannot)?;
+            let info = held.launch_info(0);
+            (Meeting::Udp(held), info)
+        }
+        _ => {
+            let held = shm::Bootstrap::new(1, secret).map_err(cannot)?;
+            let info = held.launch_info(0);
+            (Meeting::Shm(held), info)
+        }
+    };
+    let _ = MEETING.set(meeting);
+    info.silence.get_or_insert(SILENCE);
+    begin(|| platform::join(&info))
+}
+
+/// Joins the session in which this machine was created.
+///
+/// # Errors
+/// In words.
+pub fn join() -> Result<(), String> {
+    begin(Session::join)
+}
+
+/// Unblocks the signals that a process started under [`with_signals_blocked`] has inherited as
+/// blocked.
+pub fn let_signals_through() {
+    // SAFETY: changes the mask of this thread alone.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+    }
+}
+
+/// Lets a signal through to this thread.
+pub fn let_through(signal: libc::c_int) {
+    // SAFETY: changes the mask of this thread alone.
+    unsafe {
+        let mut one: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut one);
+        libc::sigaddset(&mut one, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &one, std::ptr::null_mut());
+    }
+}
+
+/// Runs code that starts threads, such that those threads leave all signals to the program's own.
+pub fn with_signals_blocked<T: Send>(code: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // SAFETY: changes the mask of this thread alone.
+            unsafe {
+                let mut all: libc::sigset_t = std::mem::zeroed();
+                libc::sigfillset(&mut all);
+                libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
+            }
+            code()
+        });
+        thread.join()
+    })
+    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn begin(
+    join: impl FnOnce() -> Result<Session, antiphon_panda::Error> + Send,
+) -> Result<(), String> {
+    let in_words = |error: antiphon_panda::Error| error.to_string();
+    with_signals_blocked(|| {
+        let session = join().map_err(in_words)?;
+        let quiescence = session.quiescence().map_err(in_words)?;
+        let port = session.port("sr");
+        let link = Link {
+            port,
+            quiescence,
+            inbox: Inbox::default(),
+            rest: Rest::default(),
+            resumes: Flag::default(),
+            outbox: options::is_many().then(|| outbox(session.port("sr"))),
+            known: Mutex::default(),
+            changed: Condvar::new(),
+            session,
+        };
+        let link = LINK.get_or_init(|| link);
+        super::set_own(link.session.rank());
+        if !super::is_guest() {
+            relay::begin_to_write(link).map_err(|error| error.to_string())?;
+        }
+        link.follow().map_err(in_words)
+    })
+}
+
+/// Starts a thread that sends letters in their order.
+fn outbox(port: Port) -> Sender<(u32, u32, Message)> {
+    let (sender, receiver) = channel::<(u32, u32, Message)>();
+    std::thread::spawn(move || {
+        for (to, tag, message) in receiver {
+            // The loss of a machine is reported elsewhere.
+            let _ = port.send(to, tag, message);
+        }
+    });
+    sender
+}
+
+impl Link {
+    /// Registers the functions that panda's threads call.
+    fn follow(&'static self) -> Result<(), antiphon_panda::Error> {
+        let own = self.session.rank();
+        self.quiescence.on_event(move |event| {
+            // Only the first machine acts on verdicts.
+            if own == 0 && matches!(event, QuiescenceEvent::Quiescent(_)) {
+                self.happens(Event::Verdict);
+            }
+        })?;
+        self.port.on_message(move |arrived| {
+            let Some((letter, body)) = Letter::opened(&arrived.payload) else {
+                return;
+            };
+            if arrived.tag == WORK {
+                self.quiescence.active();
+                let _ = self.quiescence.received(arrived.from);
+                let from = arrived.from;
+                relay::pass(self, Event::Letter { from, letter, body });
+            } else {
+                self.take(arrived.from, letter, body);
+            }
+        })?;
+        self.session.on_peer(move |machine, event| match event {
+            PeerEvent::Joined => {}
+            PeerEvent::Left => self.learn(|known| known.left.push(machine)),
+            PeerEvent::Lost { why } => {
+                if machine == 0 {
+                    // The program is over, and no machine is left to report to. SAFETY: ends the
+                    // process.
+                    unsafe { libc::_exit(1) };
+                }
+                self.learn(|known| drop(known.lost.insert(machine, why)));
+                self.happens(Event::Lost { machine });
+            }
+        })
+    }
+
+    /// Passes an event that counts as an activity to the serving process.
+    fn happens(&self, event: Event) {
+        self.quiescence.active();
+        self.inbox.push(event);
+    }
+
+    fn learn(&self, change: impl FnOnce(&mut Known)) {
+        change(&mut self.known.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits on this OS thread until a fact is known.
+    fn wait_until<T>(
+        &self,
+        until: Instant,
+        mut look: impl FnMut(&mut Known) -> Option<T>,
+    ) -> Option<T> {
+        let mut known = self.known.lock();
+        loop {
+            if let Some(found) = look(&mut known) {
+                return Some(found);
+            }
+            if self.changed.wait_until(&mut known, until).timed_out() {
+                return look(&mut known);
+            }
+        }
+    }
+
+    /// Handles a letter that is no work, on a thread of panda's.
+    fn take(&self, from: u32, letter: Letter, body: Bytes) {
+        match letter {
+            Letter::Hello { hash } => self.learn(|known| _ = known.hello.insert(from, hash)),
+            Letter::Output { descriptor } => relay::take(from, descriptor, body),
+            Letter::Written { count } => relay::written(count),
+            Letter::Peek {
+                token,
+                instance,
+                serial,
+                offset,
+                bytes,
+            } => {
+                let found = answers::peek(instance, serial, offset, bytes);
+                self.answer_known(from, token, found);
+            }
+            Letter::Pending { token, cap } => {
+                let found = answers::pending(cap.into());
+                self.answer_known(from, token, found);
+            }
+            Letter::Known {
+                token,
+                base,
+                is_there,
+            } => self.learn(|known| drop(known.answers.insert(token, (is_there, base, body)))),
+            Letter::Exit { code } => {
+                self.happens(Event::Exit(code));
+                ending::insist(code);
+            }
+            Letter::Quit => {
+                self.learn(|known| known.is_over = true);
+                self.happens(Event::Exit(0));
+                ending::insist(0);
+            }
+            _ => {}
+        }
+    }
+
+    fn answer_known(&self, to: u32, token: u64, found: Option<Vec<u8>>) {
+        let letter = Letter::Known {
+            token,
+            base: Base::own(),
+            is_there: found.is_some(),
+        };
+        self.answer(to, &letter, found.unwrap_or_default());
+    }
+
+    /// Sends from an upcall, which must not wait.
+    fn answer(&self, to: u32, letter: &Letter, body: Vec<u8>) {
+        let _ = self.port.send(to, QUERY, letter.sealed(body));
+    }
+
+    /// Sends a letter. The caller is a process, or a thread of a program that is ending.
+    ///
+    /// # Errors
+    /// The reason why the machine takes no letters any more.
+    pub fn post(&self, to: u32, letter: &Letter, body: Vec<u8>) -> Result<(), String> {
+        self.check(to)?;
+        let tag = match letter.is_work() {
+            true => WORK,
+            false => QUERY,
+        };
+        if letter.is_work() {
+            relay::settle(to);
+            let _ = self.quiescence.sent(to);
+        }
+        let message = letter.sealed(body);
+        if let Some(outbox) = &self.outbox {
+            let _ = outbox.send((to, tag, message));
+            return Ok(());
+        }
+        let send = || self.port.send(to, tag, message).map_err(|e| e.to_string());
+        if Fibers::<antiphon_fiber::One>::is_caller() {
+            // A process's stack may be too small for this call. SAFETY: panda knows nothing of
+            // these fibers, and waits on the OS thread.
+            return unsafe { Fibers::<antiphon_fiber::One>::on_roomy_stack(send) }
+                .map_err(|error| error.to_string())?;
+        }
+        send()
+    }
+
+    /// Checks that a machine takes letters.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check(&self, machine: u32) -> Result<(), String> {
+        let known = self.known.lock();
+        let number = machine + 1;
+        if known.ended.contains(&machine) {
+            return Err(format!("virtual machine {number} was destroyed"));
+        }
+        match known.lost.get(&machine) {
+            Some(why) => Err(format!("virtual machine {number} has died: it {why}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that a machine was destroyed.
+    pub fn note_ended(&self, machine: u32) {
+        self.learn(|known| known.ended.push(machine));
+    }
+
+    /// Asks a question that panda's threads of another machine answer, and waits on this OS thread.
+    ///
+    /// # Errors
+    /// The reason why there is no answer.
+    pub fn ask(
+        &self,
+        to: u32,
+        letter: impl FnOnce(u64) -> Letter,
+    ) -> Result<Option<(Base, Bytes)>, String> {
+        let token = super::waits::token();
+        self.post(to, &letter(token), Vec::new())?;
+        let until = Instant::now() + PATIENCE;
+        let answer = self.wait_until(until, |known| match known.answers.remove(&token) {
+            Some(answer) => Some(Some(answer)),
+            None => known.lost.contains_key(&to).then_some(None),
+        });
+        match answer.flatten() {
+            Some((is_there, base, body)) => Ok(is_there.then_some((base, body))),
+            None => {
+                self.check(to)?;
+                Err(format!("virtual machine {} does not answer", to + 1))
+            }
+        }
+    }
+
+    /// Waits until a new machine has said hello, and returns the hash of its program.
+    pub fn hello_of(&self, machine: u32) -> Option<u64> {
+        let until = Instant::now() + PATIENCE;
+        self.wait_until(until, |known| match known.hello.get(&machine) {
+            Some(hash) => Some(Some(*hash)),
+            None => known.lost.contains_key(&machine).then_some(None),
+        })
+        .flatten()
+    }
+
+    /// Waits until machines have left the session, or for a time.
+    pub fn wait_for_leave(&self, machines: &[u32], time: Duration) {
+        self.wait_until(Instant::now() + time, |known| {
+            let is_gone =
+                |machine: &u32| known.left.contains(machine) || known.lost.contains_key(machine);
+            machines.iter().all(is_gone).then_some(())
+        });
+    }
+
+    /// Waits until this machine was asked to end, or for a time.
+    pub fn wait_for_end(&self, time: Duration) {
+        self.wait_until(Instant::now() + time, |known| known.is_over.then_some(()));
+    }
+
+    /// Whether this machine was asked to end.
+    pub fn is_over(&self) -> bool {
+        self.known.lock().is_over
+    }
+
+    /// Returns the lost machines, each with the reason.
+    pub fn lost(&self) -> BTreeMap<u32, String> {
+        self.known.lock().lost.clone()
+    }
+}
+
+/// Waits for the next event. Meanwhile the program can come to rest or end.
+pub fn next_event<S: Flavour>(link: &Link) -> Event {
+    Fibers::<S>::wait_in_background(link.inbox.next())
+}

@@ -1,0 +1,226 @@
+//! The program's virtual machines, of which the first keeps a table: their creation, places and
+//! destruction.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+
+use antiphon_fiber::Fibers;
+use antiphon_panda::SpawnOptions;
+use antiphon_panda::starter::is_this_host;
+use parking_lot::Mutex;
+
+use super::letters::{Letter, Where};
+use super::session::{self, link};
+use super::{most_machines, serve, waits};
+use crate::flavour::Flavour;
+use crate::options;
+
+/// The number of the physical machine that this one runs on, where generated code reads it.
+#[unsafe(no_mangle)]
+static mut sr_machine_number: i32 = 0;
+
+pub fn set_own_number(number: i32) {
+    // SAFETY: called before the first process.
+    unsafe { (&raw mut sr_machine_number).write(number) };
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table {
+    live: Vec::new(),
+    coming: 0,
+    places: BTreeMap::new(),
+});
+
+struct Table {
+    /// Machines besides the first that can be asked.
+    live: Vec<u32>,
+    /// Machines that are being created.
+    coming: u32,
+    /// Hosts by their numbers, each with the program's path there.
+    places: BTreeMap<i32, (String, String)>,
+}
+
+impl Table {
+    /// Returns the number of a host that the program names, below 0 unless it has located it. The
+    /// machines there create others by it.
+    fn number_of(&mut self, place: &(String, String)) -> i32 {
+        let mut places = self.places.iter();
+        if let Some((number, _)) = places.find(|(_, known)| *known == place) {
+            return *number;
+        }
+        let lowest = self
+            .places
+            .keys()
+            .next()
+            .map_or(0, |lowest| (*lowest).min(0));
+        let number = lowest.saturating_sub(1);
+        self.places.insert(number, place.clone());
+        number
+    }
+}
+
+/// Returns the machines that can be asked.
+pub fn live() -> Vec<u32> {
+    let gone = link().map(session::Link::lost).unwrap_or_default();
+    let mut live = TABLE.lock().live.clone();
+    live.retain(|machine| !gone.contains_key(machine));
+    live
+}
+
+/// Implements locate.
+pub fn locate(number: i32, host: String, path: String) {
+    TABLE.lock().places.insert(number, (host, path));
+}
+
+/// Resolves a place: returns the host's number, its name if it is another host, and the program's
+/// path there.
+fn find(place: Where) -> Result<(i32, Option<String>, String), String> {
+    let mut table = TABLE.lock();
+    let (number, (host, path)) = match place {
+        Where::Host(host) => {
+            let place = (host, String::new());
+            let number = table.number_of(&place);
+            (number, place)
+        }
+        Where::Number(number) => match table.places.get(&number) {
+            Some(found) => (number, found.clone()),
+            None if number == 0 => (0, (String::new(), String::new())),
+            None => {
+                return Err(format!(
+                    "there is no machine {number}: say where it is by locate({number}, \"host\")"
+                ));
+            }
+        },
+    };
+    let is_here = host.is_empty() || host.starts_with("127.") || is_this_host(&host);
+    Ok((number, (!is_here).then_some(host), path))
+}
+
+/// Creates a virtual machine and returns its number.
+///
+/// # Errors
+/// In words.
+pub fn create<S: Flavour>(place: Where) -> Result<u32, String> {
+    if options::get().schedule.is_some() {
+        return Err(
+            "virtual machines have no virtual time in common: run the program without --schedule"
+                .into(),
+        );
+    }
+    let (number, host, path) = find(place)?;
+    {
+        let mut table = TABLE.lock();
+        let most = most_machines();
+        if table.live.len() as u32 + table.coming + 1 >= most {
+            return Err(format!(
+                "create vm(): this program may have {most} virtual machines; give it more (--vms N)"
+            ));
+        }
+        table.coming += 1;
+    }
+    let made = Fibers::<S>::blocking(move || {
+        begin_session()?;
+        start(number, host, path)
+    });
+    // A session that has begun needs a serving process.
+    if link().is_some() {
+        serve::begin::<S>();
+    }
+    let mut table = TABLE.lock();
+    table.coming -= 1;
+    table.live.extend(made.iter());
+    made
+}
+
+fn begin_session() -> Result<(), String> {
+    static BEGINS: Mutex<()> = Mutex::new(());
+    let _begins = BEGINS.lock();
+    match link() {
+        Some(_) => Ok(()),
+        None => session::found(&options::get().over),
+    }
+}
+
+/// Starts this program as another machine, and waits until it has said hello.
+fn start(number: i32, host: Option<String>, path: String) -> Result<u32, String> {
+    let link = link().ok_or("there is no session")?;
+    let program = match &path[..] {
+        "" => {
+            std::env::current_exe().map_err(|error| format!("cannot find the program: {error}"))?
+        }
+        path => path.into(),
+    };
+    let options = SpawnOptions {
+        host,
+        environment: vec![(
+            serve::VARIABLE.into(),
+            Some(OsString::from(number.to_string())),
+        )],
+        arguments: std::env::args_os().skip(1).collect(),
+        ..SpawnOptions::default()
+    };
+    let cannot = |why: String| format!("cannot create a virtual machine: {why}");
+    let spawned = session::with_signals_blocked(|| link.session.spawn_with(&program, 1, &options));
+    let mut spawned = spawned.map_err(|error| cannot(error.to_string()))?;
+    let machine = match spawned.pop() {
+        Some(Ok(machine)) => machine,
+        Some(Err(error)) => return Err(cannot(error.to_string())),
+        None => return Err(cannot("nothing was started".into())),
+    };
+    match link.hello_of(machine) {
+        Some(hash) if hash == program_hash() => Ok(machine),
+        Some(_) => Err(cannot(format!(
+            "{} is another program there: put the same one in its place",
+            program.display()
+        ))),
+        None => Err(cannot("it joined, and ended before it began".into())),
+    }
+}
+
+/// Returns a hash of this program's executable.
+pub fn program_hash() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    if let Ok(mut file) = std::fs::File::open("/proc/self/exe") {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = file.read(&mut buffer) {
+            hasher.write(&buffer[..count]);
+        }
+    }
+    hasher.finish()
+}
+
+/// Destroys a virtual machine.
+///
+/// # Errors
+/// In words.
+pub fn destroy<S: Flavour>(machine: u32) -> Result<(), String> {
+    if machine == 0 {
+        return Err("the first virtual machine cannot be destroyed: write stop".into());
+    }
+    let mut table = TABLE.lock();
+    let place = table.live.iter().position(|live| *live == machine);
+    let Some(place) = place else {
+        drop(table);
+        let gone = link().and_then(|link| link.check(machine).err());
+        return Err(gone.unwrap_or_else(|| {
+            format!("virtual machine {} does not exist any more", machine + 1)
+        }));
+    };
+    // From here on the machine is not asked any more.
+    table.live.remove(place);
+    drop(table);
+    let finals = |token| Letter::Finals { token, all: true };
+    // SAFETY: the caller is a process.
+    unsafe { waits::try_ask::<S>(std::ptr::null(), machine, finals, Vec::new()) }?;
+    let Some(link) = link() else { return Ok(()) };
+    let _ = link.post(machine, &Letter::Quit, Vec::new());
+    link.note_ended(machine);
+    for other in live() {
+        let _ = link.post(other, &Letter::Ended { machine }, Vec::new());
+    }
+    let why = link.check(machine).err().unwrap_or_default();
+    // SAFETY: as above.
+    unsafe { waits::fail::<S>(machine, &why) };
+    Ok(())
+}

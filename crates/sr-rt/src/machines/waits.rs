@@ -1,0 +1,301 @@
+//! Waits of this machine's processes for other machines.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::letters::{Awaits, BlockSent, Letter};
+use super::session::link;
+use super::{blocks, own};
+use crate::co::Co;
+use crate::errors;
+use crate::flavour::Flavour;
+use crate::invocation;
+use crate::layout::{At, Invocation, invoked};
+use crate::process::{Process, Waits};
+use crate::semaphore::Semaphore;
+
+/// What happens at the end of a wait.
+#[derive(Clone, Copy)]
+enum Waiter {
+    /// A call: where to put the block with its results.
+    Call {
+        caller: *mut c_void,
+        answer: *mut *mut Invocation,
+    },
+    /// An invocation of a `co`, and the number of its arm.
+    Co { co: *mut c_void, arm: i32 },
+    /// A question of the run-time's.
+    Question {
+        process: *mut c_void,
+        reply: *mut Option<Reply>,
+    },
+}
+
+/// The outcome of a question.
+pub type Reply = Result<(Letter, Bytes), String>;
+
+struct Wait {
+    /// The machine whose answer is awaited.
+    on: u32,
+    waiter: Waiter,
+}
+
+// SAFETY: the pointers lead to memory that lives while its process waits. The process that serves
+// this machine uses it, before it wakes the waiting one.
+unsafe impl Send for Wait {}
+
+static WAITS: Mutex<Option<HashMap<u64, Wait>>> = Mutex::new(None);
+
+/// The mark of an invocation of a `co` whose machine was lost.
+const LOST: u64 = u64::MAX - 1;
+
+/// Returns a new number for a wait; never 0.
+pub fn token() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn insert(on: u32, waiter: Waiter) -> u64 {
+    let token = token();
+    let wait = Wait { on, waiter };
+    WAITS.lock().get_or_insert_default().insert(token, wait);
+    token
+}
+
+fn remove(token: u64) -> Option<Waiter> {
+    let wait = WAITS.lock().as_mut()?.remove(&token);
+    wait.map(|wait| wait.waiter)
+}
+
+// SAFETY of everything below: blocks are as in `invocation`.
+
+/// Notes which process waits for the end of an invocation that goes to another machine.
+///
+/// # Safety
+/// The block's head names the process that waits for it.
+pub unsafe fn for_block(on: u32, block: *mut Invocation) -> Awaits {
+    unsafe {
+        if (*block).is_replied {
+            return Awaits::Nobody;
+        }
+        let waiter = match (*block).kind {
+            invoked::CALL => Waiter::Call {
+                caller: (*block).caller.cast(),
+                answer: (*block).answer,
+            },
+            invoked::CO => Waiter::Co {
+                co: (*block).co,
+                arm: (*block).arm,
+            },
+            invoked::REMOTE => {
+                let (home, token) = ((*block).home, (*block).token);
+                // The machine of the waiting process must know which machine has the invocation
+                // now, to notice its loss.
+                match link() {
+                    Some(link) if home != own() => {
+                        let _ = link.post(home, &Letter::Moved { token, to: on }, Vec::new());
+                    }
+                    _ => moved(token, on),
+                }
+                return Awaits::Process { home, token };
+            }
+            _ => return Awaits::Nobody,
+        };
+        let token = insert(on, waiter);
+        Awaits::Process { home: own(), token }
+    }
+}
+
+/// Notes that an invocation has moved to another machine.
+pub fn moved(token: u64, to: u32) {
+    let is_there = link().is_none_or(|link| link.check(to).is_ok());
+    let mut waits = WAITS.lock();
+    if let Some(wait) = waits.as_mut().and_then(|waits| waits.get_mut(&token)) {
+        wait.on = to;
+    }
+    drop(waits);
+    // The loss of the new machine may have been noticed before.
+    if !is_there {
+        super::serve::lost_again(to);
+    }
+}
+
+/// Takes the block of an invocation that has come back.
+///
+/// # Safety
+/// The caller is a process.
+pub unsafe fn answered<S: Flavour>(token: u64, sent: BlockSent, body: &[u8]) {
+    unsafe {
+        let Some(waiter) = remove(token) else {
+            return;
+        };
+        let block = blocks::received::<S>(sent, body);
+        (*block).is_replied = true;
+        finish::<S>(waiter, block);
+    }
+}
+
+unsafe fn finish<S: Flavour>(waiter: Waiter, block: *mut Invocation) {
+    unsafe {
+        match waiter {
+            Waiter::Call { caller, answer } => {
+                *answer = block;
+                let caller: *mut Process<S> = caller.cast();
+                Semaphore::v(&raw mut (*caller).private);
+            }
+            Waiter::Co { co, arm } => {
+                (*block).arm = arm;
+                Co::<S>::completed(co.cast(), block);
+            }
+            Waiter::Question { .. } => invocation::free(block),
+        }
+    }
+}
+
+/// Takes the reply to a question.
+///
+/// # Safety
+/// The caller is a process.
+pub unsafe fn replied<S: Flavour>(token: u64, reply: Reply) {
+    if let Some(Waiter::Question { process, reply: to }) = remove(token) {
+        // SAFETY: they live while the process waits.
+        unsafe {
+            *to = Some(reply);
+            let process: *mut Process<S> = process.cast();
+            Semaphore::v(&raw mut (*process).private);
+        }
+    }
+}
+
+/// Ends all waits for a machine that is gone.
+///
+/// # Safety
+/// The caller is a process.
+pub unsafe fn fail<S: Flavour>(machine: u32, why: &str) {
+    let failed: Vec<u64> = {
+        let waits = WAITS.lock();
+        let all = waits.iter().flatten();
+        let on = all.filter(|(_, wait)| wait.on == machine);
+        on.map(|(token, _)| *token).collect()
+    };
+    for token in failed {
+        let waiter = WAITS
+            .lock()
+            .as_mut()
+            .and_then(|waits| waits.remove(&token))
+            .map(|wait| wait.waiter);
+        // SAFETY: as in `answered`.
+        unsafe {
+            match waiter {
+                Some(Waiter::Question { process, reply }) => {
+                    *reply = Some(Err(why.to_owned()));
+                    let process: *mut Process<S> = process.cast();
+                    Semaphore::v(&raw mut (*process).private);
+                }
+                Some(waiter @ Waiter::Co { .. }) => {
+                    let head = size_of::<Invocation>() as i64;
+                    let block = invocation::allocate::<S>(ptr::null(), head);
+                    (*block).token = LOST;
+                    (*block).home = machine;
+                    finish::<S>(waiter, block);
+                }
+                Some(waiter @ Waiter::Call { .. }) => finish::<S>(waiter, ptr::null_mut()),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Ends the program if an invocation that a `co` counts as completed was lost with its machine.
+///
+/// # Safety
+/// The block belongs to the `co`.
+pub unsafe fn check_completed(at: At, block: *mut Invocation) {
+    unsafe {
+        if (*block).token == LOST {
+            gone(at, (*block).home);
+        }
+    }
+}
+
+/// Ends the program because a machine is gone.
+pub fn gone(at: At, machine: u32) -> ! {
+    let why = link().and_then(|link| link.check(machine).err());
+    let why = why.unwrap_or_else(|| format!("virtual machine {} is gone", machine + 1));
+    errors::abort(at, &why)
+}
+
+/// Waits for the answer to a call that was sent.
+///
+/// # Safety
+/// The caller is the process named in the block's head, and `answer` is what that head points at.
+pub unsafe fn await_answer<S: Flavour>(
+    at: At,
+    on: u32,
+    answer: *const *mut Invocation,
+) -> *mut Invocation {
+    unsafe {
+        let this = S::this();
+        Semaphore::wait(&raw mut (*this).private, ptr::null(), Waits::Machine(on));
+        let block = answer.read_volatile();
+        if block.is_null() {
+            gone(at, on);
+        }
+        block
+    }
+}
+
+/// Asks another machine and waits for its reply. Ends the program if there is none.
+///
+/// # Safety
+/// The caller is a process.
+pub unsafe fn ask<S: Flavour>(
+    at: At,
+    to: u32,
+    letter: impl FnOnce(u64) -> Letter,
+    body: Vec<u8>,
+) -> (Letter, Bytes) {
+    match unsafe { try_ask::<S>(at, to, letter, body) } {
+        Ok(reply) => reply,
+        Err(why) => errors::abort(at, &why),
+    }
+}
+
+/// The same, except that a loss is no error.
+///
+/// # Safety
+/// The caller is a process.
+pub unsafe fn try_ask<S: Flavour>(
+    at: At,
+    to: u32,
+    letter: impl FnOnce(u64) -> Letter,
+    body: Vec<u8>,
+) -> Reply {
+    let Some(link) = link() else {
+        return Err("there are no virtual machines".into());
+    };
+    let this = S::this();
+    let mut reply: Option<Reply> = None;
+    let token = insert(
+        to,
+        Waiter::Question {
+            process: this.cast(),
+            reply: &raw mut reply,
+        },
+    );
+    if let Err(why) = link.post(to, &letter(token), body) {
+        remove(token);
+        return Err(why);
+    }
+    // SAFETY: the caller's own descriptor; the reply is written before the V.
+    unsafe {
+        Semaphore::wait(&raw mut (*this).private, at, Waits::Machine(to));
+        let reply = (&raw mut reply).replace(None);
+        reply.unwrap_or_else(|| Err("nothing was answered".into()))
+    }
+}

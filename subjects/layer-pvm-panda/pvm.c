@@ -1,0 +1,2 @@
+/* The same programs as with PVM's own library. */
+#include "../layer-pvm/pvm.c"
