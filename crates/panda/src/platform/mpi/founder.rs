@@ -1,5 +1,6 @@
 //! A founder: a process that the session began with, which MPI knows.
 
+use std::io::Write;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
@@ -19,6 +20,8 @@ use crate::platform::{Event, Flow, JoinError, LaunchInfo, Rank, Transfer, futex,
 /// policy says, and then yields between polls.
 const SOFT: Duration = Duration::from_millis(2);
 const PAUSE: Duration = Duration::from_micros(100);
+/// Longest sleep between looks at a session that ends.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// Number of hard polls of which one also looks for later processes, since that look is a system
 /// call.
 const FEW: u32 = 8;
@@ -207,7 +210,7 @@ impl Shared {
         self.later.leave(patience);
         let said = self.traffic.lock().linger(self.rank, self.size, patience);
         let Some(mut leaving) = said else {
-            return;
+            return self.await_end();
         };
         let mut pause = Duration::from_micros(1);
         loop {
@@ -218,14 +221,24 @@ impl Shared {
                 return traffic.end();
             }
             if let Some(lost) = traffic.look_after(&mut leaving) {
-                eprintln!(
+                // A closed standard error is no reason to stay.
+                let _ = writeln!(
+                    std::io::stderr(),
                     "antiphon: rank {lost} is lost: it does not answer. Over mpi no process can leave a session without the others, so this ends all of them"
                 );
                 return traffic.abort();
             }
             drop(traffic);
             std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Waits until the thread that leaves has ended MPI. A process that exits before has failed, to
+    /// Open MPI.
+    fn await_end(&self) {
+        while !self.traffic.lock().is_ended() {
+            std::thread::sleep(LONGEST_PAUSE);
         }
     }
 }

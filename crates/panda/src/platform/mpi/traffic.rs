@@ -241,6 +241,11 @@ impl Traffic {
             && others.all(|other| self.gone.contains(&other))
     }
 
+    /// Returns whether MPI has ended here.
+    pub fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
     /// Ends MPI at once, at all processes.
     pub fn abort(&mut self) {
         self.library.abort();

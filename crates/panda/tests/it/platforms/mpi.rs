@@ -67,6 +67,14 @@ fn a_process_that_is_stopped_for_a_while_ends_nothing() {
     });
 }
 
+/// Open MPI takes a process that exits before it has ended MPI for a failed one.
+#[test]
+fn a_process_exits_well_while_another_thread_leaves() {
+    run("member_exits_early", MEMBERS, |code, output| {
+        assert_eq!(code, Some(0), "{output}");
+    });
+}
+
 #[test]
 fn launch_info_that_mpi_does_not_give_is_refused() {
     run("member_with_wrong_launch_info", 1, |code, output| {
@@ -220,6 +228,20 @@ fn session_where_one_stops() -> Session {
     }
     std::thread::sleep(Duration::from_millis(200));
     session
+}
+
+#[test]
+#[ignore = "one process of a_process_exits_well_while_another_thread_leaves"]
+fn member_exits_early() {
+    let session = session(MEMBERS).pop().expect("its own");
+    session.everyone().unwrap().barrier().unwrap();
+    if session.rank() == 0 {
+        // The thread waits for the other processes while this one exits.
+        std::thread::spawn(move || drop(session));
+        std::thread::sleep(Duration::from_millis(200));
+    } else {
+        std::thread::sleep(Duration::from_secs(1));
+    }
 }
 
 #[test]
