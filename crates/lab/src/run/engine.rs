@@ -32,7 +32,7 @@ const FOR_MORE_STARTS: f64 = 0.25;
 const PART_OF_FRAMES: f64 = 0.25;
 
 /// Least time of a frame where costs are compared, s: three rounds of turns, and a share of process
-/// starts and warm-up. It is that of quick runs of `sql` (suites/sql.toml).
+/// starts and warm-up.
 const LEAST_OF_COSTS: f64 = 0.3;
 
 /// Everything that measuring an item may need.
