@@ -2,9 +2,10 @@
 
 use crate::cli::{Cli, Report};
 use crate::exit::{Exit, Missing};
-use crate::output::{print_file, say};
+use crate::output::{print_file, say, text_options};
 use crate::store;
 use antiphon_lab::RunRecord;
+use antiphon_report::document::Document;
 use antiphon_report::{compose_together, export};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     let html = (given.is_empty() || options.open).then_some(&default);
     let html = options.html.as_ref().or(html);
     if let Some(path) = html {
-        write(path, export::html::render(&document).as_bytes())?;
+        write_page(path, &document)?;
     }
     if let Some(path) = &options.xlsx {
         write(path, &export::xlsx::render(&document)?)?;
@@ -61,9 +62,20 @@ const PAGE: &str = "antiphon-report.html";
 
 /// Writes the page of runs to its usual file, and shows it.
 pub fn write_and_open(runs: &[RunRecord]) -> Result<()> {
-    let page = export::html::render(&compose_together(runs));
-    write(Path::new(PAGE), page.as_bytes())?;
+    write_page(Path::new(PAGE), &compose_together(runs))?;
     open(Path::new(PAGE))
+}
+
+/// Writes the page, after the largest findings of its suites.
+fn write_page(path: &Path, document: &Document) -> Result<()> {
+    let largest = export::text::largest(document, text_options());
+    if !largest.is_empty() {
+        say(format_args!(
+            "The largest differences:\n{}",
+            largest.trim_end()
+        ));
+    }
+    write(path, export::html::render(document).as_bytes())
 }
 
 /// Opens a page in the first browser of `$BROWSER`, else by `xdg-open`, without waiting for it.

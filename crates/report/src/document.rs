@@ -32,6 +32,17 @@ pub struct Document {
 }
 
 impl Document {
+    /// Returns the largest differences of all suites, the largest first, each with its suite.
+    pub fn largest(&self, count: usize) -> Vec<(&Headlines, &Headline)> {
+        let of_suites = self.headlines.iter();
+        let all = of_suites.flat_map(|suite| suite.sentences.iter().map(move |one| (suite, one)));
+        let mut sized: Vec<(f64, (&Headlines, &Headline))> = all
+            .filter_map(|(suite, one)| Some((one.size()?, (suite, one))))
+            .collect();
+        sized.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sized.into_iter().take(count).map(|(_, one)| one).collect()
+    }
+
     /// Returns the sections in parts, each with the section that begins it, if there is one.
     pub fn parts(&self) -> impl Iterator<Item = (Option<&Section>, &[Section])> {
         let begins = |section: &Section| self.heads.contains(&section.id);

@@ -56,6 +56,19 @@ pub fn factor(value: f64) -> String {
     significant(value, digits)
 }
 
+/// Formats a factor as [`factor`] does, with a third digit where two would leave its interval.
+pub fn factor_within(value: f64, low: f64, high: f64) -> String {
+    let text = factor(value);
+    let is_within = |text: &str| {
+        text.parse()
+            .map_or(true, |shown: f64| (low..=high).contains(&shown))
+    };
+    match is_within(&text) {
+        true => text,
+        false => significant(value, 3),
+    }
+}
+
 /// Formats the limits of a factor, such as `18.2 to 19.7`.
 pub fn factors(low: f64, high: f64) -> String {
     // One digit of the half width: a reader compares factors, and does not add them.
@@ -130,6 +143,15 @@ mod tests {
         assert_eq!(plain(&rough(Unit::Nanoseconds, 0.5)), "0.5 ns");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 26.3)), "26 ns");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 263.0)), "260 ns");
+    }
+
+    #[test]
+    fn a_factor_lies_within_its_interval() {
+        assert_eq!(factor_within(364.1, 361.0, 367.0), "364");
+        assert_eq!(factor_within(364.1, 350.0, 380.0), "360");
+        assert_eq!(factor_within(29.8, 29.7, 30.0), "30");
+        let (unknown, none) = (f64::INFINITY, f64::NEG_INFINITY);
+        assert_eq!(factor_within(364.1, none, unknown), "360");
     }
 
     #[test]

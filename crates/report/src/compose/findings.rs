@@ -8,9 +8,9 @@ use antiphon_lab::{Identity, Outcome};
 use antiphon_measure::{Finding, FindingKind};
 use std::cmp::Reverse;
 
-const PROSE: &str = "Findings, the gravest first. An error withholds its figure; the others are marked beside theirs.";
+const PROSE: &str = "What makes figures doubtful, the gravest first. An error withholds its figure; the others are marked beside theirs.";
 
-/// Returns the section of findings; `None` without any.
+/// Returns the section of missing and doubtful figures; `None` without any.
 pub fn section(view: &View) -> Option<Section> {
     let mut blocks = Vec::new();
     let missing = missing(view, false);
@@ -34,7 +34,7 @@ pub fn section(view: &View) -> Option<Section> {
     }));
     (!blocks.is_empty()).then(|| Section {
         id: "findings".into(),
-        title: "Findings".into(),
+        title: "Missing and doubtful figures".into(),
         blocks,
     })
 }

@@ -267,7 +267,10 @@ fn ratio(
     };
     headline.number = Some(measured(shown, Unit::Ratio));
     let values = [
-        ("ratio", number::factor(shown.value)),
+        (
+            "ratio",
+            number::factor_within(shown.value, shown.low, shown.high),
+        ),
         ("of", our_value),
         ("against", their_value),
     ];

@@ -33,6 +33,15 @@ pub struct Headline {
     pub stands_on: Option<Place>,
 }
 
+impl Headline {
+    /// Returns how large its difference is: as large for a half as for twice. `None` of anything
+    /// but a ratio that was found.
+    pub fn size(&self) -> Option<f64> {
+        let ratio = self.number.filter(|number| number.unit == Unit::Ratio)?;
+        (self.told == Told::Found).then(|| ratio.value.ln().abs())
+    }
+}
+
 /// What a run tells in a headline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! Plain text for terminals.
 
 use super::cells::{line_cells, scales, titles};
-use super::headlines::lines as sentences;
+use super::headlines::{line, lines as sentences};
 use crate::compose::{compose, view::View};
 use crate::document::{Block, Cell, Document, Fact, Headlines, Note, Row, RowKind, Table, Weight};
 use crate::layout::Layout;
@@ -60,6 +60,24 @@ pub fn found(suite: &Headlines, options: TextOptions) -> String {
         format!("{}. {line}\n", number + 1)
     });
     sentences.collect()
+}
+
+/// Renders the largest differences of a document of several suites, a line each. Nothing for one
+/// suite, whose findings its measurement has just shown.
+pub fn largest(document: &Document, options: TextOptions) -> String {
+    const COUNT: usize = 3;
+    if document.headlines.len() < 2 {
+        return String::new();
+    }
+    let found = document.largest(COUNT).into_iter();
+    let lines = found.map(|(suite, one)| {
+        let line = format!("{}: {}", suite.title, line(one));
+        format!(
+            "· {}\n",
+            wrap(&clean(&line), options.width.saturating_sub(2), "  ")
+        )
+    });
+    lines.collect()
 }
 
 /// Renders the tables and notes of a run, and at the end what was found, without the parts that the terminal's user has just seen

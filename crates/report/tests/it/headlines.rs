@@ -130,6 +130,31 @@ fn texts(found: &[Headline]) -> Vec<String> {
     found.iter().map(|one| plain(&one.text)).collect()
 }
 
+/// Of all suites together, without what is no difference between two rows.
+#[test]
+fn the_largest_differences_of_several_suites_are_shown_at_the_end() {
+    let mut few = run(&[COSTS[0], ("handover", "a/v", 1900.0, 9.0)]);
+    few.suite_toml = SUITE.replace("Hand-overs\"", "More hand-overs\"");
+    few.id += 1;
+    let options = text::TextOptions {
+        width: 200,
+        colour: false,
+    };
+    let document = compose_together(&[run(&COSTS), few.clone()]);
+    let shown = text::largest(&document, options);
+    let lines: Vec<String> = shown.lines().map(plain).collect();
+    let begins = [
+        "· More hand-overs: A hand-over costs 190 times a call",
+        "· Hand-overs: A hand-over costs 90 times a call",
+        "· Hand-overs: A call costs 2.5 times as much in B",
+    ];
+    assert_eq!(lines.len(), begins.len(), "{lines:?}");
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(begin), "{line}");
+    }
+    assert_eq!(text::largest(&compose(&few), options), "");
+}
+
 #[test]
 fn the_largest_difference_comes_first_with_its_figures() {
     let found = found(&run(&COSTS));
