@@ -91,12 +91,14 @@ pub enum Order {
         object: ObjectId,
         operation: u32,
     },
-    /// An array gets another layout. Elements keep their values or start over.
+    /// An array gets another layout. Elements keep their values, or start over with a first
+    /// operation. The body is its arguments.
     Distribute {
         number: u64,
         object: ObjectId,
         layout: Layout,
         keeps: bool,
+        first: Option<u32>,
     },
     /// The program ends now.
     Finish,
@@ -440,9 +442,11 @@ impl Machine {
                 object,
                 layout,
                 keeps,
+                first,
             } => {
                 let to = Arc::new(Plan::of(layout));
-                let task = Task::Distribute { to, keeps };
+                let first = first.map(|operation| (operation as usize, body));
+                let task = Task::Distribute { to, keeps, first };
                 self.on_array((from, place, number), object, task);
                 Vec::new()
             }

@@ -35,8 +35,12 @@ pub enum Task {
     /// An operation of its type, by number, with encoded arguments.
     Operation(usize, Bytes),
     /// Its parts get other owners, or it is divided differently. Elements keep their values, or
-    /// start over.
-    Distribute { to: Arc<Plan>, keeps: bool },
+    /// start over, with a first operation and its arguments if there is one.
+    Distribute {
+        to: Arc<Plan>,
+        keeps: bool,
+        first: Option<(usize, Bytes)>,
+    },
 }
 
 /// The outcome of an operation: the plan of the array at its place, and results by part.
@@ -179,7 +183,11 @@ impl Machine {
         }
         let array_type = find_array(&plan.layout.array_type)
             .ok_or_else(|| Error::NoType(plan.layout.array_type.clone()))?;
-        if let Task::Operation(operation, _) = &task
+        let operation = match &task {
+            Task::Operation(operation, _) => Some(operation),
+            Task::Distribute { first, .. } => first.as_ref().map(|(operation, _)| operation),
+        };
+        if let Some(operation) = operation
             && *operation >= array_type.operations.len()
         {
             let name = &array_type.name;
@@ -561,16 +569,61 @@ impl Array {
     /// # Errors
     /// The distribution does not fit the array; there is no such machine; the array is lost.
     pub fn distribute(&self, how: &Distribution, keeps: bool) -> Result<(), Error> {
+        let about = self.plan()?.about().to_vec();
+        self.lay_out(how, about, keeps, None)
+    }
+
+    /// Distributes the array differently, and lets its elements start over. The first operation on
+    /// them, by its number and arguments, is a part of the same step. `about` is what the functions
+    /// of the type know of the array from now on.
+    ///
+    /// # Errors
+    /// As [`distribute`](Self::distribute), and those of the operation.
+    pub fn distribute_raw(
+        &self,
+        how: &Distribution,
+        about: Vec<u8>,
+        first: Option<(usize, Bytes)>,
+    ) -> Result<(), Error> {
+        self.lay_out(how, about, false, first)
+    }
+
+    fn lay_out(
+        &self,
+        how: &Distribution,
+        about: Vec<u8>,
+        keeps: bool,
+        first: Option<(usize, Bytes)>,
+    ) -> Result<(), Error> {
         let (machine, entry) = (self.0.machine(), self.0.entry());
         let before = self.plan()?;
-        let layout = Layout::new(&before.layout.array_type, before.lengths(), how)?;
+        let layout =
+            Layout::new(&before.layout.array_type, before.lengths(), how)?.with_about(about);
+        let (first, arguments) = match first {
+            Some((operation, arguments)) => (Some(operation as u32), arguments),
+            None => (None, Bytes::new()),
+        };
         let order = |number| Order::Distribute {
             number,
             object: entry.id,
             layout,
             keeps,
+            first,
         };
-        machine.ask_array(entry.id, order, Bytes::new()).map(drop)
+        machine.ask_array(entry.id, order, arguments).map(drop)
+    }
+
+    /// Returns the array that a handle shares, if its object is an array.
+    #[must_use]
+    pub fn of(handle: &Handle) -> Option<Self> {
+        let is_array = handle.entry().object_type.name() == ARRAY;
+        is_array.then(|| Self(handle.clone()))
+    }
+
+    /// Returns the array as an object, for arguments of processes.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.0
     }
 
     /// Returns the array's plan, as far as this machine knows.
@@ -605,10 +658,7 @@ impl<'de> Deserialize<'de> for Array {
         use serde::de::Error as _;
         let handle = Handle::deserialize(deserializer)?;
         let is = handle.entry().object_type.name();
-        match is == ARRAY {
-            true => Ok(Self(handle)),
-            false => Err(D::Error::custom(format!("a {is} is no array"))),
-        }
+        Self::of(&handle).ok_or_else(|| D::Error::custom(format!("a {is} is no array")))
     }
 }
 
@@ -636,6 +686,20 @@ impl Orca {
         lengths: &[usize],
         how: &Distribution,
     ) -> Result<Array, Error> {
+        self.create_array_about(array_type, lengths, how, Vec::new())
+    }
+
+    /// The same, with what the functions of the type know of the array beyond its lengths.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_array_about(
+        &self,
+        array_type: &'static ArrayType,
+        lengths: &[usize],
+        how: &Distribution,
+        about: Vec<u8>,
+    ) -> Result<Array, Error> {
         if lengths.len() != array_type.dimensions {
             return Err(Error::Layout(format!(
                 "arrays of {} have {} dimensions, and {} lengths are given",
@@ -644,7 +708,7 @@ impl Orca {
                 lengths.len()
             )));
         }
-        let layout = Layout::new(&array_type.name, lengths, how)?;
+        let layout = Layout::new(&array_type.name, lengths, how)?.with_about(about);
         let machines = self.machines();
         if let Some(missing) = layout.owners.iter().find(|it| !machines.contains(it)) {
             return Err(Error::NoMachine(*missing));

@@ -5,10 +5,12 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use antiphon_panda::DecodeError;
+use antiphon_panda::{DecodeError, Rank};
 use parking_lot::Mutex;
 
 use super::layout::Plan;
+use super::site::halt;
+use crate::error::Error;
 
 /// The elements of one part.
 pub type Part = dyn Any + Send + Sync;
@@ -115,16 +117,18 @@ pub struct ArrayType {
 /// An array during an operation: its parts as they were before the operation.
 pub struct Access<'a> {
     plan: &'a Plan,
+    machine: Rank,
     slots: Vec<OnceCell<Arc<Part>>>,
-    /// Fetches a part from another machine, or unwinds.
-    fetch: Box<dyn Fn(usize) -> Arc<Part> + 'a>,
+    /// Fetches a part from another machine.
+    fetch: Box<dyn Fn(usize) -> Result<Arc<Part>, Error> + 'a>,
+    failure: OnceCell<Error>,
 }
 
 impl<'a> Access<'a> {
     pub(super) fn new(
-        plan: &'a Plan,
+        (plan, machine): (&'a Plan, Rank),
         own: &BTreeMap<usize, Arc<Part>>,
-        fetch: impl Fn(usize) -> Arc<Part> + 'a,
+        fetch: impl Fn(usize) -> Result<Arc<Part>, Error> + 'a,
     ) -> Self {
         let slots: Vec<OnceCell<_>> = plan.blocks().iter().map(|_| OnceCell::new()).collect();
         for (part, elements) in own {
@@ -132,8 +136,10 @@ impl<'a> Access<'a> {
         }
         Self {
             plan,
+            machine,
             slots,
             fetch: Box::new(fetch),
+            failure: OnceCell::new(),
         }
     }
 
@@ -143,12 +149,44 @@ impl<'a> Access<'a> {
         self.plan
     }
 
+    /// Returns the machine on which the operation runs.
+    #[must_use]
+    pub fn machine(&self) -> Rank {
+        self.machine
+    }
+
     /// Returns a part, which may have to be fetched from another machine.
     ///
     /// # Panics
     /// There is no such part. If the part cannot be fetched, the operation is unwound.
     pub fn part(&self, part: usize) -> &Arc<Part> {
-        self.slots[part].get_or_init(|| (self.fetch)(part))
+        match self.try_part(part) {
+            Some(elements) => elements,
+            None => halt(self.failure().unwrap_or(Error::Over)),
+        }
+    }
+
+    /// Returns a part; `None` if it cannot be fetched. Then the operation must end without a
+    /// result, and any error that it returns is replaced by the cause.
+    ///
+    /// # Panics
+    /// There is no such part.
+    pub fn try_part(&self, part: usize) -> Option<&Arc<Part>> {
+        if let Some(elements) = self.slots[part].get() {
+            return Some(elements);
+        }
+        match (self.fetch)(part) {
+            Ok(elements) => Some(self.slots[part].get_or_init(|| elements)),
+            Err(error) => {
+                let _ = self.failure.set(error);
+                None
+            }
+        }
+    }
+
+    /// Returns why a part could not be fetched, if that has happened.
+    pub(super) fn failure(&self) -> Option<Error> {
+        self.failure.get().cloned()
     }
 }
 

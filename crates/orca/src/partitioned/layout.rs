@@ -143,6 +143,8 @@ pub struct Layout {
     pub lengths: Vec<usize>,
     pub parts: Vec<usize>,
     pub owners: Vec<Rank>,
+    /// What else the functions of the type know of this array. Only they read it.
+    pub about: Vec<u8>,
 }
 
 /// The fields of a layout as they come from another machine.
@@ -152,6 +154,7 @@ struct Fields {
     lengths: Vec<usize>,
     parts: Vec<usize>,
     owners: Vec<Rank>,
+    about: Vec<u8>,
 }
 
 impl TryFrom<Fields> for Layout {
@@ -159,7 +162,7 @@ impl TryFrom<Fields> for Layout {
 
     fn try_from(fields: Fields) -> Result<Self, Error> {
         let how = Distribution::owners(&fields.parts, &fields.owners);
-        Self::new(&fields.array_type, &fields.lengths, &how)
+        Self::new(&fields.array_type, &fields.lengths, &how).map(|it| it.with_about(fields.about))
     }
 }
 
@@ -201,7 +204,15 @@ impl Layout {
             lengths: lengths.to_vec(),
             parts: how.parts.clone(),
             owners: how.resolve().map_err(refused)?,
+            about: Vec::new(),
         })
+    }
+
+    /// Adds the type's own description of the array.
+    #[must_use]
+    pub fn with_about(mut self, about: Vec<u8>) -> Self {
+        self.about = about;
+        self
     }
 }
 
@@ -231,14 +242,23 @@ impl Block {
     }
 }
 
+/// The place of an index along a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Along {
+    /// Its part, counted along this dimension.
+    pub part: u32,
+    /// The index within the part.
+    pub at: u32,
+}
+
 /// The parts of an array, by number.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) layout: Layout,
     blocks: Vec<Block>,
-    /// For each index along a dimension: its part along that dimension, and the index within the
-    /// part.
-    along: [Vec<(u32, u32)>; MOST_DIMENSIONS],
+    /// The places of the indices along each dimension.
+    along: [Vec<Along>; MOST_DIMENSIONS],
     /// The numbers of parts along the first two dimensions.
     counts: [usize; 2],
 }
@@ -274,8 +294,12 @@ impl Plan {
         let blocks = layout.owners.iter().enumerate().map(block).collect();
         let along = [0, 1, 2].map(|dimension| {
             let parts = 0..count(dimension);
-            let of_part =
-                |part| (0..run(dimension, part).1).map(move |at| (part as u32, at as u32));
+            let of_part = |part| {
+                (0..run(dimension, part).1).map(move |at| Along {
+                    part: part as u32,
+                    at: at as u32,
+                })
+            };
             parts.flat_map(of_part).collect()
         });
         let counts = [count(0), count(1)];
@@ -293,6 +317,25 @@ impl Plan {
         &self.layout.lengths
     }
 
+    /// Returns the numbers of parts along its dimensions.
+    #[must_use]
+    pub fn parts(&self) -> &[usize] {
+        &self.layout.parts
+    }
+
+    /// Returns what the functions of its type know of it beyond its lengths.
+    #[must_use]
+    pub fn about(&self) -> &[u8] {
+        &self.layout.about
+    }
+
+    /// Returns the places of the indices along a dimension. Dimensions beyond the array's own have
+    /// one index.
+    #[must_use]
+    pub fn along(&self, dimension: usize) -> &[Along] {
+        &self.along[dimension]
+    }
+
     /// Returns its parts.
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
@@ -303,14 +346,15 @@ impl Plan {
     #[inline]
     #[must_use]
     pub fn find(&self, index: WideIndex) -> Option<(usize, usize)> {
-        let (a, i) = *self.along[0].get(index[0])?;
-        let (b, j) = *self.along[1].get(index[1])?;
-        let (c, k) = *self.along[2].get(index[2])?;
-        let part = a as usize + self.counts[0] * (b as usize + self.counts[1] * c as usize);
+        let a = self.along[0].get(index[0])?;
+        let b = self.along[1].get(index[1])?;
+        let c = self.along[2].get(index[2])?;
+        let part =
+            a.part as usize + self.counts[0] * (b.part as usize + self.counts[1] * c.part as usize);
         let lengths = &self.blocks[part].lengths;
         Some((
             part,
-            (i as usize * lengths[1] + j as usize) * lengths[2] + k as usize,
+            (a.at as usize * lengths[1] + b.at as usize) * lengths[2] + c.at as usize,
         ))
     }
 
@@ -423,7 +467,7 @@ mod tests {
         let said = refused(&[4], &Distribution::block(&[2], &[]));
         assert!(said.contains("room for 0 machines"), "{said}");
         let sent = |parts: &[usize], owners: &[Rank]| {
-            let fields = ("T", &[4_usize][..], parts, owners);
+            let fields = ("T", &[4_usize][..], parts, owners, &b""[..]);
             let message = antiphon_panda::Message::of(&fields).expect("bytes");
             antiphon_panda::message::value_in::<Layout>(&message.to_bytes())
         };

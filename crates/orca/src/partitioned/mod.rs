@@ -29,7 +29,7 @@ pub use kind::{
     DecodingPart, EncodingPart, Part, PartCodec, Ran, Reads, Regrouping, RunningAtOnce,
     RunningInParallel, register_array,
 };
-pub use layout::{Block, Distribution, MOST_DIMENSIONS, Plan, Spread, WideIndex};
+pub use layout::{Along, Block, Distribution, MOST_DIMENSIONS, Plan, Spread, WideIndex};
 
 pub(crate) use invocation::{Arrays, Task, follow};
 pub(crate) use kind::array_names;

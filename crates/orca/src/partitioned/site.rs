@@ -100,7 +100,7 @@ const DISTRIBUTE: &str = "distribute";
 /// The payload that unwinds an operation when a part cannot be fetched.
 struct Halted(Error);
 
-fn halt(error: Error) -> ! {
+pub fn halt(error: Error) -> ! {
     resume_unwind(Box::new(Halted(error)))
 }
 
@@ -209,7 +209,10 @@ impl Worker {
             None => self.begin(&job.plan)?,
         };
         let outcome = match &job.task {
-            Task::Distribute { to, keeps } => self.distribute(job, &mut parts, to, *keeps),
+            Task::Distribute {
+                to, keeps: true, ..
+            } => self.distribute(job, &mut parts, to),
+            Task::Distribute { to, first, .. } => self.start_over(job, &mut parts, to, first),
             Task::Operation(index, arguments) => {
                 let operation = &self.site.array_type.operations[*index];
                 let done = self.operate(job, *index, operation, arguments, &mut parts);
@@ -283,8 +286,11 @@ impl Worker {
                 let fetched = RefCell::default();
                 let access = self.access(job, &operation.name, &incoming, &fetched, parts);
                 let ran = caught(|| run(&access, arguments));
+                let failure = access.failure();
                 drop(access);
-                let (written, result) = ran.map_err(|why| self.explain(&operation.name, why))?;
+                let ran = ran
+                    .map_err(|why| failure.unwrap_or_else(|| self.explain(&operation.name, why)));
+                let (written, result) = ran?;
                 self.end_sequential(job, (*writes, is_fetched), written, parts)?;
                 Ok(vec![(0, result.into())])
             }
@@ -539,7 +545,7 @@ impl Worker {
                     let why = format!(
                         "it reads part {part}, which begins at {from:?}, and does not declare that"
                     );
-                    halt(self.failed(name, why))
+                    return Err(self.failed(name, why));
                 }
                 Incoming::Fetched(takes) if !takes.contains(&part) => {
                     fetched.borrow_mut().insert(part);
@@ -548,9 +554,8 @@ impl Worker {
                 _ => {}
             }
             self.await_part(job, owner, part)
-                .unwrap_or_else(|error| halt(error))
         };
-        Access::new(&job.plan, parts, fetch)
+        Access::new((&job.plan, self.machine.rank), parts, fetch)
     }
 
     fn await_part(&self, job: &Job, owner: Rank, part: usize) -> Result<Arc<Part>, Error> {
@@ -594,8 +599,9 @@ impl Worker {
         for batch in batches {
             let access = self.access(job, name, incoming, fetched, parts);
             let ran = caught(|| run(&access, batch));
+            let failure = access.failure();
             drop(access);
-            let ran = ran.map_err(|why| self.explain(name, why))?;
+            let ran = ran.map_err(|why| failure.unwrap_or_else(|| self.explain(name, why)))?;
             for (part, ran) in batch.iter().zip(ran) {
                 if let Some(written) = ran.written {
                     parts.insert(*part, written);
@@ -666,21 +672,46 @@ impl Worker {
         Ok(())
     }
 
+    fn forget_exchanges(&mut self) {
+        self.declared.clear();
+        self.recorded.clear();
+        self.stale.borrow_mut().clear();
+    }
+
+    /// Makes the parts of a distribution in which elements start over. The first operation on them
+    /// is a part of the same step, so that no other one sees them before.
+    fn start_over(
+        &mut self,
+        job: &Job,
+        parts: &mut Parts,
+        to: &Arc<Plan>,
+        first: &Option<(usize, Bytes)>,
+    ) -> Result<Encoded, Error> {
+        self.forget_exchanges();
+        *parts = self.begin(to)?;
+        if let Some((index, arguments)) = first {
+            let operation = &self.site.array_type.operations[*index];
+            let job = Job {
+                place: job.place,
+                from: job.from,
+                number: job.number,
+                plan: to.clone(),
+                owners: job.owners.clone(),
+                task: Task::Operation(*index, arguments.clone()),
+            };
+            self.operate(&job, *index, operation, arguments, parts)?;
+        }
+        Ok(Vec::new())
+    }
+
     /// Sends parts to their new owners, and makes those that this machine has from now on.
     fn distribute(
         &mut self,
         job: &Job,
         parts: &mut Parts,
         to: &Arc<Plan>,
-        keeps: bool,
     ) -> Result<Encoded, Error> {
-        self.declared.clear();
-        self.recorded.clear();
-        self.stale.borrow_mut().clear();
-        if !keeps {
-            *parts = self.begin(to)?;
-            return Ok(Vec::new());
-        }
+        self.forget_exchanges();
         let own = self.machine.rank;
         let needs = |owner: Rank| -> BTreeSet<usize> {
             let blocks = to.owned_by(owner).map(|part| to.blocks()[part].indices());
