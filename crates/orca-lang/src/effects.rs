@@ -80,6 +80,7 @@ fn warn_of_io(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
         let unit = program.unit(routine.unit);
         let is_operation = routine.kind == RoutineKind::Operation
             && unit.kind == UnitKind::Object
+            && unit.shape.is_none()
             && unit.initial != Some(id);
         if is_operation && routine.effects.does_io && routine.body.is_some() && !unit.is_abstract {
             let message = format!(
@@ -132,7 +133,7 @@ pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
         ExprKind::Element(base, rest)
         | ExprKind::CallValue(base, rest)
         | ExprKind::Invoke(base, _, rest)
-        | ExprKind::Direct(base, _, rest) => std::iter::once(&**base).chain(rest).collect(),
+        | ExprKind::Direct(base, _, _, rest) => std::iter::once(&**base).chain(rest).collect(),
         ExprKind::Node(one, other, _) | ExprKind::Binary(_, one, other) => vec![one, other],
         ExprKind::Call(_, all)
         | ExprKind::Predefined(_, all)
@@ -143,7 +144,7 @@ pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// Visits the outermost expressions of statements.
-fn for_each_expr<'p>(statements: &'p [Stat], visit: &mut dyn FnMut(&'p Expr)) {
+pub(crate) fn for_each_expr<'p>(statements: &'p [Stat], visit: &mut dyn FnMut(&'p Expr)) {
     for statement in statements {
         match &statement.kind {
             StatKind::Call(expr) => visit(expr),

@@ -217,8 +217,9 @@ pub enum ExprKind {
     CallValue(Box<Expr>, Vec<Expr>),
     /// An operation on an object.
     Invoke(Box<Expr>, RoutineId, Vec<Expr>),
-    /// A directive on a partitioned object.
-    Direct(Box<Expr>, String, Vec<Expr>),
+    /// A directive on a partitioned object: its name, the operation that it names, the other
+    /// arguments.
+    Direct(Box<Expr>, String, Option<RoutineId>, Vec<Expr>),
     /// A predefined function or procedure.
     Predefined(Predefined, Vec<Expr>),
     /// The members of a record, union, set or bag.

@@ -57,13 +57,17 @@ int orca_attempt_or_undo(const struct orca_type *type, orca_body body, void *sta
     return outcome;
 }
 
+void orca_unwind(void)
+{
+    _Unwind_ForcedUnwind(&innermost->exception, stop, innermost);
+    orca_fail(NULL, ORCA_SYSTEM_ERROR, "an operation was not unwound", "%s", "its stack is damaged");
+}
+
 void orca_block(orca_at place, const char *object, const char *operation)
 {
-    struct attempt *attempt = innermost;
-    if (!attempt)
+    if (!innermost)
         orca_fail(place, ORCA_ERROR, "local deadlock",
                   "operation %s of %s blocks, and no other process shares the object", operation,
                   object);
-    _Unwind_ForcedUnwind(&attempt->exception, stop, attempt);
-    orca_fail(place, ORCA_SYSTEM_ERROR, "an operation that blocks was not unwound", "%s", operation);
+    orca_unwind();
 }

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 #include "orca.h"
+#include "partitioned.h"
 
 /* ---- in Rust ------------------------------------------------------------------------------ */
 
@@ -237,6 +238,10 @@ enum { MOST_SHARED = 1 << 30 };
 /* An array of objects is its dimensions, and the handles of its elements. */
 void orca_fork_shared(struct orca_fork *fork, const struct orca_type *type, void *value)
 {
+    if (type->custom == &orca_partitioned_custom) {
+        add_handle(fork, orca_partitioned_share(value));
+        return;
+    }
     if (type->kind == ORCA_CUSTOM) {
         orca_object object = *(orca_object *)value;
         share(object);
@@ -252,6 +257,10 @@ void orca_fork_shared(struct orca_fork *fork, const struct orca_type *type, void
 
 void orca_get_shared(const struct orca_type *type, void *value, struct orca_reader *reader)
 {
+    if (type->custom == &orca_partitioned_custom) {
+        orca_partitioned_receive(type, value, orca_shared_argument());
+        return;
+    }
     if (type->kind == ORCA_CUSTOM) {
         orca_object object = object_of(type->data);
         object->handle = orca_shared_argument();

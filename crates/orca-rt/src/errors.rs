@@ -20,7 +20,7 @@ pub const FAILED: c_int = 1;
 static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// The original's prefixes of messages.
-const INTRODUCTIONS: [&str; 4] = [
+pub const INTRODUCTIONS: [&str; 4] = [
     "Run-time error",
     "I/O error",
     "Limit exceeded",
@@ -82,11 +82,12 @@ pub fn give_up(at: At, error: &Error) -> ! {
         Error::Deadlock(_) => end_by(error),
         // The program has ended, and `main` ends this process.
         Error::Finished | Error::Over => wait_for_the_end(),
+        Error::Layout(why) => report(at, INTRODUCTIONS[0], "illegal distribution", why),
         other => report(at, INTRODUCTIONS[3], &other.to_string(), ""),
     }
 }
 
-fn report(at: At, introduction: &str, text: &str, values: &str) -> ! {
+pub fn report(at: At, introduction: &str, text: &str, values: &str) -> ! {
     let cpu = processes::machine().unwrap_or_else(start::own_machine);
     let mut line = format!("{introduction} on CPU {cpu}");
     // SAFETY: locations are constants of the program, or null.

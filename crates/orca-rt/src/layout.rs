@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use orca::partitioned::Along;
+
 /// A place in the source.
 #[repr(C)]
 pub struct Location {
@@ -88,6 +90,72 @@ pub struct Program {
     pub object_type_count: u32,
     pub processes: *const Process,
     pub process_count: u32,
+    pub array_types: *const *const ArrayType,
+    pub array_type_count: u32,
+}
+
+/// A dimension of an array: its first index, and its length.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Dimension {
+    pub low: i64,
+    pub count: u64,
+}
+
+/// The most dimensions of a partitioned object.
+pub const MOST_SHAPE: usize = orca::partitioned::MOST_DIMENSIONS;
+
+/// A part of a partitioned object.
+#[repr(C)]
+pub struct Part {
+    pub elements: *mut c_char,
+    pub from: [u64; MOST_SHAPE],
+    pub length: [u64; MOST_SHAPE],
+    pub is_changed: bool,
+}
+
+/// A partitioned object as an operation sees it.
+#[repr(C)]
+pub struct View {
+    pub dimension: [Dimension; MOST_SHAPE],
+    pub along: [*const Along; MOST_SHAPE],
+    pub counts: [u64; 2],
+    pub parts: *mut Part,
+    pub part_count: u64,
+    pub of: *const ArrayType,
+    pub part: u64,
+    pub own: *mut c_char,
+    pub needed: *mut u8,
+    pub access: *const c_void,
+}
+
+/// An operation of a type of partitioned objects.
+#[repr(C)]
+pub struct ArrayOperation {
+    pub name: *const c_char,
+    pub is_parallel: bool,
+    pub writes: bool,
+    pub has_result: bool,
+    pub reads: i32,
+    pub size: usize,
+    put: *const c_void,
+    pub get: unsafe extern "C" fn(*mut c_void, *mut Reader) -> bool,
+    pub drop: unsafe extern "C" fn(*mut c_void),
+    pub get_result: unsafe extern "C" fn(*mut c_void, *mut Reader) -> bool,
+    run: *const c_void,
+    pub declare: Option<unsafe extern "C" fn(*mut View, *mut c_void)>,
+    pub collect: Option<unsafe extern "C" fn(*mut View, *mut c_void, bool, *mut Reader) -> bool>,
+}
+
+/// A type of partitioned objects.
+#[repr(C)]
+pub struct ArrayType {
+    pub name: *const c_char,
+    pub element: *const Type,
+    pub dimensions: i32,
+    pub init: Option<unsafe extern "C" fn(*mut View)>,
+    pub operations: *const ArrayOperation,
+    pub count: u32,
 }
 
 /// SAFETY: all pointers lead to constants or code.
@@ -98,6 +166,10 @@ unsafe impl Sync for Process {}
 unsafe impl Sync for ObjectType {}
 /// SAFETY: as above.
 unsafe impl Sync for Operation {}
+/// SAFETY: as above.
+unsafe impl Sync for ArrayType {}
+/// SAFETY: as above.
+unsafe impl Sync for ArrayOperation {}
 
 unsafe extern "C" {
     pub static orca_program: Program;
@@ -108,6 +180,21 @@ unsafe extern "C" {
     pub fn orca_allocate(at: At, count: usize, size: usize) -> *mut c_void;
     pub fn orca_free(memory: *mut c_void);
     pub fn orca_flush();
+    pub fn orca_elements_new(of: *const Type, count: usize) -> *mut c_char;
+    pub fn orca_elements_copy(of: *const Type, from: *const c_char, count: usize) -> *mut c_char;
+    pub fn orca_elements_free(of: *const Type, elements: *mut c_char, count: usize);
+    pub fn orca_elements_put(
+        of: *const Type,
+        elements: *const c_char,
+        count: usize,
+        writer: *mut Writer,
+    );
+    pub fn orca_elements_get(
+        of: *const Type,
+        elements: *mut c_char,
+        count: usize,
+        reader: *mut Reader,
+    ) -> bool;
     pub fn orca_writer_grow(writer: *mut Writer, more: usize);
     pub fn orca_step(
         operation: *const Operation,
@@ -116,6 +203,16 @@ unsafe extern "C" {
         arguments: *mut Reader,
         result: *mut Writer,
     ) -> c_int;
+    /// Returns false if a part could not be fetched, as do the next ones.
+    pub fn orca_view_execute(
+        view: *mut View,
+        operation: *const ArrayOperation,
+        arguments: *mut c_void,
+        result: *mut Writer,
+    ) -> bool;
+    pub fn orca_view_init(view: *mut View) -> bool;
+    pub fn orca_view_put(view: *mut View, writer: *mut Writer) -> bool;
+    pub fn orca_view_get(view: *mut View, reader: *mut Reader) -> bool;
 }
 
 impl Writer {

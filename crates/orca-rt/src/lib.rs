@@ -7,6 +7,7 @@
 //! Generated code passes raw pointers. The invariants are the contract's. Each module names at its
 //! head those on which its `unsafe` rests.
 
+mod arrays;
 mod errors;
 mod layout;
 mod objects;

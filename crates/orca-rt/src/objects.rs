@@ -74,7 +74,7 @@ impl State {
     }
 }
 
-fn malformed(wanted: &'static str, reader: &Reader) -> DecodeError {
+pub fn malformed(wanted: &'static str, reader: &Reader) -> DecodeError {
     let reason = match reader.wrong.is_null() {
         true => "its bytes are wrong",
         // SAFETY: the library's reasons are constants.
@@ -212,7 +212,7 @@ fn step(
     }
 }
 
-fn bytes_of(bytes: *const u8, size: usize) -> Bytes {
+pub fn bytes_of(bytes: *const u8, size: usize) -> Bytes {
     match size {
         0 => Bytes::new(),
         // SAFETY: C passes this many bytes.
@@ -220,7 +220,7 @@ fn bytes_of(bytes: *const u8, size: usize) -> Bytes {
     }
 }
 
-fn handle_of(handle: *mut c_void) -> &'static Handle {
+pub fn handle_of(handle: *mut c_void) -> &'static Handle {
     // SAFETY: C holds a handle from `orca_shared_create` or `orca_shared_argument`.
     unsafe { &*handle.cast::<Handle>() }
 }

@@ -1,6 +1,6 @@
 //! Processes: the one that a thread runs, and those that it forks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 
@@ -17,6 +17,13 @@ thread_local! {
     static HERE: RefCell<Option<Orca>> = const { RefCell::new(None) };
     /// The objects in the process's arguments, in their order.
     static SHARED: RefCell<VecDeque<Handle>> = const { RefCell::new(VecDeque::new()) };
+    /// The machine for which this thread executes operations on partitioned objects.
+    static SERVES: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Records the machine for which this thread executes operations.
+pub fn serve(machine: u32) {
+    SERVES.set(Some(machine));
 }
 
 /// Calls `body` with the process that this thread runs.
@@ -27,9 +34,10 @@ pub fn here<R>(body: impl FnOnce(&Orca) -> R) -> R {
     })
 }
 
-/// Returns the machine of the process that this thread runs, if there is one.
+/// Returns the machine of the process or of the operations that this thread runs, if known.
 pub fn machine() -> Option<u32> {
-    HERE.with_borrow(|orca| orca.as_ref().map(Orca::machine))
+    let own = HERE.with_borrow(|orca| orca.as_ref().map(Orca::machine));
+    own.or_else(|| SERVES.get())
 }
 
 /// Runs a process on this thread.

@@ -10,7 +10,7 @@ use orca::Error;
 
 use crate::errors::{FAILED, end, end_by, say};
 use crate::layout;
-use crate::{objects, processes};
+use crate::{arrays, objects, processes};
 
 /// The variable with settings: `machines=4` for machines that are threads of this process,
 /// `report=plain` for the original's error messages, without values.
@@ -99,6 +99,7 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     }
     let machines = SETTINGS.get_or_init(settings).machines.unwrap_or(1);
     objects::register();
+    arrays::register();
     processes::register();
     let is_launched = std::env::var(LAUNCHED).is_ok_and(|it| !it.is_empty());
     IS_LAUNCHED.store(is_launched, Ordering::Relaxed);

@@ -212,9 +212,11 @@ impl Checker<'_> {
         arguments: &[Expression],
         span: Span,
     ) -> Expr {
-        const DIRECTIVES: [&str; 9] = [
+        const DIRECTIVES: [&str; 10] = [
             "partition",
             "distribute",
+            // The manual's name of the same.
+            "distribution",
             "distribute_on_n",
             "distribute_on_list",
             "clear_dependencies",
@@ -224,12 +226,12 @@ impl Checker<'_> {
             "statistics",
         ];
         let object = self.expression(object);
-        let is_partitioned = match self.program.kind(object.ty) {
-            TypeKind::Object(unit) => self.program.unit(*unit).shape.is_some(),
-            TypeKind::Error => true,
-            _ => false,
+        let shape = match self.program.kind(object.ty) {
+            TypeKind::Object(unit) => self.program.unit(*unit).shape.clone(),
+            TypeKind::Error => Some(Vec::new()),
+            _ => None,
         };
-        if !is_partitioned {
+        if shape.is_none() {
             let message = "only partitioned objects have directives";
             self.error_help(object.span, message, "an operation is called with one $");
         } else if !DIRECTIVES.contains(&directive.text.as_str()) {
@@ -248,6 +250,7 @@ impl Checker<'_> {
         } else {
             arguments
         };
+        let mut named = None;
         if let (true, Some(first), TypeKind::Object(unit)) = (
             names_operation,
             arguments.first(),
@@ -258,14 +261,83 @@ impl Checker<'_> {
                 text: name.clone(),
                 span: first.span,
             };
-            self.operation(unit, &name);
+            named = self.operation(unit, &name);
         }
         let arguments = self.values(rest);
-        let kind = ExprKind::Direct(Box::new(object), directive.text.clone(), arguments);
+        if let Some(shape) = shape
+            && DIRECTIVES.contains(&directive.text.as_str())
+            && matches!(self.program.kind(object.ty), TypeKind::Object(_))
+        {
+            self.check_directive(directive, &shape, &arguments, span);
+        }
+        let kind = ExprKind::Direct(Box::new(object), directive.text.clone(), named, arguments);
         Expr {
             kind,
             ty: self.known.error,
             span,
+        }
+    }
+
+    /// Checks the arguments of a directive behind the operation that it may name.
+    fn check_directive(
+        &mut self,
+        directive: &Name,
+        shape: &[TypeId],
+        arguments: &[Expr],
+        span: Span,
+    ) {
+        let dimensions = shape.len();
+        // The number of lists of machines, and then the least and the most numbers.
+        let (lists, least, most) = match directive.text.as_str() {
+            "partition" => (0, dimensions, dimensions),
+            "distribute" | "distribution" => (1, 0, 0),
+            "distribute_on_n" => (0, 2 * dimensions, 2 * dimensions),
+            "distribute_on_list" => (1, 2 * dimensions, 2 * dimensions),
+            "add_dependency" | "remove_dependency" => (0, dimensions, 2 * dimensions),
+            _ => (0, 0, 0),
+        };
+        let numbers = arguments.len().saturating_sub(lists);
+        if arguments.len() < lists || !(least..=most).contains(&numbers) {
+            let message = format!(
+                "\"{}\" has too {} arguments for {dimensions} dimensions",
+                directive.text,
+                if numbers < least || arguments.len() < lists {
+                    "few"
+                } else {
+                    "many"
+                }
+            );
+            self.error(span, message);
+            return;
+        }
+        for argument in &arguments[..lists] {
+            let is_list = match self.program.kind(argument.ty) {
+                TypeKind::Array {
+                    indices, element, ..
+                } => indices.len() == 1 && self.program.is_same(*element, self.known.integer),
+                TypeKind::Error => true,
+                _ => false,
+            };
+            if !is_list {
+                let help = "its type is ARRAY[integer] OF integer";
+                self.error_help(argument.span, "a list of machines is expected", help);
+            }
+        }
+        for (place, argument) in arguments[lists..].iter().enumerate() {
+            let is_index = directive.text.contains("dependenc");
+            let ty = if is_index {
+                shape[place % dimensions]
+            } else {
+                self.known.integer
+            };
+            if !self.program.fits(ty, argument.ty) {
+                let message = format!(
+                    "type incompatibility in a directive: {} is expected, this is {}",
+                    self.name_of(ty),
+                    self.name_of(argument.ty)
+                );
+                self.mismatch(argument.span, message, ty, argument.ty);
+            }
         }
     }
 

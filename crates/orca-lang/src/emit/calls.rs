@@ -96,6 +96,7 @@ impl Emitter<'_> {
         let at = self.at(whole.span);
         let name = self.routine_name(id);
         let (first, name) = match is_own {
+            true if self.is_in_view() => ("view".to_owned(), name),
             true => ("self".to_owned(), name),
             false => (self.place(object), format!("k{name}")),
         };
@@ -175,7 +176,7 @@ impl Emitter<'_> {
 
     /// Passes a place. A place of another width gets its value after the call.
     fn pass_place(&mut self, ty: TypeId, argument: &Expr, behind: &mut Vec<String>) -> String {
-        let place = self.place(argument);
+        let place = self.target(argument);
         let (wanted, is) = (self.c_type(ty), self.c_type(argument.ty));
         if wanted == is {
             return format!("&{place}");

@@ -29,12 +29,16 @@ impl Emitter<'_> {
         let objects = units
             .iter()
             .filter(|unit| program.unit(**unit).kind == UnitKind::Object);
-        let objects: Vec<String> = objects.map(|unit| format!("&c{}", unit.0)).collect();
-        text += "static const struct orca_object_type *const object_types[] = {";
-        for object in &objects {
-            text += &format!("{object}, ");
+        let (arrays, objects): (Vec<&UnitId>, Vec<&UnitId>) =
+            objects.partition(|unit| self.shape(**unit).is_some());
+        for (kind, all) in [("object", &objects), ("array", &arrays)] {
+            text += &format!("static const struct orca_{kind}_type *const {kind}_types[] = {{");
+            for unit in all {
+                text += &format!("&c{}, ", unit.0);
+            }
+            text += "0};\n";
         }
-        text += "0};\nstatic const struct orca_process processes[] = {\n";
+        text += "static const struct orca_process processes[] = {\n";
         let processes = self.processes();
         for id in &processes {
             let name = format!("{}.{}", self.unit_of(*id).name, program.routine(*id).name);
@@ -44,9 +48,10 @@ impl Emitter<'_> {
         text += "    {0}};\n";
         let main = program.main.map_or("0".into(), |id| self.routine_name(id));
         text += &format!(
-            "const struct orca_program orca_program = {{\n    begin, {main}, object_types, {}, processes, {}}};\n",
+            "const struct orca_program orca_program = {{\n    begin, {main}, object_types, {}, processes, {}, array_types, {}}};\n",
             objects.len(),
-            processes.len()
+            processes.len(),
+            arrays.len()
         );
         text + &self.function_values()
     }

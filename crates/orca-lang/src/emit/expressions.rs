@@ -32,7 +32,11 @@ impl Emitter<'_> {
             ExprKind::Predefined(which, arguments) => self.predefined(*which, arguments, expr),
             ExprKind::Members(members) => self.aggregate(members, expr),
             ExprKind::Elements(sizes, elements) => self.array_aggregate(sizes, elements, expr),
-            ExprKind::Wrong | ExprKind::Itself | ExprKind::Direct(..) => "0".into(),
+            ExprKind::Direct(object, name, _, arguments) => {
+                self.direct(object, name, arguments, expr);
+                String::new()
+            }
+            ExprKind::Wrong | ExprKind::Itself => "0".into(),
         }
     }
 

@@ -18,6 +18,7 @@ mod declarations;
 mod expressions;
 mod objects;
 mod operators;
+mod partitioned;
 mod places;
 mod predefined;
 mod refused;
@@ -31,6 +32,9 @@ use antiphon_lang::c::Writer;
 use antiphon_lang::{Diagnostic, Sources, Span};
 
 use crate::program::{Program, RoutineId, RoutineKind, TypeId, Unit, UnitId, UnitKind, VariableId};
+
+/// The most dimensions of a partitioned object, as in `orca.h`.
+const MOST_SHAPE: usize = 3;
 
 /// The style of the C code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,6 +81,7 @@ pub fn emit(
         defined: BTreeSet::new(),
         described: BTreeSet::new(),
         values: BTreeSet::new(),
+        is_target: false,
         refused: Vec::new(),
     };
     let text = emitter.program(options);
@@ -125,6 +130,8 @@ struct Emitter<'p> {
     described: BTreeSet<String>,
     /// Functions that are used as values.
     values: BTreeSet<RoutineId>,
+    /// Whether the place that is being written is changed.
+    is_target: bool,
     refused: Vec<Diagnostic>,
 }
 

@@ -23,7 +23,11 @@ impl Emitter<'_> {
             members += "    char nothing;\n";
         }
         self.structs += &format!("struct s{} {{\n{members}}};\n", unit.0);
-        self.announced += &format!("static const struct orca_object_type c{};\n", unit.0);
+        let kind = match self.shape(unit) {
+            Some(_) => "array",
+            None => "object",
+        };
+        self.announced += &format!("static const struct orca_{kind}_type c{};\n", unit.0);
         self.announced += &format!("static const struct orca_type ts{};\n", unit.0);
         String::new()
     }
@@ -56,6 +60,9 @@ impl Emitter<'_> {
             "static const struct orca_type ts{number} = {{\n    .name = {name}, .kind = ORCA_RECORD, .is_plain = {is_plain}, .has_init = {init} != 0, .init = {init}, .size = sizeof({owner}),\n    .count = {}, .fields = {list}}};\n",
             fields.len()
         );
+        if of.shape.is_some() {
+            return self.partitioned_object(unit);
+        }
         let initial = match of.initial {
             Some(id) => format!("    b{}(state);\n", id.0),
             None => String::new(),
@@ -116,12 +123,15 @@ impl Emitter<'_> {
     fn operation_heads(&mut self, id: RoutineId) -> [String; 2] {
         let result = self.result_of(id);
         let (result, name) = (self.result_type(result), self.routine_name(id));
-        let unit = self.program.routine(id).unit.0;
-        let mut own = vec![format!("struct s{unit} *self")];
+        let unit = self.program.routine(id).unit;
+        let mut own = vec![self.own_formal(unit)];
         own.extend(self.formals(id));
         own.push("orca_at at".into());
         let mut others = own.clone();
-        others[0] = "orca_object object".into();
+        others[0] = match self.shape(unit) {
+            Some(_) => "orca_partitioned object".into(),
+            None => "orca_object object".into(),
+        };
         [
             format!("{result} {name}({})", own.join(", ")),
             format!("{result} k{name}({})", others.join(", ")),
@@ -129,6 +139,9 @@ impl Emitter<'_> {
     }
 
     pub(super) fn operation(&mut self, id: RoutineId) -> String {
+        if self.shape(self.program.routine(id).unit).is_some() {
+            return self.partitioned_operation(id);
+        }
         let mut text = self.call_structs(id);
         let routine = self.program.routine(id);
         for (index, alternative) in routine.body.iter().flatten().enumerate() {
@@ -140,7 +153,7 @@ impl Emitter<'_> {
         text + &self.codec(id)
     }
 
-    fn call_structs(&mut self, id: RoutineId) -> String {
+    pub(super) fn call_structs(&mut self, id: RoutineId) -> String {
         let program = self.program;
         let routine = program.routine(id);
         let (mut call, mut held) = (String::new(), String::new());
@@ -157,6 +170,9 @@ impl Emitter<'_> {
         if let Some(ty) = self.result_of(id) {
             call += &format!("    {} result;\n", self.c_type(ty));
         }
+        if let Some(ty) = self.gathered(id) {
+            call += &format!("    {} element;\n", self.c_type(ty));
+        }
         if call.is_empty() {
             call += "    char nothing;\n";
         }
@@ -169,19 +185,7 @@ impl Emitter<'_> {
         let routine = program.routine(id);
         let (n, unit) = (id.0, routine.unit.0);
         let body = self.body(id, true, |it| {
-            for parameter in &routine.parameters {
-                let ty = program.variable(*parameter).of.ty;
-                let (c_type, name) = (it.c_type(ty), it.variable_name(*parameter));
-                if it.mode(*parameter) == Mode::Out {
-                    it.own_parameter(*parameter, "");
-                } else if it.is_scalar(ty) {
-                    it.line(format!("{c_type} {name} = call->{name};"));
-                } else if it.is_borrowed(*parameter) {
-                    it.line(format!("const {c_type} *const {name} = call->{name};"));
-                } else {
-                    it.own_parameter(*parameter, &format!("call->{name}"));
-                }
-            }
+            it.take_parameters(id);
             it.locals();
             if let Some(guard) = &of.guard {
                 it.guard(guard);
@@ -192,6 +196,23 @@ impl Emitter<'_> {
         format!(
             "static int x{n}_{index}(void *state, void *arguments)\n{{\n    struct s{unit} *const self = state;\n    struct a{n} *const call = arguments;\n{body}}}\n"
         )
+    }
+
+    /// Declares the parameters of an operation, with their values from its invocation.
+    pub(super) fn take_parameters(&mut self, id: RoutineId) {
+        for parameter in &self.program.routine(id).parameters {
+            let ty = self.program.variable(*parameter).of.ty;
+            let (c_type, name) = (self.c_type(ty), self.variable_name(*parameter));
+            if self.mode(*parameter) == Mode::Out {
+                self.own_parameter(*parameter, "");
+            } else if self.is_scalar(ty) {
+                self.line(format!("{c_type} {name} = call->{name};"));
+            } else if self.is_borrowed(*parameter) {
+                self.line(format!("const {c_type} *const {name} = call->{name};"));
+            } else {
+                self.own_parameter(*parameter, &format!("call->{name}"));
+            }
+        }
     }
 
     fn guard(&mut self, guard: &Expr) {
@@ -286,7 +307,7 @@ impl Emitter<'_> {
         )
     }
 
-    fn invocations(&mut self, id: RoutineId) -> String {
+    pub(super) fn invocations(&mut self, id: RoutineId) -> String {
         let program = self.program;
         let routine = program.routine(id);
         let n = id.0;
@@ -322,10 +343,25 @@ impl Emitter<'_> {
             .iter()
             .position(|it| *it == id)
             .unwrap_or_default();
-        let own = format!("    try{n}(self, &call, at);\n");
-        let others = format!(
-            "    if (orca_object_is_shared(object))\n        orca_object_invoke(at, object, {index}, &call);\n    else\n        try{n}(orca_object_state(object), &call, at);\n"
-        );
+        let (own, others) = match self.shape(routine.unit) {
+            Some(_) => {
+                let unit = routine.unit.0;
+                let own = match routine.indices {
+                    Some(_) => format!(
+                        "    (void)at;\n    orca_view_run(view, &operations{unit}[{index}], &call);\n"
+                    ),
+                    None => format!("    (void)at;\n    x{n}_0(view, &call);\n"),
+                };
+                let others = format!("    orca_partitioned_invoke(at, object, {index}, &call);\n");
+                (own, others)
+            }
+            None => (
+                format!("    try{n}(self, &call, at);\n"),
+                format!(
+                    "    if (orca_object_is_shared(object))\n        orca_object_invoke(at, object, {index}, &call);\n    else\n        try{n}(orca_object_state(object), &call, at);\n"
+                ),
+            ),
+        };
         format!(
             "static {}\n{{\n{fill}{own}{deliver}}}\nstatic {}\n{{\n{fill}{others}{deliver}}}\n",
             heads[0], heads[1]
@@ -333,7 +369,7 @@ impl Emitter<'_> {
     }
 
     /// Writes the functions that turn arguments and results into bytes and back.
-    fn codec(&mut self, id: RoutineId) -> String {
+    pub(super) fn codec(&mut self, id: RoutineId) -> String {
         let program = self.program;
         let n = id.0;
         let (mut put, mut get, mut drop) = (String::new(), String::new(), String::new());

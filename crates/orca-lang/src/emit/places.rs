@@ -11,7 +11,10 @@ impl Emitter<'_> {
         let name = self.variable_name(id);
         let variable = self.program.variable(id);
         match variable.kind {
-            VariableKind::State => format!("self->{name}"),
+            VariableKind::State => match self.element_of(id) {
+                Some(_) => format!("own->{name}"),
+                None => format!("self->{name}"),
+            },
             VariableKind::Data => format!("g{}_{}", id.0, variable.name),
             VariableKind::Parameter(Mode::Shared) => format!("(*{name})"),
             VariableKind::Parameter(Mode::In) if self.is_borrowed(id) => format!("(*{name})"),
@@ -29,6 +32,14 @@ impl Emitter<'_> {
         is_written == Some(&false)
             && !self.is_scalar(self.program.variable(id).of.ty)
             && routine.kind != crate::program::RoutineKind::Process
+    }
+
+    /// Returns a place that is changed.
+    pub(super) fn target(&mut self, expr: &Expr) -> String {
+        self.is_target = true;
+        let place = self.place(expr);
+        self.is_target = false;
+        place
     }
 
     /// Returns a place, or a temporary with the value of another expression.
@@ -76,14 +87,23 @@ impl Emitter<'_> {
     }
 
     fn element(&mut self, base: &Expr, indices: &[Expr], whole: &Expr) -> String {
+        let is_target = std::mem::take(&mut self.is_target);
         let mut values = self.values_in_order(indices);
+        if let ExprKind::Variable(id) = base.kind
+            && let Some(unit) = self.element_of(id)
+        {
+            let at = self.at(whole.span);
+            return self.element_field((unit, id), (indices, &values), is_target, &at);
+        }
         if has_effect(base) {
             let pairs = values.into_iter().zip(indices);
             values = pairs
                 .map(|(value, index)| self.kept(value, index))
                 .collect();
         }
+        self.is_target = is_target;
         let array = self.stable_place(base);
+        self.is_target = false;
         let c_type = self.c_type(whole.ty);
         let at = self.at(whole.span);
         match &values[..] {
@@ -114,8 +134,11 @@ impl Emitter<'_> {
             return String::new();
         };
         let number = graph.ty.0;
+        let is_target = std::mem::take(&mut self.is_target);
         let name = self.value_before(name, graph);
+        self.is_target = is_target;
         let graph = self.place(graph);
+        self.is_target = false;
         let at = self.at(whole.span);
         let field = field_name(index, &nodes[index]);
         format!("((struct n{number} *)orca_graph_node({at}, &{graph}.graph, {name}))->{field}")

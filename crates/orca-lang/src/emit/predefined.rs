@@ -74,7 +74,7 @@ impl Emitter<'_> {
     fn read(&mut self, places: &[Expr], at: &str) -> String {
         let program = self.program;
         for place in places {
-            let target = self.place(place);
+            let target = self.target(place);
             let what = match program.kind(place.ty) {
                 TypeKind::Integer(_) => "integer",
                 TypeKind::Real(_) => "real",
@@ -123,7 +123,7 @@ impl Emitter<'_> {
             true => self.temporary(element, &value),
             false => value,
         };
-        let place = self.place(set);
+        let place = self.target(set);
         let descriptor = self.descriptor(set.ty);
         self.line(match which {
             Predefined::Insert => {
@@ -138,7 +138,7 @@ impl Emitter<'_> {
     fn take(&mut self, which: Predefined, arguments: &[Expr], whole: &Expr, at: &str) -> String {
         let from = &arguments[0];
         let name = arguments.get(1).map(|name| self.value_before(name, from));
-        let place = self.place(from);
+        let place = self.target(from);
         let descriptor = self.descriptor(from.ty);
         match (which, name) {
             (Predefined::From, _) => {
@@ -178,7 +178,10 @@ impl Emitter<'_> {
             _ => 0,
         };
         let macro_name = if which == Predefined::Lb { "LB" } else { "UB" };
-        format!("ORCA_{macro_name}(&{place}, {dimension})")
+        match self.partitioned(of.ty) {
+            Some(_) => format!("ORCA_{macro_name}({place}, {dimension})"),
+            None => format!("ORCA_{macro_name}(&{place}, {dimension})"),
+        }
     }
 
     fn strategy(&mut self, arguments: &[Expr], at: &str) -> String {

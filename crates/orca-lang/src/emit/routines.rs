@@ -15,8 +15,8 @@ impl Emitter<'_> {
         let is_initial = unit.initial == Some(id);
         match self.program.routine(id).kind {
             RoutineKind::Operation if is_initial => {
-                let of = self.program.routine(id).unit.0;
-                format!("static void b{}(struct s{of} *self);\n", id.0)
+                let own = self.own_formal(self.program.routine(id).unit);
+                format!("static void b{}({own});\n", id.0)
             }
             RoutineKind::Operation => self.operation_heading(id),
             RoutineKind::Process => {
@@ -257,13 +257,14 @@ impl Emitter<'_> {
     fn initial_code(&mut self, id: RoutineId) -> String {
         let routine = self.program.routine(id);
         let body = self.body(id, false, |it| {
+            it.bounds(routine.unit);
             it.locals();
             for alternative in routine.body.iter().flatten() {
                 it.statements(&alternative.statements);
             }
         });
         let parameter = match self.program.unit(routine.unit).kind {
-            UnitKind::Object => format!("struct s{} *self", routine.unit.0),
+            UnitKind::Object => self.own_formal(routine.unit),
             _ => "void".into(),
         };
         format!("static void b{}({parameter})\n{{\n{body}}}\n", id.0)

@@ -68,21 +68,20 @@ impl Emitter<'_> {
             StatKind::ForEach(variable, set, body) => {
                 self.looped(|it| it.for_each(*variable, set, body));
             }
-            // Refused before the code is written.
-            StatKind::Access(_) => {}
+            StatKind::Access(indices) => self.access(indices),
         }
     }
 
     fn assign(&mut self, target: &Expr, value: &Expr) {
         let text = self.value_before(value, target);
-        let place = self.place(target);
+        let place = self.target(target);
         self.assign_value(&place, target.ty, &text, value);
     }
 
     /// Writes an assignment with an operator. The target is evaluated once.
     fn change(&mut self, target: &Expr, operator: Binary, value: &Expr, statement: &Stat) {
         let text = self.value_before(value, target);
-        let place = self.place(target);
+        let place = self.target(target);
         let at = self.at(statement.span);
         let (name, c_type) = (self.fresh(), self.c_type(target.ty));
         self.line(format!("{c_type} *const {name} = &{place};"));
@@ -103,7 +102,11 @@ impl Emitter<'_> {
 
     fn return_value(&mut self, value: Option<&Expr>) {
         let Some(here) = self.here else { return };
-        let result = self.program.routine(here.routine).result.map(|(ty, _)| ty);
+        let gathered = match here.is_operation {
+            true => self.gathered(here.routine),
+            false => None,
+        };
+        let result = gathered.or_else(|| self.result_of(here.routine));
         if let (Some(value), Some(ty)) = (value, result) {
             let text = self.value(value);
             let c_type = self.c_type(ty);
@@ -118,7 +121,12 @@ impl Emitter<'_> {
             }
             self.deliver();
             if here.is_operation {
-                self.line(format!("call->result = {name};"));
+                let target = if gathered.is_some() {
+                    "element"
+                } else {
+                    "result"
+                };
+                self.line(format!("call->{target} = {name};"));
                 self.line("return ORCA_DONE;");
             } else {
                 self.line(format!("return {name};"));

@@ -76,6 +76,7 @@ impl Emitter<'_> {
             TypeKind::Function { .. } => "orca_function".into(),
             TypeKind::Array { indices, .. } => format!("orca_array{}", indices.len()),
             TypeKind::Set(_) | TypeKind::Bag(_) => "orca_set".into(),
+            TypeKind::Object(_) if self.partitioned(ty).is_some() => "orca_partitioned".into(),
             TypeKind::Object(_) => "orca_object".into(),
             TypeKind::Record(_) => {
                 self.define(ty);
@@ -240,10 +241,14 @@ impl Emitter<'_> {
                     ty.0
                 )
             }
-            TypeKind::Object(unit) => format!(
-                ".kind = ORCA_CUSTOM, .custom = &orca_object_custom, .data = &c{}",
-                unit.0
-            ),
+            TypeKind::Object(unit) => {
+                let what = match self.partitioned(ty) {
+                    Some(_) => "partitioned",
+                    None => "object",
+                };
+                let number = unit.0;
+                format!(".kind = ORCA_CUSTOM, .custom = &orca_{what}_custom, .data = &c{number}")
+            }
             _ => ".kind = ORCA_INTEGER".into(),
         }
     }
@@ -286,6 +291,9 @@ impl Emitter<'_> {
             }
             TypeKind::Graph { fields, .. } => {
                 self.initial_of_fields(name, &format!("struct g{}", ty.0), fields)
+            }
+            TypeKind::Object(_) if self.partitioned(ty).is_some() => {
+                self.initial_of_alternative(name, &whole(ty))
             }
             TypeKind::Object(unit) => {
                 let line = format!(
@@ -386,19 +394,26 @@ impl Emitter<'_> {
             true => self.descriptor(of.ty),
             false => return self.line(format!("memset(&{place}, 0, sizeof {place});")),
         };
+        if let Some(unit) = self.partitioned(of.ty) {
+            let (at, bounds) = match of.bounds.is_empty() {
+                true => ("0".into(), "0".into()),
+                false => {
+                    let (at, values) = self.bound_values(&of.bounds);
+                    (at, format!("(const long long[]){{{values}}}"))
+                }
+            };
+            return self.line(format!(
+                "{place} = orca_partitioned_new({at}, &c{}, {bounds});",
+                unit.0
+            ));
+        }
         if let TypeKind::Array { bounds, .. } = program.kind(of.ty) {
             let levels: Vec<Vec<(Expr, Expr)>> = match bounds.is_empty() {
                 true => of.bounds.clone(),
                 false => vec![bounds.clone()],
             };
-            let span = levels.iter().flatten().map(|(low, _)| low.span).next();
-            let at = span.map_or("0".into(), |span| self.at(span));
-            let mut values = Vec::new();
-            for (low, high) in levels.iter().flatten() {
-                values.push(self.value(low));
-                values.push(self.value(high));
-            }
-            let (count, values) = (levels.len(), values.join(", "));
+            let (at, values) = self.bound_values(&levels);
+            let count = levels.len();
             return self.line(format!(
                 "orca_array_init({at}, {descriptor}, &{place}, {count}, (const long long[]){{{values}}});"
             ));
@@ -411,6 +426,18 @@ impl Emitter<'_> {
             }
             None => self.line(format!("orca_init({descriptor}, &{place});")),
         }
+    }
+
+    /// Returns the place of bounds in the source, and their values.
+    fn bound_values(&mut self, levels: &[Vec<(Expr, Expr)>]) -> (String, String) {
+        let span = levels.iter().flatten().map(|(low, _)| low.span).next();
+        let at = span.map_or("0".into(), |span| self.at(span));
+        let mut values = Vec::new();
+        for (low, high) in levels.iter().flatten() {
+            values.push(self.value(low));
+            values.push(self.value(high));
+        }
+        (at, values.join(", "))
     }
 
     /// Returns the attribute of a variable that owns memory.

@@ -69,6 +69,11 @@ impl Parser {
                 self.advance();
                 StatementKind::Exit
             }
+            Kind::Return if self.in_dependencies => {
+                let span = self.span();
+                let help = "put IF around the statements behind it";
+                return Err(self.error(span, "DEPENDENCIES have no RETURN", help));
+            }
             Kind::Return => {
                 self.advance();
                 let has_value = !self.is(&Kind::Semicolon) && !self.ends_statements();

@@ -3,6 +3,7 @@
 mod accepted;
 mod effects;
 mod outside;
+mod partitioned;
 mod programs;
 mod refused;
 mod support;

@@ -6,6 +6,7 @@
 //! # stderr: a part of standard error
 //! # exit: 134
 //! # machines: 3                           # threads of one process; 1 if nothing is said
+//! # machines: 1 2 4                       # it runs with each number, and prints the same
 //! # input: a line of standard input
 //! # runs: 3 => a part of standard error   # with this argument it ends with a run-time error
 //! ```
@@ -31,7 +32,7 @@ struct Expected {
     is_unordered: bool,
     stderr: Vec<String>,
     exit: i32,
-    machines: Option<String>,
+    machines: Vec<String>,
     input: String,
     refused: Option<String>,
     runs: Vec<(String, String)>,
@@ -52,7 +53,9 @@ impl Expected {
                 }
                 "stderr" => expected.stderr.push(value.into()),
                 "exit" => expected.exit = value.parse().expect("a number"),
-                "machines" => expected.machines = Some(value.into()),
+                "machines" => {
+                    expected.machines = value.split_whitespace().map(Into::into).collect();
+                }
                 "input" => expected.input += &format!("{value}\n"),
                 "refused" => expected.refused = Some(value.into()),
                 "runs" => {
@@ -104,14 +107,32 @@ fn differences(file: &Path) -> String {
         (Err(message), Some(part)) if message.contains(part) => return String::new(),
         (Err(message), _) => return message,
     };
-    let settings = expected.machines.as_ref();
-    let settings = settings.map_or(String::new(), |count| format!("machines={count}"));
+    let mut found = errors_differ(&executable, &expected);
+    let mut settings: Vec<String> = expected
+        .machines
+        .iter()
+        .map(|it| format!("machines={it}"))
+        .collect();
+    if settings.is_empty() {
+        settings.push(String::new());
+    }
+    for setting in settings {
+        let differs = run_differs(&executable, &expected, &setting);
+        if !differs.is_empty() {
+            found += &format!("  with {setting:?}:\n{differs}");
+        }
+    }
+    found
+}
+
+/// Returns the differences of one run from the expectations.
+fn run_differs(executable: &Executable, expected: &Expected, settings: &str) -> String {
+    let mut found = String::new();
     let child = Child::new(&executable.path)
         .env("ANTIPHON_ORCA", settings)
         .input(expected.input.as_bytes())
         .time_limit(LIMIT);
     let output = child.run().expect("it starts");
-    let mut found = errors_differ(&executable, &expected);
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines: Vec<&str> = stdout.lines().collect();
     let mut wanted: Vec<&str> = expected.lines.iter().map(String::as_str).collect();
