@@ -108,17 +108,15 @@ pub fn run_global_finals<S: Flavour>() {
     }
 }
 
-/// The exit code of a program that ended well but whose output was lost.
-const OUTPUT_LOST: i32 = 1;
+/// The exit code of a program that ended well but whose output, or a virtual machine, was lost.
+const LOST: i32 = 1;
 
 /// Writes out buffers and requested reports, and ends the process.
 pub fn exit(code: i32) -> ! {
-    machines::before_exit();
-    let is_lost = !write_out();
-    let code = if is_lost && code == 0 {
-        OUTPUT_LOST
-    } else {
-        code
+    let is_whole = machines::before_exit() & write_out();
+    let code = match code {
+        0 if !is_whole => LOST,
+        code => code,
     };
     machines::take_leave(code);
     // SAFETY: a plain call; all output is written. Other servers may still run generated code, so

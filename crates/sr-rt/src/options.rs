@@ -1,6 +1,7 @@
 //! How the program runs: the model of execution, the servers, and the reports at its end.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,13 @@ const TRACE_TURNS: usize = 2_000_000;
 
 /// Default limit of virtual machines.
 const MACHINES: u32 = 64;
+
+/// Default time that a virtual machine may be silent before it counts as lost. On a busy host it is
+/// seldom silent for so long. The death of a machine is noticed at once.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// Silences that can be asked for, in seconds: up to a year.
+const SILENCES: RangeInclusive<f64> = 1.0..=31_536_000.0;
 
 /// Platforms between virtual machines; `local` is this machine by the fastest of them.
 const PLATFORMS: [&str; 3] = ["shm", "tcp", "udp"];
@@ -56,6 +64,8 @@ pub struct Options {
     pub machines: u32,
     /// The platform by which they reach each other.
     pub over: String,
+    /// How long one may be silent before it counts as lost.
+    pub silence: Duration,
 }
 
 impl Default for Options {
@@ -72,6 +82,7 @@ impl Default for Options {
             is_plain: false,
             machines: MACHINES,
             over: "shm".into(),
+            silence: SILENCE,
         }
     }
 }
@@ -89,7 +100,7 @@ impl fmt::Display for OptionError {
     }
 }
 
-const ALL: &str = "write model=, servers=, stack=, stats=, trace=, trace-turns=, seed=, schedule=, vms=, over= or report=, separated by commas";
+const ALL: &str = "write model=, servers=, stack=, stats=, trace=, trace-turns=, seed=, schedule=, vms=, over=, silence= or report=, separated by commas";
 const MODELS: &str =
     "write model=cooperative, counted[:LOOPS], sliced[:MS] or sliced-deferred[:MS]";
 
@@ -136,6 +147,11 @@ impl Options {
                 "over" if value == "local" => self.over = "shm".into(),
                 "over" if PLATFORMS.contains(&value) => self.over = value.into(),
                 "over" => return Err(error("write over=local, shm, tcp or udp")),
+                "silence" => {
+                    let seconds = value.parse().ok().filter(|s| SILENCES.contains(s));
+                    let silence = seconds.map(Duration::from_secs_f64);
+                    self.silence = silence.ok_or(error("write seconds, from 1 to 31536000"))?;
+                }
                 "report" if value == "plain" || value == "full" => self.is_plain = value == "plain",
                 "report" => return Err(error("write report=plain or report=full")),
                 _ => return Err(error(ALL)),
@@ -222,6 +238,8 @@ mod tests {
         assert_eq!(options.stats, Stats::Json);
         assert_eq!(options.trace, Some("a b".into()));
         assert!(options.is_plain);
+        let silence = read("silence=2.5").unwrap().silence;
+        assert_eq!(silence, Duration::from_millis(2500));
         let sliced = read("model=sliced:2.5").unwrap().model;
         assert_eq!(sliced, Policy::Sliced(Duration::from_micros(2500)));
         assert_eq!(read("").unwrap(), Options::default());
@@ -235,6 +253,7 @@ mod tests {
             ("speed=9", "write model="),
             ("stack", "write model="),
             ("schedule=7", "schedule=seed:"),
+            ("silence=0", "from 1 to"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(part) && error.contains(text), "{error}");

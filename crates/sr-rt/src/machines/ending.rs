@@ -11,7 +11,7 @@ use std::time::Duration;
 use antiphon_fiber::{Fibers, Lock};
 
 use super::letters::{Blocked, Letter};
-use super::session::link;
+use super::session::{Link, link};
 use super::{own, relay, serve, vms, waits};
 use crate::ending::{self, has_final, run_global_finals, run_main_final};
 use crate::flavour::Flavour;
@@ -73,13 +73,7 @@ pub fn conclude<S: Flavour>(tells_blocked: bool) {
         ending::exit(0)
     }
     let reports = reports::<S>();
-    let lost = link().map(|link| link.lost()).unwrap_or_default();
-    for (machine, why) in &lost {
-        let number = machine + 1;
-        errors::say(&format!(
-            "RTS abort: virtual machine {number} has died: it {why}\n"
-        ));
-    }
+    let is_whole = link().is_none_or(tell_of_lost);
     let are_stuck = reports.iter().any(|(_, blocked)| blocked.is_deadlock);
     // In a program with a final, blocked processes at the end are normal.
     let is_deadlock = are_stuck && !has_final::<S>() && !options::get().is_plain;
@@ -91,7 +85,39 @@ pub fn conclude<S: Flavour>(tells_blocked: bool) {
             errors::say(&format!("[vm {}] RTS warning: {line}\n", machine + 1));
         }
     }
-    ending::exit(i32::from(is_deadlock || !lost.is_empty()))
+    ending::exit(i32::from(is_deadlock || !is_whole))
+}
+
+/// Tells of the machines that were lost, unless an error message has named them. Returns whether
+/// there are none.
+fn tell_of_lost(link: &Link) -> bool {
+    let (lost, told) = (link.lost(), link.told());
+    for (machine, why) in &lost {
+        if !told.contains(machine) {
+            let number = machine + 1;
+            errors::say(&format!(
+                "RTS abort: virtual machine {number} has died: it {why}\n"
+            ));
+            link.note_told(*machine);
+        }
+    }
+    lost.is_empty()
+}
+
+/// Kills the machines that have not left the session, and tells of them. Returns whether there are
+/// none.
+fn end_the_rest(link: &'static Link, machines: &[u32]) -> bool {
+    let present = link.present(machines);
+    for &machine in &present {
+        let number = machine + 1;
+        errors::say(&format!(
+            "RTS abort: virtual machine {number} did not end by itself and was killed\n"
+        ));
+        if let Ok(killing) = link.kill(machine) {
+            let _ = killing.join();
+        }
+    }
+    present.is_empty()
 }
 
 /// Returns the blocked processes of each machine.
@@ -108,15 +134,15 @@ fn reports<S: Flavour>() -> Vec<(u32, Blocked)> {
     reports
 }
 
-/// Makes the other machines end, if this is the first.
-pub fn before_exit() {
+/// Makes the other machines end, if this is the first. Returns whether none of them was lost.
+pub fn before_exit() -> bool {
     IS_ENDING.store(true, Ordering::Release);
     static TOLD: AtomicBool = AtomicBool::new(false);
     let Some(link) = link().filter(|_| own() == 0) else {
-        return;
+        return true;
     };
     if TOLD.swap(true, Ordering::AcqRel) {
-        return;
+        return true;
     }
     let live = vms::live();
     for &machine in &live {
@@ -128,6 +154,7 @@ pub fn before_exit() {
     link.wait_for_leave(&live, LAST_WAIT);
     relay::finish();
 }
+    end_the_rest(link, &live) & tell_of_lost(link)
 
 /// Leaves the session, if this is not the first machine. Before that it makes the first one end the
 /// program, unless the first one has made this machine end.
@@ -136,7 +163,21 @@ pub fn take_leave(code: i32) {
         return;
     };
     if !link.is_over() {
-        let _ = link.post(0, &Letter::Exit { code }, Vec::new());
+    static LEAVES: AtomicBool = AtomicBool::new(false);
+    if LEAVES.swap(true, Ordering::AcqRel) {
+        // A process on another server leaves, and then ends this machine.
+        loop {
+            std::thread::park();
+        }
+    }
+        let _ = link.post(
+            0,
+            &Letter::Exit {
+                code,
+                told: link.told(),
+            },
+            Vec::new(),
+        );
         link.wait_for_end(LAST_WAIT);
     }
     // A process's stack may be too small for this call.

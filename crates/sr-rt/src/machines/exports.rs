@@ -7,7 +7,7 @@ use antiphon_fiber::{Fibers, Many, One, Threads};
 
 use super::letters::{Letter, Where};
 use super::session::link;
-use super::{adopt, blocks, origin, own, post, vms, waits};
+use super::{adopt, blocks, origin, own, post, refuse, vms, waits};
 use crate::errors;
 #[cfg(target_arch = "x86_64")]
 use crate::exports::Word;
@@ -123,7 +123,7 @@ unsafe fn destroy_machine<S: Flavour>(at: At, machine: u32) {
                 made(waits::ask::<S>(at, 0, letter, Vec::new()).0).map(drop)
             }
         };
-        destroyed.unwrap_or_else(|why| errors::abort(at, &why));
+        destroyed.unwrap_or_else(|why| refuse(at, machine, &why));
     }
 }
 
@@ -201,7 +201,7 @@ unsafe extern "C" fn sr_peek(
                 ptr::copy_nonoverlapping(found.as_ptr(), to, bytes);
             }
             Ok(_) => errors::abort(at, "attempting to invoke operation that no longer exists"),
-            Err(why) => errors::abort(at, &why),
+            Err(why) => refuse(at, machine, &why),
         }
     }
 }

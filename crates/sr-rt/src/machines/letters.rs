@@ -244,12 +244,13 @@ pub enum Letter {
         base: Base,
         is_there: bool,
     },
-    /// The program ends with this code.
+    /// The program ends with this code. Error messages have named these lost machines.
     Exit {
         code: i32,
     },
     /// The machine must end.
     Quit,
+        told: Vec<u32>,
 }
 
 impl Letter {

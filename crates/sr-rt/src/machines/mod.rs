@@ -131,6 +131,14 @@ pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
 /// Returns the place of a message, and its sender's priority.
 fn origin<S: Flavour>(at: At) -> Origin {
     Origin {
+/// Ends the program because a machine cannot be asked.
+fn refuse(at: At, machine: u32, why: &str) -> ! {
+    if let Some(link) = link() {
+        link.note_told(machine);
+    }
+    errors::abort(at, why)
+}
+
         base: letters::Base::own(),
         at: at as u64,
         priority: Fibers::<S>::priority(),
@@ -144,7 +152,7 @@ fn post(at: At, to: u32, letter: &Letter, body: Vec<u8>) {
         None => Err(format!("there is no virtual machine {}", to + 1)),
     };
     if let Err(why) = posted {
-        errors::abort(at, &why);
+        refuse(at, to, &why);
     }
 }
 
@@ -270,7 +278,7 @@ pub fn pending(at: At, to: u32, cap: Cap) -> i32 {
             count.unwrap_or_default()
         }
         Ok(None) => errors::abort(at, "op no longer exists"),
-        Err(why) => errors::abort(at, &why),
+        Err(why) => refuse(at, to, &why),
     }
 }
 

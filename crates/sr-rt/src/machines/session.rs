@@ -1,15 +1,17 @@
 //! This machine's part in the program's panda session: how it joins, sends letters and receives
 //! them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use antiphon_fiber::Fibers;
 use antiphon_panda::platform::{self, Bootstrap, LaunchInfo, Secret, shm, udp};
-use antiphon_panda::{Message, PeerEvent, Port, Quiescence, QuiescenceEvent, Session};
+use antiphon_panda::{Message, PeerEvent, Port, Quiescence, QuiescenceEvent, Session, Signal};
+use antiphon_runner::limit_of;
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 
@@ -24,10 +26,6 @@ use crate::options;
 const WORK: u32 = 1;
 /// The tag of other letters.
 const QUERY: u32 = 2;
-
-/// How long a machine on a busy host may be silent before it counts as lost. If a machine dies, its
-/// parent notices at once.
-const SILENCE: Duration = Duration::from_secs(15);
 
 /// Time limit for a question that a machine's threads answer by themselves.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,10 +56,19 @@ struct Known {
     left: Vec<u32>,
     /// Lost machines, and why.
     lost: BTreeMap<u32, String>,
+    /// Lost machines that an error message has named.
+    told: BTreeSet<u32>,
     /// Answers that were not taken yet.
     answers: HashMap<u64, (bool, Base, Bytes)>,
     /// Whether this machine was asked to end.
     is_over: bool,
+}
+
+impl Known {
+    /// Returns whether a machine is no longer in the session.
+    fn is_gone(&self, machine: u32) -> bool {
+        self.left.contains(&machine) || self.lost.contains_key(&machine)
+    }
 }
 
 static LINK: OnceLock<Link> = OnceLock::new();
@@ -90,7 +97,14 @@ pub fn found(over: &str) -> Result<(), String> {
         return join();
     }
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-    let cannot = |error: std::io::Error| format!("cannot begin a session over {over}: {error}");
+    let cannot = |error: std::io::Error| {
+        let limit = limit_of(&error);
+        let mend = match over {
+            "tcp" => "",
+            _ => "; or use other means (over=tcp)",
+        };
+        format!("cannot begin a session over {over}: {error}{limit}{mend}")
+    };
     let secret = Secret::fresh().map_err(cannot)?;
     let (meeting, mut info) = match over {
         "tcp" => {
@@ -110,7 +124,7 @@ pub fn found(over: &str) -> Result<(), String> {
         }
     };
     let _ = MEETING.set(meeting);
-    info.silence.get_or_insert(SILENCE);
+    info.silence.get_or_insert(options::get().silence);
     begin(|| platform::join(&info))
 }
 
@@ -240,6 +254,9 @@ impl Link {
     }
 
     /// Passes an event that counts as an activity to the serving process.
+                if own == 0 {
+                    let _ = self.kill(machine);
+                }
     fn happens(&self, event: Event) {
         self.quiescence.active();
         self.inbox.push(event);
@@ -292,7 +309,8 @@ impl Link {
                 base,
                 is_there,
             } => self.learn(|known| drop(known.answers.insert(token, (is_there, base, body)))),
-            Letter::Exit { code } => {
+            Letter::Exit { code, told } => {
+                self.learn(|known| known.told.extend(told));
                 self.happens(Event::Exit(code));
                 ending::insist(code);
             }
@@ -407,9 +425,8 @@ impl Link {
     /// Waits until machines have left the session, or for a time.
     pub fn wait_for_leave(&self, machines: &[u32], time: Duration) {
         self.wait_until(Instant::now() + time, |known| {
-            let is_gone =
-                |machine: &u32| known.left.contains(machine) || known.lost.contains_key(machine);
-            machines.iter().all(is_gone).then_some(())
+            let are_gone = machines.iter().all(|machine| known.is_gone(*machine));
+            are_gone.then_some(())
         });
     }
 
@@ -423,9 +440,40 @@ impl Link {
         self.known.lock().is_over
     }
 
-    /// Returns the lost machines, each with the reason.
+    /// Returns the lost machines, each with the reason. Destroyed machines are left out.
     pub fn lost(&self) -> BTreeMap<u32, String> {
-        self.known.lock().lost.clone()
+        let known = self.known.lock();
+        let mut lost = known.lost.clone();
+        lost.retain(|machine, _| !known.ended.contains(machine));
+        lost
+    }
+
+    /// Notes that an error message names a machine that is gone.
+    pub fn note_told(&self, machine: u32) {
+        self.learn(|known| _ = known.told.insert(machine));
+    }
+
+    /// Returns the machines that an error message of this machine has named.
+    pub fn told(&self) -> Vec<u32> {
+        self.known.lock().told.iter().copied().collect()
+    }
+
+    /// Returns those of these machines that are still in the session.
+    pub fn present(&self, machines: &[u32]) -> Vec<u32> {
+        let known = self.known.lock();
+        let present = machines.iter().filter(|machine| !known.is_gone(**machine));
+        present.copied().collect()
+    }
+
+    /// Starts a thread that kills a machine. A lost machine may be stopped or out of reach, and
+    /// must not outlive the program.
+    ///
+    /// # Errors
+    /// The system refuses another thread.
+    pub fn kill(&'static self, machine: u32) -> std::io::Result<JoinHandle<()>> {
+        // A machine that has died cannot be signalled.
+        let kill = move || drop(self.session.signal(machine, Signal::KILL));
+        std::thread::Builder::new().spawn(kill)
     }
 }
 

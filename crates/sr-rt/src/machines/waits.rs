@@ -12,7 +12,6 @@ use super::letters::{Awaits, BlockSent, Letter};
 use super::session::link;
 use super::{blocks, own};
 use crate::co::Co;
-use crate::errors;
 use crate::flavour::Flavour;
 use crate::invocation;
 use crate::layout::{At, Invocation, invoked};
@@ -227,7 +226,7 @@ pub unsafe fn check_completed(at: At, block: *mut Invocation) {
 pub fn gone(at: At, machine: u32) -> ! {
     let why = link().and_then(|link| link.check(machine).err());
     let why = why.unwrap_or_else(|| format!("virtual machine {} is gone", machine + 1));
-    errors::abort(at, &why)
+    super::refuse(at, machine, &why)
 }
 
 /// Waits for the answer to a call that was sent.
@@ -262,7 +261,7 @@ pub unsafe fn ask<S: Flavour>(
 ) -> (Letter, Bytes) {
     match unsafe { try_ask::<S>(at, to, letter, body) } {
         Ok(reply) => reply,
-        Err(why) => errors::abort(at, &why),
+        Err(why) => super::refuse(at, to, &why),
     }
 }
 

@@ -6,6 +6,7 @@ mod faults;
 mod fuzz;
 mod growth;
 mod linked;
+mod machine_faults;
 mod machines;
 mod mutated;
 mod programs;
