@@ -148,13 +148,14 @@ pub fn write_out() -> bool {
     if let Some(error) = files::flush_all() {
         lose(&format!("RTS warning: output was lost: {error}\n"));
     }
+    // The first machine reports what the others have sent to it.
+    let is_reporter = !machines::is_guest();
     match options::get().stats {
-        options::Stats::None => {}
-        options::Stats::Text => errors::say(&stats::text()),
-        options::Stats::Json => errors::say(&stats::json()),
+        options::Stats::Text if is_reporter => errors::say(&stats::text()),
+        options::Stats::Json if is_reporter => errors::say(&stats::json()),
+        _ => {}
     }
-    if let Some(path) = options::get().trace.as_deref().map(machines::own_file) {
-        let path = &path;
+    if let Some(path) = options::get().trace.as_deref().filter(|_| is_reporter) {
         let shown = path.display();
         match trace::write(path) {
             Ok(0) => {}

@@ -2,27 +2,34 @@
 //! Event Format", complete events).
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use antiphon_fiber::Turn;
 use parking_lot::Mutex;
 
 use crate::flavour::Flavour;
 use crate::layout::Name;
 use crate::process::{Indices, Process, Role};
-use crate::{options, report};
+use crate::{machines, options, report};
 
 /// A turn of a process.
 struct Event {
     name: Name,
     role: Role,
     indices: Indices,
-    process: u64,
-    server: usize,
-    began_ns: u64,
-    ended_ns: u64,
+    turn: Turn,
+}
+
+/// The process, server and times of a turn.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "machines", derive(serde::Serialize, serde::Deserialize))]
+pub struct Turn {
+    pub process: u64,
+    pub server: u32,
+    pub began_ns: u64,
+    pub ended_ns: u64,
 }
 
 // SAFETY: names are static texts.
@@ -32,7 +39,7 @@ unsafe impl Send for Event {}
 static EVENTS: Mutex<(VecDeque<Event>, u64)> = Mutex::new((VecDeque::new(), 0));
 
 /// Keeps a turn.
-pub fn note<S: Flavour>(turn: &Turn) {
+pub fn note<S: Flavour>(turn: &antiphon_fiber::Turn) {
     let process: *const Process<S> = turn.local.cast();
     if process.is_null() {
         return;
@@ -48,10 +55,12 @@ pub fn note<S: Flavour>(turn: &Turn) {
         name: process.name,
         role: process.role,
         indices: process.indices,
-        process: process.number,
-        server: turn.server,
-        began_ns: turn.began_ns,
-        ended_ns: turn.ended_ns,
+        turn: Turn {
+            process: process.number,
+            server: turn.server as u32,
+            began_ns: turn.began_ns,
+            ended_ns: turn.ended_ns,
+        },
     });
 }
 
@@ -76,28 +85,70 @@ pub fn write(path: &Path) -> io::Result<u64> {
 
 fn write_to(file: File) -> io::Result<u64> {
     let mut out = BufWriter::new(file);
-    let events = EVENTS.lock();
-    writeln!(
+    let own = EVENTS.lock();
+    let dropped = own.1 + machines::turns_dropped();
+    write!(
         out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"dropped\":{}}},\"traceEvents\":[",
-        events.1
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"dropped\":{dropped}{}}},\"traceEvents\":[",
+        machines::other_data()
     )?;
-    for (number, event) in events.0.iter().enumerate() {
-        let comma = if number + 1 < events.0.len() { "," } else { "" };
-        let micros = |ns: u64| format!("{}.{:03}", ns / 1000, ns % 1000);
-        // SAFETY: names are static. They consist of identifiers and points, so nothing needs
-        // escaping.
+    let mut list = List {
+        out,
+        is_begun: false,
+    };
+    for event in &own.0 {
+        // SAFETY: names are static.
         let name = unsafe { report::in_words(event.name, event.role, &event.indices) };
-        writeln!(
-            out,
-            "{{\"name\":\"{name}\",\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"server\":{}}}}}{comma}",
-            event.process,
-            micros(event.began_ns),
-            micros(event.ended_ns.saturating_sub(event.began_ns)),
-            event.server
-        )?;
+        list.turn(1, &name, &event.turn)?;
     }
-    writeln!(out, "]}}")?;
-    out.flush()?;
-    Ok(events.1)
+    drop(own);
+    machines::write_timelines(&mut list)?;
+    writeln!(list.out, "\n]}}")?;
+    list.out.flush()?;
+    Ok(dropped)
+}
+
+/// The list of events in a file.
+pub struct List<W> {
+    out: W,
+    is_begun: bool,
+}
+
+impl<W: Write> List<W> {
+    /// Writes a turn of a process of a machine, which is named by its number in messages. Names
+    /// consist of identifiers and points, so nothing needs escaping.
+    pub fn turn(&mut self, machine: u32, name: &str, turn: &Turn) -> io::Result<()> {
+        let Turn {
+            process, server, ..
+        } = turn;
+        let began = micros(turn.began_ns);
+        let lasted = micros(turn.ended_ns.saturating_sub(turn.began_ns));
+        self.event(format_args!(
+            "\"name\":\"{name}\",\"ph\":\"X\",\"pid\":{machine},\"tid\":{process},\"ts\":{began},\"dur\":{lasted},\"args\":{{\"server\":{server}}}"
+        ))
+    }
+
+    /// Writes an event, given the members of its object.
+    pub fn event(&mut self, members: fmt::Arguments<'_>) -> io::Result<()> {
+        let comma = if self.is_begun { "," } else { "" };
+        self.is_begun = true;
+        write!(self.out, "{comma}\n{{{members}}}")
+    }
+}
+
+/// Returns a time in microseconds.
+pub fn micros(ns: u64) -> String {
+    format!("{}.{:03}", ns / 1000, ns % 1000)
+}
+
+/// Returns the turns that were kept, each with its process's name, and how many came before.
+#[cfg(feature = "machines")]
+pub fn kept() -> (Vec<(String, Turn)>, u64) {
+    let events = EVENTS.lock();
+    let kept = events.0.iter().map(|event| {
+        // SAFETY: names are static.
+        let name = unsafe { report::in_words(event.name, event.role, &event.indices) };
+        (name, event.turn)
+    });
+    (kept.collect(), events.1)
 }

@@ -8,11 +8,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use antiphon_fiber::{Fibers, Lock};
+use antiphon_fiber::{Fibers, Lock, Many, One};
 
 use super::letters::{Blocked, Letter};
 use super::session::{Link, link};
-use super::{own, relay, serve, vms, waits};
+use super::{counts, own, relay, serve, timeline, vms, waits};
 use crate::ending::{self, has_final, run_global_finals, run_main_final};
 use crate::flavour::Flavour;
 use crate::process::{self, Role};
@@ -145,6 +145,7 @@ pub fn before_exit() -> bool {
         return true;
     }
     let live = vms::live();
+    timeline::measure_last(link, &live);
     for &machine in &live {
         let _ = link.post(machine, &Letter::Quit, Vec::new());
     }
@@ -153,8 +154,8 @@ pub fn before_exit() -> bool {
     relay::finish();
     link.wait_for_leave(&live, LAST_WAIT);
     relay::finish();
-}
     end_the_rest(link, &live) & tell_of_lost(link)
+}
 
 /// Leaves the session, if this is not the first machine. Before that it makes the first one end the
 /// program, unless the first one has made this machine end.
@@ -162,7 +163,6 @@ pub fn take_leave(code: i32) {
     let Some(link) = link().filter(|_| own() != 0) else {
         return;
     };
-    if !link.is_over() {
     static LEAVES: AtomicBool = AtomicBool::new(false);
     if LEAVES.swap(true, Ordering::AcqRel) {
         // A process on another server leaves, and then ends this machine.
@@ -170,6 +170,7 @@ pub fn take_leave(code: i32) {
             std::thread::park();
         }
     }
+    if !link.is_over() {
         let _ = link.post(
             0,
             &Letter::Exit {
@@ -180,8 +181,24 @@ pub fn take_leave(code: i32) {
         );
         link.wait_for_end(LAST_WAIT);
     }
-    // A process's stack may be too small for this call.
-    let _ = std::thread::spawn(|| link.session.end_for_all()).join();
+    let counts = is_on_server().then(counts::own).flatten();
+    // A process's stack may be too small for these calls.
+    let leave = std::thread::spawn(move || {
+        timeline::send(link);
+        if let Some(counts) = counts {
+            counts::send(link, &counts);
+        }
+        link.session.end_for_all()
+    });
+    let _ = leave.join();
+}
+
+/// Whether the caller is on a server's OS thread.
+fn is_on_server() -> bool {
+    match options::is_many() {
+        true => Fibers::<Many>::is_caller(),
+        false => Fibers::<One>::is_caller(),
+    }
 }
 
 /// Ends this machine because another one says so.

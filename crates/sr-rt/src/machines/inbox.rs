@@ -17,6 +17,8 @@ pub enum Event {
     Letter {
         from: u32,
         letter: Letter,
+        /// The message's number, for timelines.
+        number: u32,
         body: Bytes,
     },
     /// No process of any machine can go on, and no message is under way.

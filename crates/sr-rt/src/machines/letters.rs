@@ -1,7 +1,7 @@
 //! Messages between virtual machines.
 //!
-//! A message consists of the length of its letter, the letter, and a body of raw bytes: a block,
-//! parameters, or text. All machines run one executable. So addresses of its statics are sent
+//! A message consists of the length of its letter, its number, the letter, and a body of raw bytes:
+//! a block, parameters, or text. All machines run one executable. So addresses of its statics are sent
 //! unchanged, with the sender's address of one of them ([`Base`]). An address of dynamic memory has
 //! a meaning only on its own machine.
 
@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use antiphon_panda::Message;
 
 use crate::layout::{Cap, Op, Program};
+
+/// Bytes before the letter in a message.
+const HEAD: usize = 8;
 
 /// The address of the program's description at the sender.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -247,10 +250,14 @@ pub enum Letter {
     /// The program ends with this code. Error messages have named these lost machines.
     Exit {
         code: i32,
+        told: Vec<u32>,
     },
     /// The machine must end.
     Quit,
-        told: Vec<u32>,
+    /// A piece of a machine's timeline, in the body.
+    Timeline,
+    /// A machine's counts, in the body.
+    Counts,
 }
 
 impl Letter {
@@ -267,25 +274,62 @@ impl Letter {
                 | Letter::Known { .. }
                 | Letter::Exit { .. }
                 | Letter::Quit
+                | Letter::Timeline
+                | Letter::Counts
         )
     }
 
-    /// Returns the message of a letter and its body.
-    pub fn sealed(&self, body: Vec<u8>) -> Message {
+    /// Returns the name of a letter of work, for timelines.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Letter::Invoke { awaits, .. } => match awaits {
+                Awaits::Nobody => "send",
+                Awaits::Process { .. } => "call",
+            },
+            Letter::Answer { .. } => "answer",
+            Letter::Receive { .. } => "receive",
+            Letter::Received { .. } => "received",
+            Letter::Moved { .. } => "moved",
+            Letter::DestroyOp { .. } | Letter::Destroy { .. } => "destroy",
+            Letter::Create { .. } => "create",
+            Letter::Made { .. } => "created",
+            Letter::CreateMachine { .. } => "create vm",
+            Letter::MachineMade { .. } => "vm created",
+            Letter::DestroyMachine { .. } => "destroy vm",
+            Letter::Locate { .. } => "locate",
+            Letter::Stop => "stop",
+            Letter::Finals { .. } => "finals",
+            Letter::Report { .. } | Letter::Reported { .. } => "report",
+            Letter::Read { .. } | Letter::Line { .. } => "read",
+            Letter::Done { .. } => "done",
+            _ => "message",
+        }
+    }
+
+    /// Returns the message of a letter and its body. In timelines the message has that number.
+    pub fn sealed(&self, number: u32, body: Vec<u8>) -> Message {
         let letter = postcard::to_stdvec(self).unwrap_or_default();
         let mut head = (letter.len() as u32).to_le_bytes().to_vec();
+        head.extend_from_slice(&number.to_le_bytes());
         head.extend_from_slice(&letter);
         let mut message = Message::from(head);
         message.append(Message::from(body));
         message
     }
 
-    /// Opens a message. Returns `None` if it is not one of ours.
-    pub fn opened(message: &Message) -> Option<(Letter, Bytes)> {
+    /// Opens a message, and returns its number, too. Returns `None` if it is not one of ours.
+    pub fn opened(message: &Message) -> Option<(Letter, u32, Bytes)> {
         let bytes = message.to_bytes();
-        let length = bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
-        let end = (length as usize).checked_add(4)?;
-        let letter = postcard::from_bytes(bytes.get(4..end)?).ok()?;
-        Some((letter, bytes.slice(end..)))
+        let word = |at: usize| {
+            bytes
+                .get(at..at + 4)?
+                .try_into()
+                .ok()
+                .map(u32::from_le_bytes)
+        };
+        let (length, number) = (word(0)?, word(4)?);
+        let end = (length as usize).checked_add(HEAD)?;
+        let letter = postcard::from_bytes(bytes.get(HEAD..end)?).ok()?;
+        Some((letter, number, bytes.slice(end..)))
     }
 }

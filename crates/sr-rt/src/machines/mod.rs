@@ -9,7 +9,6 @@
 //!
 //! The end is found by panda's detection of quiescence ([`rest`]), on which the first machine acts.
 
-use std::path::{Path, PathBuf};
 use std::ptr;
 
 use antiphon_fiber::{Fibers, Threads};
@@ -25,6 +24,7 @@ use session::link;
 
 mod answers;
 mod blocks;
+mod counts;
 mod ending;
 mod exports;
 mod inbox;
@@ -33,12 +33,15 @@ mod relay;
 mod rest;
 mod serve;
 mod session;
+mod timeline;
 mod vms;
 mod waits;
 
+pub use counts::of_others as counts_of_others;
 pub use ending::{at_rest, before_exit, stop, take_leave};
 pub use relay::{read_line, relay};
 pub use serve::{become_guest, begin_guest};
+pub use timeline::{other_data, turns_dropped, write_timelines};
 pub use waits::check_completed;
 
 /// This machine's number, where generated code reads it. The first machine has 0; in messages,
@@ -78,15 +81,6 @@ pub fn prefix() -> String {
         true => format!("[vm {}] ", own() + 1),
         false => String::new(),
     }
-}
-
-/// Returns the path of a file of which each machine writes its own.
-pub fn own_file(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    if is_guest() {
-        name.push(format!(".vm{}", own() + 1));
-    }
-    name.into()
 }
 
 /// Returns the machine of a capability.
@@ -131,18 +125,18 @@ pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
 /// Returns the place of a message, and its sender's priority.
 fn origin<S: Flavour>(at: At) -> Origin {
     Origin {
+        base: letters::Base::own(),
+        at: at as u64,
+        priority: Fibers::<S>::priority(),
+    }
+}
+
 /// Ends the program because a machine cannot be asked.
 fn refuse(at: At, machine: u32, why: &str) -> ! {
     if let Some(link) = link() {
         link.note_told(machine);
     }
     errors::abort(at, why)
-}
-
-        base: letters::Base::own(),
-        at: at as u64,
-        priority: Fibers::<S>::priority(),
-    }
 }
 
 /// Sends a letter; ends the program if its machine is gone.

@@ -1,9 +1,11 @@
 //! For programs that create no virtual machine: constant answers to the run-time's questions.
 
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
 use crate::flavour::Flavour;
 use crate::layout::At;
+use crate::stats::Counts;
+use crate::trace::List;
 
 /// Whether there are other address spaces.
 pub const fn is_joined() -> bool {
@@ -33,12 +35,28 @@ pub const fn stop<S: Flavour>() {}
 pub const fn before_exit() -> bool {
     true
 }
-
 pub const fn take_leave(_code: i32) {}
-pub fn own_file(path: &Path) -> PathBuf {
-    path.to_owned()
-}
 pub const fn relay(_descriptor: i32, _text: &[u8]) {}
 pub const fn read_line(_at: At) -> Vec<u8> {
+    Vec::new()
+}
+
+/// Returns how many turns of other machines were not kept.
+pub const fn turns_dropped() -> u64 {
+    0
+}
+
+/// Returns what a timeline says about other machines.
+pub const fn other_data() -> &'static str {
+    ""
+}
+
+/// Writes the turns of other machines.
+pub fn write_timelines<W: Write>(_list: &mut List<W>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns the counts of other machines, by their numbers in messages.
+pub const fn counts_of_others() -> Vec<(u32, Option<Counts>)> {
     Vec::new()
 }

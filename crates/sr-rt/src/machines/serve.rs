@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::inbox::Event;
 use super::letters::{Blocked, Letter, Origin};
 use super::session::{self, Link, link};
-use super::{adopt, blocks, ending, relay, vms, waits};
+use super::{adopt, blocks, ending, relay, timeline, vms, waits};
 use crate::flavour::Flavour;
 use crate::invocation::{self, Found};
 use crate::layout::{At, Cap, Component, Instance, Invocation, Location};
@@ -53,6 +53,9 @@ pub fn begin<S: Flavour>() {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
     if HAS_BEGUN.swap(true, Ordering::AcqRel) {
         return;
+    }
+    if let Some(link) = link() {
+        timeline::begin::<S>(link);
     }
     // Letters are read at the highest priority, whatever priorities the program uses.
     start::<S>(i32::MAX, || {
@@ -104,7 +107,15 @@ pub fn lost_again(machine: u32) {
 
 unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
     match event {
-        Event::Letter { from, letter, body } => unsafe { read::<S>(link, from, letter, body) },
+        Event::Letter {
+            from,
+            letter,
+            number,
+            body,
+        } => {
+            timeline::note_handled(letter.kind(), from, number);
+            unsafe { read::<S>(link, from, letter, body) }
+        }
         Event::Verdict => start::<S>(0, || ending::conclude::<S>(true)),
         Event::Lost { machine } => {
             let why = link.check(machine).err().unwrap_or_default();
@@ -233,7 +244,9 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
         | Letter::Pending { .. }
         | Letter::Known { .. }
         | Letter::Exit { .. }
-        | Letter::Quit => {}
+        | Letter::Quit
+        | Letter::Timeline
+        | Letter::Counts => {}
     }
 }
 

@@ -18,7 +18,7 @@ use parking_lot::{Condvar, Mutex};
 use super::inbox::{Event, Flag, Inbox};
 use super::letters::{Base, Letter};
 use super::rest::Rest;
-use super::{answers, ending, relay};
+use super::{answers, counts, ending, relay, timeline};
 use crate::flavour::Flavour;
 use crate::options;
 
@@ -226,14 +226,20 @@ impl Link {
             }
         })?;
         self.port.on_message(move |arrived| {
-            let Some((letter, body)) = Letter::opened(&arrived.payload) else {
+            let Some((letter, number, body)) = Letter::opened(&arrived.payload) else {
                 return;
             };
             if arrived.tag == WORK {
                 self.quiescence.active();
                 let _ = self.quiescence.received(arrived.from);
                 let from = arrived.from;
-                relay::pass(self, Event::Letter { from, letter, body });
+                let event = Event::Letter {
+                    from,
+                    letter,
+                    number,
+                    body,
+                };
+                relay::pass(self, event);
             } else {
                 self.take(arrived.from, letter, body);
             }
@@ -248,15 +254,15 @@ impl Link {
                     unsafe { libc::_exit(1) };
                 }
                 self.learn(|known| drop(known.lost.insert(machine, why)));
+                if own == 0 {
+                    let _ = self.kill(machine);
+                }
                 self.happens(Event::Lost { machine });
             }
         })
     }
 
     /// Passes an event that counts as an activity to the serving process.
-                if own == 0 {
-                    let _ = self.kill(machine);
-                }
     fn happens(&self, event: Event) {
         self.quiescence.active();
         self.inbox.push(event);
@@ -288,6 +294,8 @@ impl Link {
     fn take(&self, from: u32, letter: Letter, body: Bytes) {
         match letter {
             Letter::Hello { hash } => self.learn(|known| _ = known.hello.insert(from, hash)),
+            Letter::Timeline => timeline::take(from, &body),
+            Letter::Counts => counts::take(from, &body),
             Letter::Output { descriptor } => relay::take(from, descriptor, body),
             Letter::Written { count } => relay::written(count),
             Letter::Peek {
@@ -334,7 +342,7 @@ impl Link {
 
     /// Sends from an upcall, which must not wait.
     fn answer(&self, to: u32, letter: &Letter, body: Vec<u8>) {
-        let _ = self.port.send(to, QUERY, letter.sealed(body));
+        let _ = self.port.send(to, QUERY, letter.sealed(0, body));
     }
 
     /// Sends a letter. The caller is a process, or a thread of a program that is ending.
@@ -347,11 +355,13 @@ impl Link {
             true => WORK,
             false => QUERY,
         };
+        let mut number = 0;
         if letter.is_work() {
             relay::settle(to);
             let _ = self.quiescence.sent(to);
+            number = timeline::note_sent(letter.kind());
         }
-        let message = letter.sealed(body);
+        let message = letter.sealed(number, body);
         if let Some(outbox) = &self.outbox {
             let _ = outbox.send((to, tag, message));
             return Ok(());

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::letters::{Letter, Where};
 use super::session::{self, link};
-use super::{most_machines, serve, waits};
+use super::{most_machines, serve, timeline, waits};
 use crate::flavour::Flavour;
 use crate::options;
 
@@ -28,6 +28,7 @@ pub fn set_own_number(number: i32) {
 
 static TABLE: Mutex<Table> = Mutex::new(Table {
     live: Vec::new(),
+    created: Vec::new(),
     coming: 0,
     places: BTreeMap::new(),
 });
@@ -35,6 +36,8 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
 struct Table {
     /// Machines besides the first that can be asked.
     live: Vec<u32>,
+    /// All machines besides the first that there are or were.
+    created: Vec<u32>,
     /// Machines that are being created.
     coming: u32,
     /// Hosts by their numbers, each with the program's path there.
@@ -66,6 +69,11 @@ pub fn live() -> Vec<u32> {
     let mut live = TABLE.lock().live.clone();
     live.retain(|machine| !gone.contains_key(machine));
     live
+}
+
+/// Returns all machines besides the first that there are or were.
+pub fn created() -> Vec<u32> {
+    TABLE.lock().created.clone()
 }
 
 /// Implements locate.
@@ -121,7 +129,11 @@ pub fn create<S: Flavour>(place: Where) -> Result<u32, String> {
     }
     let made = Fibers::<S>::blocking(move || {
         begin_session()?;
-        start(number, host, path)
+        let machine = start(number, host, path)?;
+        if let Some(link) = link() {
+            timeline::measure(link, &[machine]);
+        }
+        Ok(machine)
     });
     // A session that has begun needs a serving process.
     if link().is_some() {
@@ -130,6 +142,7 @@ pub fn create<S: Flavour>(place: Where) -> Result<u32, String> {
     let mut table = TABLE.lock();
     table.coming -= 1;
     table.live.extend(made.iter());
+    table.created.extend(made.iter());
     made
 }
 
@@ -214,6 +227,7 @@ pub fn destroy<S: Flavour>(machine: u32) -> Result<(), String> {
     // SAFETY: the caller is a process.
     unsafe { waits::try_ask::<S>(std::ptr::null(), machine, finals, Vec::new()) }?;
     let Some(link) = link() else { return Ok(()) };
+    timeline::measure_last(link, &[machine]);
     let _ = link.post(machine, &Letter::Quit, Vec::new());
     link.note_ended(machine);
     for other in live() {

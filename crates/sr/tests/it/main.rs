@@ -7,6 +7,7 @@ mod fuzz;
 mod growth;
 mod linked;
 mod machine_faults;
+mod machine_reports;
 mod machines;
 mod mutated;
 mod programs;
