@@ -327,3 +327,31 @@ fn output_that_is_lost_is_no_success() {
     let ran = Ran::of(command.stdout(full()).output().unwrap());
     ran.fails(3, &["cannot write to standard output"]);
 }
+
+/// Hosts that nothing reaches: one that the file does not name, one without a way to it, and one
+/// that refuses.
+#[test]
+fn a_host_that_cannot_be_reached_is_an_error_at_the_create() {
+    if !has_cc() {
+        return;
+    }
+    // Addresses that are kept for documentation.
+    let cases = [
+        ("192.0.2.8", "false", "no host `192.0.2.8`"),
+        ("192.0.2.9", "no-such-ssh", "there is no `no-such-ssh`"),
+        ("192.0.2.9", "false", "it ended with exit code 1"),
+    ];
+    for (host, ssh, why) in cases {
+        let text = format!(
+            "resource main()\n  write(\"begun\")\n  var v := create vm() on \"{host}\"\nend\n"
+        );
+        let place = place("far.sr", &text);
+        place.write("hosts", "localhost\n192.0.2.9\n");
+        let mut command = place.command(&["sr", "run", "far.sr", "--hosts", "hosts"]);
+        let ran = Ran::of(command.env("ANTIPHON_SSH", ssh).output().unwrap());
+        let on = format!("cannot create a virtual machine on {host}: ");
+        let mend = format!("`ssh {host}` must work without a password");
+        ran.fails(1, &["far.sr, line 3", &on, &why, &mend]);
+        assert_eq!(ran.out, "begun\n");
+    }
+}

@@ -164,6 +164,17 @@ fn start(number: i32, host: Option<String>, path: String) -> Result<u32, String>
         }
         path => path.into(),
     };
+    let on = host
+        .as_deref()
+        .map(|host| format!(" on {host}"))
+        .unwrap_or_default();
+    let mend = match &host {
+        Some(host) => format!(
+            "\n   `ssh {host}` must work without a password, {host} must have the program there, and the file of `antiphon sr run --hosts` must name it"
+        ),
+        None => String::new(),
+    };
+    let cannot = |why: String| format!("cannot create a virtual machine{on}: {why}{mend}");
     let options = SpawnOptions {
         host,
         environment: vec![(
@@ -173,7 +184,6 @@ fn start(number: i32, host: Option<String>, path: String) -> Result<u32, String>
         arguments: std::env::args_os().skip(1).collect(),
         ..SpawnOptions::default()
     };
-    let cannot = |why: String| format!("cannot create a virtual machine: {why}");
     let spawned = session::with_signals_blocked(|| link.session.spawn_with(&program, 1, &options));
     let mut spawned = spawned.map_err(|error| cannot(error.to_string()))?;
     let machine = match spawned.pop() {
