@@ -1,10 +1,10 @@
 //! The files of a directory, a GNAT project file or an Alire crate.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::project;
+use crate::{gprls, project};
 
 /// The files of one input.
 #[derive(Debug, Default)]
@@ -65,7 +65,18 @@ impl Input {
     /// Adds a project's sources. Of files with the same name the first counts, because an extending
     /// project replaces files of the extended one.
     fn add(&mut self, project: &Path) -> Result<(), Error> {
-        let found = project::read(project)?;
+        let mut found = project::read(project)?;
+        match by_gprls(project, &found) {
+            Ok(None) => {}
+            Ok(Some(files)) => {
+                found.files = files;
+                found.missing.clear();
+            }
+            Err(reason) => found.missing.push(format!(
+                "{}: gprls is not used, as {reason}; the sources are those that antiphon finds",
+                project.display()
+            )),
+        }
         let mut names = HashSet::new();
         let first = found
             .files
@@ -76,6 +87,42 @@ impl Input {
         self.missing.extend(found.missing);
         Ok(())
     }
+}
+
+/// Returns a project's sources by `gprls`, with the paths that our own reader gives them; none
+/// where `gprls` is not installed, or our reader has said what is missing.
+///
+/// # Errors
+/// The reason why `gprls` has no list.
+fn by_gprls(project: &Path, ours: &project::Sources) -> Result<Option<Vec<PathBuf>>, String> {
+    match ours.unasked.as_deref() {
+        None => {}
+        Some("") => return Ok(None),
+        Some(reason) => return Err(reason.into()),
+    }
+    let said = |cause: std::io::Error| cause.to_string();
+    let name = project.file_name().unwrap_or_default();
+    let home = project.parent().filter(|p| !p.as_os_str().is_empty());
+    let home = home.unwrap_or(Path::new("."));
+    let absolute = home.canonicalize().map_err(said)?;
+    let Some(files) = gprls::sources(&absolute.join(name))? else {
+        return Ok(None);
+    };
+    let real = |path: &Path| path.canonicalize().ok();
+    let shown: HashMap<PathBuf, &PathBuf> = ours
+        .files
+        .iter()
+        .filter_map(|f| Some((real(f)?, f)))
+        .collect();
+    let as_ours = |file: PathBuf| {
+        let same = real(&file).and_then(|real| shown.get(&real).copied());
+        match (same, file.strip_prefix(&absolute)) {
+            (Some(ours), _) => ours.clone(),
+            (None, Ok(below)) => home.join(below),
+            (None, Err(_)) => file,
+        }
+    };
+    Ok(Some(files.into_iter().map(as_ours).collect()))
 }
 
 /// Returns the project files of an Alire crate: `project-files`, or the file with the crate's name.

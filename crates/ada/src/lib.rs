@@ -25,6 +25,7 @@ pub mod effects;
 mod error;
 pub mod explain;
 pub mod flow;
+mod gprls;
 pub mod input;
 pub mod model;
 pub mod names;

@@ -18,6 +18,8 @@ pub(crate) struct Sources {
     pub switches: Vec<String>,
     /// Descriptions of missing files and directories.
     pub missing: Vec<String>,
+    /// The reason why `gprls` is not asked about this project. An empty one needs no words.
+    pub unasked: Option<String>,
 }
 
 /// Limit of nesting of projects that name each other.
@@ -40,6 +42,9 @@ pub(crate) fn read(path: &Path) -> Result<Sources, Error> {
             files.extend(reader.sources(project, &mut sources.missing)?);
         }
     }
+    // What `gprls` does with a project file that was not found here is unknown.
+    let not_found = (!reader.missing.is_empty()).then(String::new);
+    sources.unasked = reader.unasked.or(not_found);
     sources.missing.append(&mut reader.missing);
     sources.files = files;
     Ok(sources)
@@ -103,6 +108,7 @@ struct Reader {
     order: Vec<PathBuf>,
     loading: HashSet<PathBuf>,
     missing: Vec<String>,
+    unasked: Option<String>,
 }
 
 impl Reader {
@@ -117,6 +123,10 @@ impl Reader {
             cause,
         })?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some(reason) = effect_of_reading(&text) {
+            let reason = format!("{} {reason}", path.display());
+            self.unasked.get_or_insert(reason);
+        }
         let mut parser = Parser {
             path,
             tokens: tokens(&text),
@@ -313,6 +323,21 @@ impl Reader {
             .filter(|l| !l.is_empty());
         Ok(Some(names.collect()))
     }
+}
+
+/// Returns what `gprls` would do with a project file beside reading it.
+fn effect_of_reading(text: &str) -> Option<&'static str> {
+    // GNAT ends a line, and so a comment, at other signs than we do.
+    let is_hiding = |c: char| match c {
+        '\n' | '\r' | '\t' => false,
+        '\u{2028}' | '\u{2029}' => true,
+        _ => c.is_control(),
+    };
+    if text.contains(is_hiding) || text.replace("\r\n", "\n").contains('\r') {
+        return Some("has control characters");
+    }
+    let makes_folders = text.to_ascii_lowercase().contains("create_missing_dirs");
+    makes_folders.then_some("may have folders made (Create_Missing_Dirs)")
 }
 
 fn home_of(path: &Path) -> PathBuf {

@@ -1,7 +1,8 @@
 //! `antiphon translate`: the effects of its options.
 
-use crate::common::{Place, has};
+use crate::common::{Place, Ran, has};
 use std::path::Path;
+use std::process::Command;
 
 /// A program that needs a compiler for Ada 2022.
 const PROGRAM: &str = "with Ada.Text_IO; use Ada.Text_IO;
@@ -88,4 +89,56 @@ fn a_profile_decides_how_barriers_are_written() {
         simple.out
     );
     assert!(!simple.out.contains("Simple_Barriers"), "{}", simple.out);
+}
+
+/// Programs in C in place of `gprls`, and what is told of them.
+const GPRLS: [(&str, &str); 5] = [
+    (
+        "fputs(\"p.gpr:1:2: units differ\\n\", stderr); return 4;",
+        "it refuses the project: p.gpr:1:2: units differ",
+    ),
+    (
+        "fputs(\"gprls: no compiler\\n\", stderr); return 7;",
+        "it refuses the project: gprls: no compiler",
+    ),
+    (
+        "for (int i = 0; i < 100000; i++) putchar(i); return 0;",
+        "its report has an unknown form",
+    ),
+    ("abort();", "it was ended by SIGABRT"),
+    ("for (;;) pause();", "it was killed after its 10s were over"),
+];
+
+/// Translates a project with a program in place of `gprls`.
+fn translated_with(body: &str) -> Ran {
+    let place = Place::new();
+    place.write("adding.adb", &PROGRAM.replace('@', "Sum"));
+    place.write("adding.gpr", PROJECT);
+    let source = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(void) {{ {body} }}\n"
+    );
+    place.write("bin/gprls.c", &source);
+    let built = Command::new("cc")
+        .arg("-o")
+        .args([place.path("bin/gprls"), place.path("bin/gprls.c")])
+        .status();
+    assert!(built.unwrap().success());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [place.path("bin")].into_iter();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
+    let mut command = place.command(&["translate", "adding.gpr"]);
+    Ran::of(command.env("PATH", path).output().unwrap())
+}
+
+#[test]
+fn a_gprls_that_fails_is_told_and_its_projects_are_read() {
+    if !has("cc", "gcc") {
+        return;
+    }
+    for (body, told) in GPRLS {
+        let ran = translated_with(body);
+        assert_eq!(ran.code, Some(0), "{body}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains("Server"), "{body}: {}", ran.out);
+        assert!(ran.err.contains(told), "{body}: {}", ran.err);
+    }
 }
