@@ -138,8 +138,10 @@ pub struct Buffer {
     places: Vec<Place>,
     /// Bytes that have been unpacked.
     read: usize,
-    /// Whether it is being unpacked. The next packing then starts over.
-    is_read: bool,
+    /// Whether it was last chosen to be unpacked.
+    is_unpacked: bool,
+    /// Whether the next numbers replace what the buffer holds.
+    starts_over: bool,
 }
 
 /// Returns the bytes of the XDR units that hold `length` bytes.
@@ -158,7 +160,8 @@ impl Buffer {
             tail: Vec::new(),
             places: Vec::new(),
             read: 0,
-            is_read: false,
+            is_unpacked: false,
+            starts_over: false,
         }
     }
 
@@ -168,7 +171,7 @@ impl Buffer {
         let pieces = content.rest(0).collect();
         Self {
             pieces,
-            is_read: true,
+            is_unpacked: true,
             ..Self::new(encoding, info)
         }
     }
@@ -185,13 +188,28 @@ impl Buffer {
         self.tail.len() + self.pieces.iter().map(Bytes::len).sum::<usize>()
     }
 
-    /// Prepares for packing. After an unpacking in XDR the buffer starts over, as in PVM. Otherwise
-    /// packing appends.
-    fn begin_packing(&mut self) {
-        if take(&mut self.is_read) && self.encoding == Encoding::Xdr {
+    /// Prepares for packing. After unpacking in XDR, numbers and texts replace the content, as in
+    /// PVM: there the position goes back to the beginning, and the length follows it. Bytes are
+    /// appended, since PVM packs them at the end. Other encodings always append.
+    pub fn begin_packing(&mut self) {
+        if take(&mut self.is_unpacked) {
+            self.starts_over = self.encoding == Encoding::Xdr;
+        }
+    }
+
+    /// Prepares for unpacking. After packing, it begins at the first byte.
+    pub fn begin_unpacking(&mut self) {
+        if !self.is_unpacked {
+            self.is_unpacked = true;
+            self.read = 0;
+        }
+    }
+
+    /// Removes what numbers replace, also where there are none of them.
+    fn start_over(&mut self) {
+        if take(&mut self.starts_over) {
             self.pieces.clear();
             self.tail.clear();
-            self.read = 0;
         }
     }
 
@@ -261,7 +279,10 @@ impl Buffer {
         group: usize,
     ) -> Result<(), Code> {
         let count = usize::try_from(count).map_err(|_| Code::BAD_PARAM)?;
-        self.begin_packing();
+        // PVM sets the length with each unit of 8 bytes, and after all units of 4 bytes.
+        if count > 0 || T::XDR == 4 {
+            self.start_over();
+        }
         if count == 0 {
             return Ok(());
         }
@@ -343,7 +364,7 @@ impl Buffer {
         (count, stride): (c_int, c_int),
     ) -> Result<(), Code> {
         let count_of = usize::try_from(count).map_err(|_| Code::BAD_PARAM)?;
-        self.begin_packing();
+        self.starts_over = false;
         if count_of == 0 {
             return Ok(());
         }
@@ -386,7 +407,7 @@ impl Buffer {
     /// # Errors
     /// [`Code::NOT_IMPL`]: a text cannot be left in place.
     pub fn pack_text(&mut self, text: &[u8]) -> Result<(), Code> {
-        self.begin_packing();
+        self.start_over();
         let length = u32::try_from(text.len()).map_err(|_| Code::OVERFLOW)?;
         match self.encoding {
             Encoding::Xdr => self.tail.extend_from_slice(&length.to_be_bytes()),
@@ -400,14 +421,13 @@ impl Buffer {
 
     /// Appends bytes unchanged.
     pub fn append(&mut self, bytes: &[u8]) {
-        self.begin_packing();
+        self.start_over();
         self.tail.extend_from_slice(bytes);
     }
 
     /// Returns up to `wanted` unread bytes, and whether there were so many. If there are fewer,
     /// none remain.
     fn take(&mut self, wanted: usize) -> (&[u8], bool) {
-        self.is_read = true;
         if !self.tail.is_empty() || self.pieces.len() > 1 {
             let whole = match self.encoding {
                 Encoding::InPlace => Bytes::new(),
@@ -626,13 +646,40 @@ mod tests {
         assert_eq!(unpack(&mut sent, 1).1, Err(Code::NO_DATA));
     }
 
-    #[test]
-    fn packing_into_a_message_that_came_begins_anew() {
+    /// Packs bytes into a message that came with two numbers, after them numbers, and returns its
+    /// lengths.
+    fn lengths_with(bytes: &[u8], numbers: &[i32]) -> (usize, usize) {
         let came = Message::copy_of(&[0; 8]);
         let mut forwarded = Buffer::received(Encoding::Xdr, buffer(Encoding::Xdr).info, came);
-        assert_eq!(forwarded.length(), 8);
-        pack(&mut forwarded, &[7]);
-        assert_eq!(forwarded.length(), 4);
+        forwarded.begin_packing();
+        if !bytes.is_empty() {
+            let count = (bytes.len() as c_int, 1);
+            // SAFETY: the slice holds them.
+            unsafe { forwarded.pack_bytes(bytes.as_ptr(), count) }.unwrap();
+        }
+        let with_bytes = forwarded.length();
+        pack(&mut forwarded, numbers);
+        (with_bytes, forwarded.length())
+    }
+
+    #[test]
+    fn numbers_replace_a_message_that_came_and_bytes_are_appended() {
+        assert_eq!(lengths_with(&[], &[7]), (8, 4));
+        assert_eq!(lengths_with(&[], &[]), (8, 0));
+        assert_eq!(lengths_with(&[1], &[7]), (12, 16));
+    }
+
+    #[test]
+    fn unpacking_begins_anew_after_packing() {
+        let mut sent = buffer(Encoding::Raw);
+        pack(&mut sent, &[1, 2]);
+        sent.begin_unpacking();
+        assert_eq!(unpack(&mut sent, 1), (vec![1], Ok(())));
+        sent.begin_unpacking();
+        assert_eq!(unpack(&mut sent, 1), (vec![2], Ok(())));
+        sent.begin_packing();
+        sent.begin_unpacking();
+        assert_eq!(unpack(&mut sent, 1), (vec![1], Ok(())));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Buffers {
     /// As [`get`](Self::get), but 0 chooses none.
     pub fn choose_to_send(&mut self, id: c_int) -> Result<c_int, Code> {
         if id != 0 {
-            self.get(id)?;
+            self.get(id)?.begin_packing();
             // One buffer cannot be both.
             if self.receives == id {
                 self.receives = 0;
@@ -100,7 +100,7 @@ impl Buffers {
     /// As [`choose_to_send`](Self::choose_to_send).
     pub fn choose_to_receive(&mut self, id: c_int) -> Result<c_int, Code> {
         if id != 0 {
-            self.get(id)?;
+            self.get(id)?.begin_unpacking();
             if self.sends == id {
                 self.sends = 0;
             }
