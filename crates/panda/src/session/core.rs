@@ -100,6 +100,10 @@ impl Core {
         }
     }
 
+    pub fn notify(&self) {
+        self.engine.nudge();
+    }
+
     pub fn ask(&self, ask: Ask) {
         self.engine.ask(ask);
     }

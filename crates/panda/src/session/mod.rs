@@ -368,6 +368,12 @@ impl Session {
         Ok(self.core().wait(what, holds, until))
     }
 
+    /// Has threads in [`wait_until`](Self::wait_until) look at their conditions again. A thread of
+    /// the program calls it after it has brought about such a condition itself. Upcalls need not.
+    pub fn notify(&self) {
+        self.core().notify();
+    }
+
     fn core(&self) -> &Core {
         &self.keeper.core
     }

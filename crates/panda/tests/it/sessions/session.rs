@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Bootstrap, Local, Secret, udp};
 use antiphon_panda::{Error, Message, Session};
@@ -40,6 +40,25 @@ fn a_wait_ends_when_an_upcall_makes_it_hold_or_its_time_has_passed() {
     // A condition that holds already does not depend on the timeout.
     assert!(own.wait_until(holds, Some(passed)).unwrap());
     sender.join().unwrap();
+}
+
+#[test]
+fn threads_that_wait_see_a_change_that_another_thread_announces() {
+    let (own, _other) = pair();
+    let flag = Arc::<AtomicU32>::default();
+    // One of them drives, and the others wait for it.
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let (session, flag) = (own.clone(), flag.clone());
+            thread::spawn(move || session.wait_until(|| flag.load(SeqCst) == 1, None))
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(20));
+    flag.store(1, SeqCst);
+    own.notify();
+    for waiter in waiters {
+        assert!(waiter.join().unwrap().unwrap());
+    }
 }
 
 #[test]
