@@ -76,6 +76,7 @@ mod statistics;
 mod termination;
 #[cfg(test)]
 mod tests;
+mod waiters;
 
 pub use entry::ObjectId;
 pub use error::{BlockedProcess, Deadlock, Error};

@@ -29,6 +29,7 @@ use crate::order::{Common, Order};
 use crate::partitioned::{Arrays, Site};
 use crate::placement::{Costs, Location};
 use crate::remote::Request;
+use crate::waiters::Waiters;
 
 /// The group of all machines of a program.
 pub const GROUP: &str = "orca";
@@ -62,6 +63,7 @@ pub struct Machine {
     pub arrays: Arrays,
     pub common: Mutex<Common>,
     pub own: Mutex<Own>,
+    pub waiters: Mutex<Waiters>,
     pub daemon: Blocking<Daemon>,
     pub wakes: Condition,
 }
@@ -161,6 +163,7 @@ impl Machine {
             arrays: Arrays::default(),
             common: Mutex::default(),
             own: Mutex::default(),
+            waiters: Mutex::default(),
             daemon: Blocking::new(Daemon::default()),
             wakes: Condition::new(),
         }))
@@ -250,7 +253,7 @@ impl Machine {
             self.no_more_awaited(number);
             return Err(error);
         }
-        Ok(cell.wait())
+        Ok(self.await_outcome(&cell))
     }
 
     /// Makes a cell for an outcome. The end of the program would also fill it.
@@ -332,7 +335,7 @@ impl Machine {
                     false => Vec::new(),
                 };
                 drop(copy);
-                self.perform(effects);
+                self.perform_here(effects);
                 self.write_replicas(entry, (index, arguments, ticket.1), process)
             }
             Location::Owned(owner) if owner == self.rank => {
@@ -355,8 +358,8 @@ impl Machine {
                 let waits = self.waits(entry, index, process);
                 let effects = self.execute(entry, &mut copy, invocation, answer, false);
                 drop(copy);
-                self.perform(effects);
-                let outcome = cell.wait();
+                self.perform_here(effects);
+                let outcome = self.await_outcome(&cell);
                 drop(waits);
                 Ok(outcome)
             }
@@ -426,13 +429,13 @@ impl Machine {
         entry: &Arc<Entry>,
         index: usize,
         process: &Arc<str>,
-        cell: &Cell,
+        cell: &Arc<Cell>,
     ) -> Outcome {
         let _waits = self.waits(entry, index, process);
         if cell.block() {
             self.pause();
         }
-        cell.wait()
+        self.await_outcome(cell)
     }
 
     /// Adds a process that may block to the waiting ones.
@@ -607,12 +610,22 @@ impl Machine {
         }
     }
 
-    /// Performs the actions that were not possible under a lock.
-    pub fn perform(&self, effects: Vec<Effect>) {
+    /// Performs the actions that were not possible under a lock, in a process of the program. The
+    /// process that drives the session may wait for one of them, and no upcall would tell it.
+    pub fn perform_here(&self, effects: Vec<Effect>) {
+        if self.perform(effects) {
+            self.session.notify();
+        }
+    }
+
+    /// Performs the actions that were not possible under a lock. Returns whether the process that
+    /// drives the session waited for one of them, as it learns by itself if this is an upcall.
+    pub fn perform(&self, effects: Vec<Effect>) -> bool {
+        let mut has_driver = false;
         for effect in effects {
             match effect {
                 Effect::Answer(Answer::Here(cell), outcome) => {
-                    cell.complete(outcome, || self.resume());
+                    has_driver |= cell.complete(outcome, || self.resume());
                 }
                 Effect::Answer(Answer::Caller(reply, from), outcome) => {
                     self.reply(reply, from, &outcome);
@@ -621,7 +634,7 @@ impl Machine {
                     if rank == self.rank {
                         let cell = self.own.lock().cells.remove(&number);
                         if let Some(cell) = cell {
-                            cell.complete(outcome, || self.resume());
+                            has_driver |= cell.complete(outcome, || self.resume());
                         }
                     }
                 }
@@ -645,6 +658,7 @@ impl Machine {
                 }
             }
         }
+        has_driver
     }
 
     /// Records that a process is blocked.

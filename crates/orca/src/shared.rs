@@ -265,7 +265,7 @@ impl Handle {
                 if !copy.blocked.is_empty() {
                     let effects = machine.retry(&hold.entry, &mut copy, false);
                     drop(copy);
-                    machine.perform(effects);
+                    machine.perform_here(effects);
                 }
                 Here::Done(Ok(result))
             }
@@ -274,7 +274,7 @@ impl Handle {
                 let why = words_of(panic.as_ref());
                 let effects = hold.entry.break_it(&mut copy, operation, &why);
                 drop(copy);
-                machine.perform(effects);
+                machine.perform_here(effects);
                 Here::Done(Err(hold.entry.failed(operation, &why)))
             }
         }
