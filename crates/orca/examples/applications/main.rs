@@ -5,11 +5,13 @@
 //! cargo build --release -p antiphon-orca --examples
 //! target/release/examples/applications                  # all, on threads of this process
 //! target/release/examples/applications tsp 14           # one, of a size
+//! target/release/examples/applications speed-up         # some, on one processor and on two
 //! antiphon launch -n 4 --over tcp target/release/examples/applications tsp 14
 //! ```
 //!
 //! Without a launcher each application runs on 1, 2 and 4 machines, which are threads of this
-//! process, and a table shows the results.
+//! process, and a table shows the results. `speed-up` prints one table of those that compute for
+//! long, at sizes that fit.
 
 use std::process::ExitCode;
 use std::thread;
@@ -39,6 +41,19 @@ struct Application {
     parallel: fn(&Orca, usize) -> Result<u64, Error>,
     size: usize,
 }
+
+/// The word for the table of speed-up.
+const SPEED_UP: &str = "speed-up";
+
+/// The applications in that table, with their sizes there.
+const COMPUTING: [(&str, usize); 6] = [
+    ("tsp", 13),
+    ("asp", 1200),
+    ("sor", 2000),
+    ("sor-array", 2000),
+    ("jacobi", 2000),
+    ("jacobi-array", 2000),
+];
 
 const APPLICATIONS: [Application; 13] = [
     Application {
@@ -125,6 +140,9 @@ fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let name = words.next();
     let size = words.next().and_then(|word| word.parse().ok());
+    if name.as_deref() == Some(SPEED_UP) {
+        return ended(speed_up(&COMPUTING));
+    }
     let chosen = |it: &&Application| name.as_deref().is_none_or(|name| name == it.name);
     let chosen: Vec<_> = APPLICATIONS.iter().filter(chosen).collect();
     if chosen.is_empty() {
@@ -132,10 +150,13 @@ fn main() -> ExitCode {
         eprintln!("there is {}", names.join(", "));
         return ExitCode::from(2);
     }
-    let outcome = match LaunchInfo::from_environment() {
+    ended(match LaunchInfo::from_environment() {
         Ok(_) => launched(chosen[0], size),
         Err(_) => chosen.into_iter().try_for_each(|it| on_threads(it, size)),
-    };
+    })
+}
+
+fn ended(outcome: Result<(), Error>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -191,6 +212,41 @@ fn on_threads(application: &Application, size: Option<usize>) -> Result<(), Erro
     Ok(())
 }
 
+/// Prints how much faster some applications are on one machine and on two than without shared
+/// objects. A machine is a thread, which computes on one processor. Each time is the best of a few.
+fn speed_up(applications: &[(&str, usize)]) -> Result<(), Error> {
+    const TIMES: usize = 3;
+    println!("| application | size | sequential | 1 processor | 2 processors | results |");
+    println!("|---|---|---|---|---|---|");
+    for (name, size) in applications {
+        let Some(it) = APPLICATIONS.iter().find(|it| it.name == *name) else {
+            continue;
+        };
+        let mut best = [Duration::MAX; 3];
+        let mut are_right = true;
+        for _ in 0..TIMES {
+            let began = Instant::now();
+            let wanted = (it.sequential)(*size);
+            best[0] = best[0].min(began.elapsed());
+            for machines in [1, 2] {
+                let (result, time) = on(Local::sessions(machines)?, *size, it.parallel)?;
+                let machines = machines as usize;
+                best[machines] = best[machines].min(time);
+                are_right &= result == wanted;
+            }
+        }
+        let [alone, one, two] = best;
+        let faster = |time: Duration| alone.as_secs_f64() / time.as_secs_f64();
+        println!(
+            "| {name} | {size} | {alone:.0?} | {one:.0?}, × {:.2} | {two:.0?}, × {:.2} | {} |",
+            faster(one),
+            faster(two),
+            verdict(are_right)
+        );
+    }
+    Ok(())
+}
+
 fn on(sessions: Vec<Session>, size: usize, parallel: Parallel) -> Result<(u64, Duration), Error> {
     let run = |session| {
         thread::spawn(move || orca::run(&session, move |orca| timed(orca, size, parallel)))
@@ -228,6 +284,14 @@ mod tests {
                 assert_eq!(result, wanted, "{} on {machines} machines", it.name);
             }
         }
+    }
+
+    #[test]
+    fn the_table_of_speed_up_has_applications_that_exist() {
+        for (name, _) in COMPUTING {
+            assert!(APPLICATIONS.iter().any(|it| it.name == name), "{name}");
+        }
+        speed_up(&COMPUTING.map(|(name, _)| (name, 8))).expect("they run");
     }
 
     #[test]
