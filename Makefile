@@ -153,6 +153,8 @@ install-panda:
 	install -m 755 $(LIBRARIES)/libpanda.so $(DESTDIR)$(PREFIX)/lib/$(LIBPANDA)
 	ln -sf $(LIBPANDA) $(DESTDIR)$(PREFIX)/lib/libpanda.so
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/panda-c/panda.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/panda.pc
+	@# The loader finds a library in /usr/local/lib by its cache, which root alone can write.
+	[ -n "$(DESTDIR)" ] || [ ! -w /etc/ld.so.cache ] || ldconfig
 
 # PVM's libraries, of the archive that `cargo build --release -p antiphon-pvm` made.
 install-pvm: pvm-libraries
