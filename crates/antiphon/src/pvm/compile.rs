@@ -31,12 +31,12 @@ pub fn run(variable: &str, otherwise: &str, options: &Compiler) -> Result<Exit> 
 }
 
 /// Returns the compiler that a variable names, with its options. The variable may name this
-/// command, as `make CC="antiphon pvm cc"` sets it for all that it runs. Then it is the default
-/// compiler.
+/// command, as `make CC="antiphon pvm cc"` sets it for all that it runs. Then it is `otherwise`,
+/// the default compiler with its options.
 fn compiler<'a>(named: &'a str, otherwise: &'a str) -> Vec<&'a str> {
     let words: Vec<&str> = named.split_whitespace().collect();
     match words.as_slice() {
-        [] | [.., "pvm", "cc" | "fc"] => vec![otherwise],
+        [] | [.., "pvm", "cc" | "fc"] => otherwise.split_whitespace().collect(),
         _ => words,
     }
 }
@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn a_compiler_that_is_this_command_is_the_usual_one() {
         for named in ["", " ", "antiphon pvm cc", "/opt/bin/antiphon pvm fc"] {
-            assert_eq!(compiler(named, "cc"), ["cc"], "{named}");
+            let found = compiler(named, "gfortran -std=legacy");
+            assert_eq!(found, ["gfortran", "-std=legacy"], "{named}");
         }
         assert_eq!(compiler("ccache gcc -m64", "cc"), ["ccache", "gcc", "-m64"]);
     }

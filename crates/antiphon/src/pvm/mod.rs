@@ -40,7 +40,7 @@ pub enum Verb {
     Run(Run),
     /// Compile a C program (the compiler is `cc`, or what CC names)
     Cc(Compiler),
-    /// Compile a Fortran program (the compiler is `gfortran`, or what FC names)
+    /// Compile a Fortran program (the compiler is `gfortran -std=legacy`, or what FC names)
     Fc(Compiler),
 }
 
@@ -73,7 +73,8 @@ pub fn run(options: &Pvm) -> Result<Exit> {
     match &options.verb {
         Some(Verb::Run(options)) => run_program(options),
         Some(Verb::Cc(options)) => compile::run("CC", "cc", options),
-        Some(Verb::Fc(options)) => compile::run("FC", "gfortran", options),
+        // PVM packs values of any type by one subroutine, which only old Fortran allows.
+        Some(Verb::Fc(options)) => compile::run("FC", "gfortran -std=legacy", options),
         None => console::run(),
     }
 }

@@ -334,3 +334,34 @@ fn a_console_that_is_killed_or_ended_leaves_no_tasks() {
         terminal.console.wait().unwrap();
     }
 }
+
+#[test]
+fn old_fortran_packs_values_of_several_types_by_one_subroutine() {
+    if Command::new("gfortran").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "gfortran is missing");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = "      subroutine both(n, x)
+      include 'fpvm3.h'
+      integer n, info
+      double precision x(2)
+      call pvmfpack(INTEGER4, n, 1, 1, info)
+      call pvmfpack(REAL8, x, 2, 1, info)
+      end
+";
+    std::fs::write(folder.path().join("both.f"), program).unwrap();
+    let output = antiphon(&folder)
+        .args(["fc", "-c", "both.f"])
+        .current_dir(folder.path())
+        .env(
+            "ANTIPHON_PVM_HOME",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../pvm"),
+        )
+        .env_remove("FC")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(folder.path().join("both.o").is_file());
+}
