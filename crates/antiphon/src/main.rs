@@ -27,11 +27,13 @@ mod subjects;
 mod translate;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use cli::{Cli, Verb};
 use exit::Exit;
+use std::path::Path;
 
 fn main() -> Exit {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_verb_of_file(error).exit());
     let done = match &cli.verb {
         None => start::run(&cli),
         Some(verb) => execute(&cli, verb),
@@ -40,6 +42,26 @@ fn main() -> Exit {
         output::say(format_args!("antiphon: {}", exit::message(&error)));
         exit::of_error(&error)
     })
+}
+
+/// Adds the verb that takes a file of this kind, if the file stands in a verb's place.
+fn with_verb_of_file(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let extension = Path::new(word).extension().and_then(|one| one.to_str());
+    let verb = match extension {
+        Some("sr") => "sr run",
+        Some("adb" | "ads") => "translate",
+        Some("imp" | "spf") => "orca run",
+        _ => return error,
+    };
+    let tip = format!("`antiphon {verb} {word}` takes such a file");
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![tip.into()]),
+    );
+    error
 }
 
 fn execute(cli: &Cli, verb: &Verb) -> anyhow::Result<Exit> {
