@@ -5,7 +5,7 @@ use crate::exit::Missing;
 use crate::home::home;
 use crate::output::say;
 use antiphon_lab::subject::{Subject, SubjectError, Variant, select};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use std::path::Path;
 
 /// Returns all subjects in the home folder. Unreadable ones are named on standard error.
@@ -66,7 +66,12 @@ fn by_folder(wanted: &str) -> Option<Result<Chosen, SubjectError>> {
 }
 
 fn by_name(known: &[Subject], wanted: &str) -> Result<Chosen, anyhow::Error> {
-    let (subject, variant) = select(known, wanted)?;
+    let (subject, variant) = select(known, wanted).map_err(|error| match &error {
+        SubjectError::Unknown { what, .. } if what == "subject" => {
+            anyhow!("`{wanted}` is no folder with a `subject.toml`, and {error}")
+        }
+        _ => error.into(),
+    })?;
     Ok(Chosen {
         subject: subject.clone(),
         variant: variant.clone(),

@@ -161,12 +161,13 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str> 
     }
 }
 
-/// Returns the word of `known` nearest to `word`, if it is near enough.
+/// Returns the word of `known` nearest to `word`, if it is near enough: some of `word` is in it.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let (distance, candidate) = known
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
         .min()?;
-    (distance <= 2.max(word.len() / 3)).then_some(candidate)
+    let length = word.chars().count();
+    (distance < length && distance <= 2.max(length / 3)).then_some(candidate)
 }
 
 impl<'d> Section<'d> {

@@ -62,11 +62,41 @@ fn unknown_names_get_the_nearest() {
     measure(&["smal"]).fails(2, &["no suite `smal`", "did you mean `small`?"]);
     measure(&["nope.toml"]).fails(2, &["nope.toml", "name of a suite in `suites/`"]);
     measure(&["small", "--subjects", "plane"]).fails(2, &["did you mean `plain`?"]);
-    measure(&["small", "--subjects", "plain/w"]).fails(2, &["variant of `plain`", "`v`"]);
+    let variant = ["no variant of `plain` called `w`", "known here: v"];
+    measure(&["small", "--subjects", "plain/w"]).fails(2, &variant);
+    measure(&["small", "--subjects", "./plain"]).fails(2, &["known here: plain"]);
     measure(&["small", "--resume", "first"]).fails(2, &[]);
     place
         .run(&["compare", "plain", "plain"])
         .fails(2, &["no number of a run", "--live"]);
+}
+
+#[test]
+fn a_missing_folder_of_a_comparison_is_told_as_such() {
+    let place = Place::new();
+    place.script("plain", "exit 0");
+    let says = [
+        "`old/c` is no folder with a `subject.toml`",
+        "known here: plain",
+    ];
+    place
+        .run(&["compare", "--live", "old/c", "plain"])
+        .fails(2, &says);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_verb_gets_its_verb() {
+    let place = Place::new();
+    for (given, tip) in [
+        (&["dining.sr"][..], "antiphon sr run dining.sr"),
+        (&["sr", "dining.sr"], "antiphon sr run dining.sr"),
+        (&["buffer.adb"], "antiphon translate buffer.adb"),
+        (&["orca", "hello.imp"], "antiphon orca run hello.imp"),
+    ] {
+        place.run(given).fails(2, &[tip]);
+    }
+    let other = place.run(&["dining.txt"]);
+    assert!(!other.err.contains("takes such a file"), "{}", other.err);
 }
 
 #[test]
