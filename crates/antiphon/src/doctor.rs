@@ -23,6 +23,7 @@ use antiphon_report::number;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -246,10 +247,11 @@ fn machine_text(found: &Findings) -> String {
 }
 
 /// Returns one line each, or `none` if there are none. Subjects that share a toolchain share its
-/// line.
+/// line, at the place of the first.
 fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
     let mut lines: Vec<String> = of.iter().map(|one| format!("  {}\n", line(one))).collect();
-    lines.dedup();
+    let mut seen = HashSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
     match &lines[..] {
         [] => format!("  {none}\n"),
         _ => lines.concat(),

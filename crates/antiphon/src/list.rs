@@ -208,7 +208,7 @@ fn text(found: &Found) -> String {
         text += &format!("For a first look: {commands}\n");
     }
     text + &format!(
-        "\nThey stand in {}\nRows of a suite: antiphon list SUITE\nMeasure:         antiphon measure SUITE --quick\n",
+        "\nSuites and subjects stand in {}\nRows of a suite: antiphon list SUITE\nMeasure:         antiphon measure SUITE --quick\n",
         outside::line(&found.home)
     )
 }
