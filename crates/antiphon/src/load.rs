@@ -339,10 +339,16 @@ fn reported(load: &Settings, measured: &Measured, closed: Option<&Measured>) -> 
         ("fairness", fairness(measured)),
         ("generator", generator(measured)),
     ]);
-    let both = closed.into_iter().chain([measured]);
-    for limit in both.flat_map(Measured::limits) {
-        lines.push(("", format!("the generator was the limit: {limit}")));
-    }
+    let limits = |of: &Measured, when| {
+        let limits = of.limits().into_iter();
+        limits.map(move |limit| ("", format!("{when}the generator was the limit: {limit}")))
+    };
+    lines.extend(
+        closed
+            .into_iter()
+            .flat_map(|of| limits(of, "in the closed loop, ")),
+    );
+    lines.extend(limits(measured, ""));
     lines.extend(hidden(load, measured));
     for (kind, count) in &measured.failures {
         lines.push(("failed", format!("{} ({kind})", number::count(*count))));
