@@ -47,7 +47,8 @@ impl Hosts {
             file: file.to_owned(),
             why,
         };
-        let text = outside::read_text(file, LONGEST).map_err(|e| refused(format!(": {e}")))?;
+        let text = outside::read_text(file, LONGEST)
+            .map_err(|e| refused(format!(": {e}; name a file with one host on a line")))?;
         let mut found = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let host = parse(line).and_then(|parsed| parsed.map(look_up).transpose());
@@ -142,7 +143,9 @@ fn look_up((name, slots): (String, u32)) -> Result<Found, String> {
     let bare = bare.trim_start_matches('[').trim_end_matches(']');
     let found = (bare, 0).to_socket_addrs();
     let addresses = found
-        .map_err(|e| format!("the host `{bare}` is not known: {e}"))?
+        .map_err(|e| {
+            format!("the host `{bare}` is not known: {e}; mend its name, or write its address")
+        })?
         .map(|found| found.ip())
         .collect();
     let bare = bare.to_owned();
