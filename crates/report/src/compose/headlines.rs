@@ -366,7 +366,7 @@ impl<'a> Row<'a> {
         };
         // Without permission for FIFO, its rows are measured under `other`.
         let found = under(&row.run.policy).or_else(|| under("other"));
-        let result = found.ok_or_else(|| format!("{} was not measured", row.subject))?;
+        let result = found.ok_or_else(|| format!("{test} of {} was not measured", row.subject))?;
         Ok(Row {
             result,
             figure: value(result, quantity)?,

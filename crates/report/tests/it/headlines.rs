@@ -223,7 +223,7 @@ fn figures_that_are_missing_withheld_or_like_their_control_are_named() {
     assert_eq!(
         missing.text,
         "This run has no figure for a call in B against a call in A, a hand-over against a call, \
-         nor a barrier (the first: b/v was not measured)."
+         nor a barrier (the first: call of b/v was not measured)."
     );
     let mut withheld = run(&COSTS[..2]);
     if let Outcome::Frame(estimate) = &mut withheld.results[1].outcome {
