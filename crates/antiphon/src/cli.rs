@@ -269,6 +269,14 @@ pub struct Compare {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+
+    /// Write the result as one self-contained page too (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write the page, antiphon-compare.html unless --html names it, and show it in a browser
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// Scheduling policy.

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Missing};
 use crate::interruption::interruption;
 use crate::output::{print_json, print_line, print_styled, text_options};
 use crate::progress::Progress;
+use crate::report;
 use crate::store;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
@@ -13,14 +14,20 @@ use antiphon_lab::{
 };
 use antiphon_measure::ComparisonSettings;
 use antiphon_report::comparison::{Comparison, Side, Verdict};
+use antiphon_report::document::Document;
 use antiphon_report::{agrees, compose_agreement, compose_comparison, export};
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compares two runs, prints the result, and returns whether there is a regression.
 pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
+    report::check_page(options.html.as_deref(), options.open)?;
+    if options.json && options.html.as_deref().is_some_and(report::is_stdout) {
+        bail!("standard output can take one format only; give `--html` the name of a file");
+    }
     if options.ratios {
         return ratios(cli, options);
     }
@@ -30,18 +37,41 @@ pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
         false => stored(cli, options)?,
     };
     let exit = verdict(&comparison, options.live);
+    let document = compose_comparison(&comparison);
     match options.json {
         true => print_json(&json(&comparison, options, exit)?)?,
-        false => print_styled(&export::text::render(
-            &compose_comparison(&comparison),
-            text_options(),
-        ))?,
+        false => show(options, &document)?,
     }
+    write_page(options, &document)?;
     Ok(match stop.load(Ordering::Relaxed) {
         true => Exit::Interrupted,
         false => exit,
     })
 }
+
+/// Prints a document, unless standard output takes its page.
+fn show(options: &Compare, document: &Document) -> Result<()> {
+    match options.html.as_deref() {
+        Some(path) if report::is_stdout(path) => Ok(()),
+        _ => print_styled(&export::text::render(document, text_options())),
+    }
+}
+
+/// Writes the page that the options ask for, and shows it.
+fn write_page(options: &Compare, document: &Document) -> Result<()> {
+    let default = options.open.then(|| PathBuf::from(PAGE));
+    let Some(path) = options.html.clone().or(default) else {
+        return Ok(());
+    };
+    report::write(&path, export::html::render(document).as_bytes())?;
+    match options.open {
+        true => report::open(&path),
+        false => Ok(()),
+    }
+}
+
+/// The page's file, unless another is named.
+const PAGE: &str = "antiphon-compare.html";
 
 /// Returns the comparison as JSON, with the request and the overall answer.
 fn json(comparison: &Comparison, options: &Compare, exit: Exit) -> Result<String> {
@@ -103,7 +133,8 @@ fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
     }
     let threshold = options.threshold / 100.0;
     let document = compose_agreement(&agreements, threshold, &first, b);
-    print_styled(&export::text::render(&document, text_options()))?;
+    show(options, &document)?;
+    write_page(options, &document)?;
     Ok(match agrees(&agreements, threshold) {
         true => Exit::Done,
         false => Exit::No,

@@ -24,9 +24,7 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     if given.iter().filter(|path| is_stdout(path)).count() > 1 {
         bail!("standard output (`-`) can take one format only; give the others files");
     }
-    if options.open && options.html.as_ref().is_some_and(|path| is_stdout(path)) {
-        bail!("`--open` shows a file, and no standard output; give `--html` the name of one");
-    }
+    check_page(options.html.as_deref(), options.open)?;
     let runs = store::load(cli, &options.runs)?;
     let document = compose_together(&runs);
     let default = PathBuf::from(PAGE);
@@ -78,8 +76,16 @@ fn write_page(path: &Path, document: &Document) -> Result<()> {
     write(path, export::html::render(document).as_bytes())
 }
 
+/// Refuses to show a page that goes to standard output.
+pub fn check_page(html: Option<&Path>, open: bool) -> Result<()> {
+    if open && html.is_some_and(is_stdout) {
+        bail!("`--open` shows a file, and no standard output; give `--html` the name of one");
+    }
+    Ok(())
+}
+
 /// Opens a page in the first browser of `$BROWSER`, else by `xdg-open`, without waiting for it.
-fn open(page: &Path) -> Result<()> {
+pub fn open(page: &Path) -> Result<()> {
     let named = std::env::var("BROWSER").unwrap_or_default();
     let browsers = named.split(':').filter(|name| !name.is_empty());
     let page = page.canonicalize().unwrap_or_else(|_| page.to_owned());
@@ -110,6 +116,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn is_stdout(path: &Path) -> bool {
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }

@@ -435,6 +435,27 @@ fn a_live_comparison_tells_five_per_cent_from_nothing() {
         .fails(2, &["nobody.*"]);
 }
 
+#[test]
+fn a_comparison_is_a_page_too() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let live = ["compare", "--live", "c", "c", "--only", "self.same"];
+    let live = [&live[..], &["--starts", "2", "--seconds", "0.2"]].concat();
+    let ran = place.run(&[&live[..], &["--html", "page.html"]].concat());
+    assert!(matches!(ran.code, Some(0 | 4)), "{}", ran.err);
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(
+        page.contains("self.same") && page.ends_with("</html>"),
+        "{page}"
+    );
+    let said = "one format only";
+    place
+        .run(&[&live[..], &["--html", "-", "--json"]].concat())
+        .fails(2, &[said]);
+}
+
 /// Returns how often builds are compared with themselves, if many tries are wanted.
 fn soaked() -> Option<usize> {
     let runs = std::env::var("ANTIPHON_COMPARISONS").ok()?;

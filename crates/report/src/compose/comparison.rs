@@ -1,5 +1,7 @@
 //! Document of a comparison.
 
+mod changes;
+
 use super::{slug, unread};
 use crate::comparison::{Comparison, ComparisonRow, Side, Verdict};
 use crate::document::{
@@ -32,6 +34,7 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
     Document {
         title: format!("{} against {}", after.name, before.name),
         subtitle: comparison.basis.clone(),
+        headlines: vec![changes::headlines(comparison)],
         summary: summary(comparison),
         facts,
         subjects: vec![before.name.clone(), after.name.clone()],
@@ -81,6 +84,21 @@ fn moved(rows: usize) -> Option<Note> {
 }
 
 fn sections(comparison: &Comparison) -> Vec<Section> {
+    groups(comparison)
+        .iter()
+        .map(|title| {
+            let rows: Vec<&ComparisonRow> = comparison
+                .rows
+                .iter()
+                .filter(|row| row.group == *title)
+                .collect();
+            section(comparison, title, &rows)
+        })
+        .collect()
+}
+
+/// Returns the titles of the groups, each once.
+fn groups(comparison: &Comparison) -> Vec<&str> {
     let mut titles: Vec<&str> = Vec::new();
     for row in &comparison.rows {
         if !titles.contains(&row.group.as_str()) {
@@ -88,24 +106,20 @@ fn sections(comparison: &Comparison) -> Vec<Section> {
         }
     }
     titles
-        .iter()
-        .enumerate()
-        .map(|(index, title)| {
-            let rows: Vec<&ComparisonRow> = comparison
-                .rows
-                .iter()
-                .filter(|row| row.group == *title)
-                .collect();
-            section(comparison, index, title, &rows)
-        })
-        .collect()
 }
 
-fn section(comparison: &Comparison, index: usize, title: &str, rows: &[&ComparisonRow]) -> Section {
+/// Returns the id of a group's section. Titles may differ in signs alone, so it has a number too.
+fn group_id(comparison: &Comparison, title: &str) -> String {
+    let titles = groups(comparison);
+    let index = titles.iter().position(|one| *one == title).unwrap_or(0);
+    format!("group-{index}-{}", slug(title))
+}
+
+fn section(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Section {
     let mut blocks = vec![Block::Table(table(comparison, title, rows))];
     blocks.extend(plot(comparison, title, rows).map(Block::Plot));
     Section {
-        id: format!("group-{index}-{}", slug(title)),
+        id: group_id(comparison, title),
         title: title.into(),
         blocks,
     }

@@ -45,6 +45,35 @@ fn runs_of_one_start_tell_nothing_and_what_would_is_said() {
     assert!(page.contains("cannot tell"), "{page}");
 }
 
+/// The largest change first, with its place, and one sentence about all other rows.
+#[test]
+fn a_comparison_opens_with_what_changed() {
+    let document = compose_comparison(&comparison());
+    let sentences = &document.headlines[0].sentences;
+    let texts: Vec<String> = sentences
+        .iter()
+        .map(|one| one.text.replace('\u{202f}', " "))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "intra, no parameters is faster: −19.0 % (1.60 ns before, 1.30 ns after).",
+            "simple is slower: +19.0 % (905 ns before, 1.08 µs after).",
+            "1 row did not change, 1 row cannot be told, 1 row without a figure on one side.",
+        ]
+    );
+    let place = sentences[0].stands_on.as_ref().expect("a table");
+    let sections = document.sections.iter().map(|section| &section.id);
+    assert_eq!(
+        sections.clone().filter(|id| **id == place.section).count(),
+        1
+    );
+    let page = html::render(&document);
+    assert!(page.contains("intra, no parameters is faster"), "{page}");
+    let shown = render(&document, PLAIN);
+    assert!(shown.contains("interval 1.17 to 1.21 times"), "{shown}");
+}
+
 #[test]
 fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
     let dearer = compared(1.5);
