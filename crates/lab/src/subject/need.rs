@@ -28,6 +28,8 @@ pub enum Thing {
     /// A library of Ada's, by its GNAT project file. It is searched like gprbuild does: in
     /// `GPR_PROJECT_PATH`, and in GNAT's own folders.
     Project(String),
+    /// A module of Python's. It is searched like the `python3` of `PATH` does.
+    Module(String),
 }
 
 /// Origin of a thing.
@@ -40,10 +42,13 @@ pub enum Origin {
 }
 
 impl Need {
-    /// Returns the name of the command, the header or the project file.
+    /// Returns the name of the command, the header, the project file or the module.
     pub fn name(&self) -> &str {
         match &self.thing {
-            Thing::Command(name) | Thing::Header(name) | Thing::Project(name) => name,
+            Thing::Command(name)
+            | Thing::Header(name)
+            | Thing::Project(name)
+            | Thing::Module(name) => name,
         }
     }
 
@@ -58,6 +63,7 @@ impl Need {
             Thing::Command(name) => find_command(name).is_some(),
             Thing::Header(name) => has_header(name),
             Thing::Project(name) => find_project(name).is_some(),
+            Thing::Module(name) => has_module(name),
         }
     }
 
@@ -153,6 +159,15 @@ fn has_header(name: &str) -> bool {
         .filter(|folder| !folder.as_os_str().is_empty())
         .chain(usual)
         .any(|folder| folder.join(name).is_file())
+}
+
+/// Checks that Python finds a module, without importing it.
+fn has_module(name: &str) -> bool {
+    // Folders of the current one are no modules.
+    let finds = "import importlib.util, sys; sys.path.remove('') if '' in sys.path else None; \
+                 sys.exit(not importlib.util.find_spec(sys.argv[1]))";
+    let python = Command::new("python3").args(["-c", finds, name]).output();
+    python.is_ok_and(|python| python.status.success())
 }
 
 fn find_project(name: &str) -> Option<PathBuf> {

@@ -132,6 +132,9 @@ fn thing(section: &Section<'_>) -> Thing {
     if let Some(header) = section.string("header") {
         return Thing::Header(header);
     }
+    if let Some(module) = section.string("module") {
+        return Thing::Module(module);
+    }
     match section.string("project") {
         Some(project) => Thing::Project(project),
         None => Thing::Command(section.required_string("command")),

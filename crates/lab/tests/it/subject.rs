@@ -1,6 +1,6 @@
 //! Subjects: the documented file reads, and every fault names its place and remedy.
 
-use antiphon_lab::subject::{Origin, Remedy, Subject, SubjectError, select};
+use antiphon_lab::subject::{Origin, Remedy, Subject, SubjectError, find_command, select};
 use std::path::Path;
 
 /// Returns the example of the documentation, as a sound file.
@@ -177,6 +177,24 @@ fn a_missing_library_is_told_by_the_line_that_gets_it() {
         .iter()
         .find(|need| need.name() == "no-such-library.gpr");
     assert_eq!(found.unwrap().origin, Origin::Line(line));
+}
+
+#[test]
+fn a_missing_module_of_python_is_told_by_the_line_that_gets_it() {
+    let missing_with = |module: &str| {
+        let need = format!("module = \"{module}\", get = \"pip install {module}\"");
+        let text = sound().replace("command = \"gcc\", package = \"gcc\"", &need);
+        let subject = load(&text).unwrap();
+        let missing = subject.missing().into_iter();
+        let lines = missing.map(|need| need.origin.clone());
+        let lines = lines.filter(|origin| matches!(origin, Origin::Line(_)));
+        lines.collect::<Vec<_>>()
+    };
+    let line = Origin::Line("pip install no_such_module".into());
+    assert_eq!(missing_with("no_such_module"), [line]);
+    if find_command("python3").is_some() {
+        assert_eq!(missing_with("json"), []);
+    }
 }
 
 /// Creates a subject whose compiler reports Toy 1.9, and that needs Toy, or the shell, as `needs`
