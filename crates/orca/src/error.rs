@@ -131,8 +131,10 @@ pub struct Deadlock {
 
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.blocked.len();
-        write!(f, "deadlock: all {count} processes wait for each other")?;
+        match self.blocked.len() {
+            1 => write!(f, "deadlock: the only process waits for ever")?,
+            count => write!(f, "deadlock: all {count} processes wait for each other")?,
+        }
         for it in &self.blocked {
             write!(
                 f,

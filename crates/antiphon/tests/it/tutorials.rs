@@ -219,6 +219,15 @@ fn a_rendezvous_server_becomes_a_protected_object_as_its_page_shows() {
 }
 
 #[test]
+fn an_orca_program_does_what_its_page_shows() {
+    if !has("cc", "gcc") {
+        return;
+    }
+    // Objects are numbered by their places in the order.
+    reader(&["waits in get"], &[]).follows("orca-language.md");
+}
+
+#[test]
 fn a_first_measurement_prints_what_its_page_shows() {
     if !has("gnatmake", "gnat") || !has("cc", "gcc") {
         return;
