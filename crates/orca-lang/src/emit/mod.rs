@@ -15,6 +15,7 @@
 
 mod calls;
 mod declarations;
+mod environment;
 mod expressions;
 mod objects;
 mod operators;
@@ -30,6 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_lang::c::Writer;
 use antiphon_lang::{Diagnostic, Sources, Span};
+
+use environment::Environments;
 
 use crate::program::{Program, RoutineId, RoutineKind, TypeId, Unit, UnitId, UnitKind, VariableId};
 
@@ -82,6 +85,7 @@ pub fn emit(
         described: BTreeSet::new(),
         values: BTreeSet::new(),
         is_target: false,
+        environments: Environments::of(program),
         refused: Vec::new(),
     };
     let text = emitter.program(options);
@@ -132,6 +136,8 @@ struct Emitter<'p> {
     values: BTreeSet<RoutineId>,
     /// Whether the place that is being written is changed.
     is_target: bool,
+    /// Parameters that bounds within types use.
+    environments: Environments,
     refused: Vec<Diagnostic>,
 }
 
@@ -151,6 +157,7 @@ impl<'p> Emitter<'p> {
             }
             let routines = of.routines.iter().chain(&of.operations).chain(&of.initial);
             for id in routines {
+                self.declare_environment(*id);
                 headings += &self.heading(*id);
                 code += &self.routine(*id);
             }

@@ -16,6 +16,7 @@ impl Emitter<'_> {
                 None => format!("self->{name}"),
             },
             VariableKind::Data => format!("g{}_{}", id.0, variable.name),
+            VariableKind::Parameter(_) if self.here.is_none() => self.parameter_of_environment(id),
             VariableKind::Parameter(Mode::Shared) => format!("(*{name})"),
             VariableKind::Parameter(Mode::In) if self.is_borrowed(id) => format!("(*{name})"),
             _ => name,

@@ -155,6 +155,7 @@ impl Emitter<'_> {
                 String::new()
             }
             _ => {
+                self.enter_environment();
                 let add = format!("orca_graph_add({at}, {descriptor}, &{place}.graph)");
                 self.temporary(whole.ty, &add)
             }

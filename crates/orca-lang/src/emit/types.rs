@@ -361,32 +361,6 @@ impl Emitter<'_> {
         name.to_owned()
     }
 
-    /// Checks that bounds of a type's parts use no parameter.
-    fn check_global_bounds(&mut self, of: &SizedType) {
-        let own = match self.program.kind(of.ty) {
-            TypeKind::Array { bounds, .. } => bounds.clone(),
-            _ => Vec::new(),
-        };
-        for (low, high) in of.bounds.iter().flatten().chain(&own) {
-            for bound in [low, high] {
-                if self.has_parameter(bound) {
-                    let message = "bounds in a type that depend on a parameter do not run yet";
-                    self.refuse(bound.span, message);
-                }
-            }
-        }
-    }
-
-    fn has_parameter(&self, bound: &Expr) -> bool {
-        use crate::program::VariableKind::{Data, State};
-        let is_one = match bound.kind {
-            ExprKind::Variable(id) => !matches!(self.program.variable(id).kind, Data | State),
-            _ => false,
-        };
-        let mut parts = crate::effects::parts(bound).into_iter();
-        is_one || parts.any(|part| self.has_parameter(part))
-    }
-
     /// Writes the initial value of a variable, in memory that holds none.
     pub(super) fn init(&mut self, place: &str, of: &SizedType) {
         let program = self.program;
@@ -394,6 +368,7 @@ impl Emitter<'_> {
             true => self.descriptor(of.ty),
             false => return self.line(format!("memset(&{place}, 0, sizeof {place});")),
         };
+        self.enter_environment();
         if let Some(unit) = self.partitioned(of.ty) {
             let (at, bounds) = match of.bounds.is_empty() {
                 true => ("0".into(), "0".into()),
