@@ -2,18 +2,20 @@
 
 use crate::exit::Exit;
 use crate::findings::{count, print_check, say_all};
-use crate::launch::{self, Launch, Platform};
+use crate::launch::Platform;
 use crate::output::{print_file, say};
-use crate::sr::copy_executable;
+use crate::sr::{Statistics, copy_executable};
 use antiphon_lab::build::Cache;
 use antiphon_lang::report;
 use antiphon_runner::{End, Program as Child, signal_name};
-use anyhow::{Result, bail};
-use clap::{Args, Subcommand};
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
 use orca_lang::build::{BuildError, Executable, Job, Linking};
 use orca_lang::{Dialect, EmitOptions, Keywords, Search, check, emit, load, main_of};
 use std::ffi::OsString;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// The environment variable that an Orca program takes its settings from.
 const VARIABLE: &str = "ANTIPHON_ORCA";
@@ -39,6 +41,7 @@ Examples:
   antiphon orca run tsp.imp
   antiphon orca run tsp/ -n 4 -- 12          with the argument 12
   antiphon orca run tsp.imp -n 4 --over tcp
+  antiphon orca run tsp.imp -n 4 --stats --trace tsp.json
   antiphon orca run tsp.imp -n 4 --over tcp --hosts hosts
 
 Other hosts are reached as `antiphon launch` reaches them, and need the executable at the same place as here.")]
@@ -64,16 +67,82 @@ pub struct Run {
     hosts: Option<PathBuf>,
 
     #[command(flatten)]
+    execution: Execution,
+
+    #[command(flatten)]
     program: Program,
 
     #[command(flatten)]
     compilation: Compilation,
 }
 
+/// How a program is run.
+#[derive(Debug, Args)]
+pub struct Execution {
+    /// What processes are: threads of the system, or cooperative fibers, which give way where they wait
+    #[arg(long, default_value = "threads", value_name = "MODEL")]
+    model: Model,
+
+    /// Processors of each machine, or of all that are one process; for --model cooperative
+    #[arg(long, value_name = "N")]
+    servers: Option<NonZeroU16>,
+
+    /// Print counts of operations and moves of objects to standard error at the end
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    stats: Option<Statistics>,
+
+    /// Write a timeline of processes and operations on all machines, for chrome://tracing or ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+/// What processes of a program are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    Threads,
+    Cooperative,
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split('=').next().unwrap_or_default() {
+            "threads" if text == "threads" => Ok(Self::Threads),
+            "cooperative" if text == "cooperative" => Ok(Self::Cooperative),
+            "threads" | "cooperative" => Err(format!("write {text:?} without a number")),
+            "sliced" => Err("the system slices threads by itself: write threads".into()),
+            "counted" | "sliced-deferred" => Err(
+                "a fiber cannot give way within an operation, which holds its object: write cooperative, or threads, which the system slices"
+                    .into(),
+            ),
+            _ => Err("the models are threads and cooperative".into()),
+        }
+    }
+}
+
+impl Execution {
+    /// Returns the settings in the form that the program reads.
+    fn settings(&self) -> Result<Vec<String>> {
+        if self.servers.is_some() && self.model == Model::Threads {
+            bail!("--servers is for --model cooperative: threads use all processors");
+        }
+        let mut settings = Vec::new();
+        if self.model == Model::Cooperative {
+            settings.push("model=cooperative".to_owned());
+        }
+        settings.extend(self.servers.map(|count| format!("servers={count}")));
+        settings.extend(self.stats.map(|format| format!("stats={format}")));
+        let trace = self.trace.as_ref();
+        settings.extend(trace.map(|file| format!("trace={}", file.display())));
+        Ok(settings)
+    }
+}
+
 /// `antiphon orca build`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The executable takes settings in the environment variable ANTIPHON_ORCA: machines=4, report=plain. `antiphon launch` starts it as several processes.
+The executable takes settings in the environment variable ANTIPHON_ORCA, such as machines=4,report=plain,stats=json. `antiphon launch` starts it as several processes.
 
 Examples:
   antiphon orca build tsp.imp -o tsp
@@ -257,22 +326,24 @@ fn build(options: &Build) -> Result<Exit> {
 }
 
 fn run_program(options: &Run) -> Result<Exit> {
+    let mut settings = vec![std::env::var(VARIABLE).unwrap_or_default()];
+    settings.extend(options.execution.settings()?);
     let translated = translated(&options.file, &options.program, &options.compilation)?;
     let Some(translated) = translated else {
         return Ok(Exit::No);
     };
     let built = built(&translated, &options.compilation)?;
-    if !matches!(options.over, Platform::Local) {
-        return launched(&built, options);
-    }
-    let mut settings = std::env::var(VARIABLE).unwrap_or_default();
-    if !settings.is_empty() {
-        settings.push(',');
-    }
-    settings += &format!("machines={}", options.machines);
-    let child = Child::new(&built.path)
+    let child = match options.over {
+        Platform::Local => {
+            settings.push(format!("machines={}", options.machines));
+            Child::new(&built.path)
+        }
+        _ => launched(&built, options)?,
+    };
+    settings.retain(|setting| !setting.is_empty());
+    let child = child
         .args(&options.arguments)
-        .env(VARIABLE, settings);
+        .env(VARIABLE, settings.join(","));
     Ok(match child.run_attached()? {
         End::Exited(code) => Exit::Program(code as u8),
         End::Signalled(number) => {
@@ -284,21 +355,18 @@ fn run_program(options: &Run) -> Result<Exit> {
     })
 }
 
-/// Runs a program as several processes.
-fn launched(built: &Executable, options: &Run) -> Result<Exit> {
-    let mut command = vec![built.path.clone().into_os_string()];
-    command.extend(options.arguments.iter().cloned());
-    launch::run(&Launch {
-        count: options.machines,
-        over: options.over,
-        hosts: options.hosts.clone(),
-        faults: None,
-        silence: None,
-        grace: 5,
-        joinable: None,
-        plain: true,
-        command,
-    })
+/// Returns the command that starts a program as several processes.
+fn launched(built: &Executable, options: &Run) -> Result<Child> {
+    let own = std::env::current_exe().context("cannot find this command's own executable")?;
+    let over = options.over.to_possible_value();
+    let over = over.map(|it| it.get_name().to_owned()).unwrap_or_default();
+    let count = options.machines.to_string();
+    let launch = ["launch", "-n", &count, "--plain", "--over", &over];
+    let mut child = Child::new(own).args(launch);
+    if let Some(hosts) = &options.hosts {
+        child = child.arg("--hosts").arg(hosts);
+    }
+    Ok(child.arg(&built.path))
 }
 
 /// Returns the file of a unit: the named one, or the main one of a folder.

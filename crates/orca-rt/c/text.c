@@ -1,6 +1,7 @@
 /* Read and Write: numbers, characters and strings as text, on the standard streams or on files
  * that the unit InOut puts in their place. */
 #include <ctype.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@ static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *input_file, *output_file;
 /* Whether this thread is between orca_write_begin and orca_write_end. */
 static _Thread_local bool is_writing;
+/* The first error of output, or 0. */
+static int output_error;
 
 static FILE *output(void) { return output_file ? output_file : stdout; }
 
@@ -22,18 +25,32 @@ FILE *orca_output_begin(void)
         pthread_mutex_lock(&output_lock);
     return output();
 }
+static void note_error(void)
+{
+    if (!output_error)
+        output_error = errno ? errno : EIO;
+}
+static ORCA_NORETURN void fail_output(void)
+{
+    orca_runtime_error(NULL, ORCA_SYSTEM_ERROR, "output is lost", strerror(output_error));
+}
 void orca_output_end(void)
 {
+    if (ORCA_UNLIKELY(ferror_unlocked(output()))) {
+        note_error();
+        fail_output();
+    }
     if (!is_writing)
         pthread_mutex_unlock(&output_lock);
 }
 void orca_output_set(FILE *file)
 {
-    if (output_file)
-        fclose(output_file);
-    else
-        fflush(stdout);
+    int failed = output_file ? fclose(output_file) : fflush(stdout);
     output_file = file;
+    if (failed) {
+        note_error();
+        fail_output();
+    }
 }
 
 FILE *orca_input_begin(void)
@@ -91,13 +108,14 @@ void orca_write_string(const orca_array1 *string)
 }
 
 /* An error may come while this or another thread writes, so this does not wait for the lock. */
-void orca_flush(void)
+const char *orca_flush(void)
 {
     bool is_locked = !is_writing && pthread_mutex_trylock(&output_lock) == 0;
-    fflush(output());
-    fflush(stdout);
+    if (fflush(output()) || fflush(stdout))
+        note_error();
     if (is_locked)
         pthread_mutex_unlock(&output_lock);
+    return output_error ? strerror(output_error) : NULL;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */

@@ -111,8 +111,7 @@ ORCA_WEAK void orca_sleep(int64_t seconds, int64_t nanoseconds)
 
 ORCA_WEAK void orca_finish(void)
 {
-    orca_flush();
-    exit(0);
+    exit(orca_flush() != NULL);
 }
 ORCA_WEAK void orca_reset_statistics(void) {}
 ORCA_WEAK void orca_print_statistics(void) {}

@@ -479,8 +479,9 @@ double orca_read_real(orca_at);
 orca_byte orca_read_char(orca_at);
 void orca_read_string(orca_at, orca_array1 *);
 
-/* Flushes output. Call it before the program ends in any way. */
-void orca_flush(void);
+/* Flushes output. Call it before the program ends in any way. Returns why output is lost, or null.
+ * Output that is lost earlier is a run-time error. */
+const char *orca_flush(void);
 
 /* ---- what the run-time may define; the library's own are weak ------------------------------- */
 

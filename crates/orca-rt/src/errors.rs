@@ -3,11 +3,14 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use orca::Error;
 
 use crate::layout::{self, At};
+use crate::parting;
 use crate::processes;
+use crate::settings;
 use crate::start;
 
 /// The exit code after a run-time error: that of `abort`, as in the original.
@@ -33,13 +36,37 @@ pub fn say(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Ends this OS process.
-pub fn end(code: c_int) -> ! {
-    // SAFETY: the library flushes its output, and then nothing of this process runs.
+/// Writes out what is buffered. Returns why output is lost, if it is.
+pub fn flush() -> Option<String> {
+    // SAFETY: the library flushes its output, and returns a text or null.
     unsafe {
-        layout::orca_flush();
-        libc::_exit(code)
+        let why = layout::orca_flush();
+        (!why.is_null()).then(|| CStr::from_ptr(why).to_string_lossy().into_owned())
     }
+}
+
+/// Ends this OS process at once.
+pub fn end_now(code: c_int) -> ! {
+    // SAFETY: nothing of this process runs any more.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends this OS process. A program whose output is lost does not end well.
+pub fn end(code: c_int) -> ! {
+    let lost = flush().filter(|_| code == 0);
+    let code = match (parting::say_all(), code) {
+        (false, 0) => FAILED,
+        _ => code,
+    };
+    let code = lost.map_or(code, |why| {
+        let cpu = start::own_machine();
+        say(&format!(
+            "{} on CPU {cpu}: output is lost: {why}",
+            INTRODUCTIONS[3]
+        ));
+        ABORTED
+    });
+    end_now(code)
 }
 
 /// Ends the program because of a fault of the run-time or of generated code.
@@ -51,7 +78,7 @@ pub fn fail_with(why: &str) -> ! {
 /// Waits until the program has ended.
 pub fn wait_for_the_end() -> ! {
     loop {
-        std::thread::park();
+        antiphon_panda::thread::sleep(Duration::from_secs(3600));
     }
 }
 
@@ -63,10 +90,10 @@ pub fn end_by(error: &Error) -> ! {
         _ => None,
     };
     let is_reporter = reporter.is_none_or(start::is_here);
-    // SAFETY: the library flushes its output.
-    unsafe { layout::orca_flush() };
+    flush();
     if is_reporter && !HAS_REPORTED.swap(true, Ordering::AcqRel) {
         say(&format!("orca: {error}"));
+        processes::if_here(parting::collect_own);
         end(FAILED);
     }
     match is_reporter {
@@ -97,12 +124,13 @@ pub fn report(at: At, introduction: &str, text: &str, values: &str) -> ! {
         line += &format!(", file \"{file}\", line {}", at.line);
     }
     line += &format!(": {text}");
-    if !values.is_empty() && !start::is_plain() {
+    if !values.is_empty() && !settings::get().is_plain {
         line += &format!(": {values}");
     }
-    // Earlier output must come before the message. SAFETY: the library flushes its output.
-    unsafe { layout::orca_flush() };
+    // Earlier output must come before the message.
+    flush();
     say(&line);
+    processes::if_here(parting::collect_own);
     end(ABORTED)
 }
 

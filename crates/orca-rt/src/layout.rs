@@ -179,7 +179,8 @@ unsafe extern "C" {
     pub fn orca_destroy(of: *const Type, value: *mut c_void);
     pub fn orca_allocate(at: At, count: usize, size: usize) -> *mut c_void;
     pub fn orca_free(memory: *mut c_void);
-    pub fn orca_flush();
+    /// Flushes output. Returns why output is lost, or null.
+    pub fn orca_flush() -> *const c_char;
     pub fn orca_elements_new(of: *const Type, count: usize) -> *mut c_char;
     pub fn orca_elements_copy(of: *const Type, from: *const c_char, count: usize) -> *mut c_char;
     pub fn orca_elements_free(of: *const Type, elements: *mut c_char, count: usize);

@@ -1,40 +1,28 @@
 //! `main`: the session, data modules, the first process.
 
 use std::ffi::{c_char, c_int};
-use std::sync::OnceLock;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
-use antiphon_panda::Session;
+use antiphon_fiber::Run;
 use antiphon_panda::platform::local::Local;
-use orca::Error;
+use antiphon_panda::{Session, thread};
+use orca::{Error, MachineStatistics, Program};
 
 use crate::errors::{FAILED, end, end_by, say};
-use crate::layout;
-use crate::{arrays, objects, processes};
-
-/// The variable with settings: `machines=4` for machines that are threads of this process,
-/// `report=plain` for the original's error messages, without values.
-const VARIABLE: &str = "ANTIPHON_ORCA";
+use crate::settings::{self, Model};
+use crate::{arrays, layout, objects, parting, processes, timeline};
 
 /// The variable of a process that a launcher has started.
 const LAUNCHED: &str = "ANTIPHON_PLATFORM";
 
-/// The most machines that are threads of one process.
-const MOST_MACHINES: u32 = 64;
-
-/// The exit code for wrong settings.
-const WRONG_SETTINGS: c_int = 2;
+/// The size of a fiber's stack in bytes, that of a thread. Only touched pages take memory.
+const STACK_BYTES: usize = 2 << 20;
 
 static MACHINES: AtomicU32 = AtomicU32::new(1);
 static OWN: AtomicU32 = AtomicU32::new(0);
 static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
-
-#[derive(Default)]
-struct Settings {
-    machines: Option<u32>,
-    is_plain: bool,
-}
 
 /// Returns the number of machines with which the program began.
 pub fn machines() -> u32 {
@@ -52,37 +40,6 @@ pub fn is_here(machine: u32) -> bool {
     !is_launched || machine == own_machine()
 }
 
-/// Returns whether errors are reported in the original's words.
-pub fn is_plain() -> bool {
-    SETTINGS.get().is_some_and(|settings| settings.is_plain)
-}
-
-fn settings() -> Settings {
-    let mut settings = Settings::default();
-    let given = std::env::var(VARIABLE).unwrap_or_default();
-    for setting in given.split(',').filter(|it| !it.is_empty()) {
-        match setting.split_once('=') {
-            Some(("machines", count)) => match count.parse() {
-                Ok(count) if (1..=MOST_MACHINES).contains(&count) => {
-                    settings.machines = Some(count);
-                }
-                _ => refuse(&format!("machines is a number from 1 to {MOST_MACHINES}")),
-            },
-            Some(("report", "plain")) => settings.is_plain = true,
-            Some(("report", "full")) => settings.is_plain = false,
-            _ => refuse(&format!(
-                "{setting:?} is no setting: there are machines=N, report=full and report=plain"
-            )),
-        }
-    }
-    settings
-}
-
-fn refuse(why: &str) -> ! {
-    say(&format!("{VARIABLE}: {why}"));
-    end(WRONG_SETTINGS)
-}
-
 unsafe extern "C" {
     static mut orca_argc: c_int;
     static mut orca_argv: *mut *mut c_char;
@@ -97,15 +54,31 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
         orca_argc = count;
         orca_argv = arguments;
     }
-    let machines = SETTINGS.get_or_init(settings).machines.unwrap_or(1);
+    let settings = settings::get();
     objects::register();
     arrays::register();
     processes::register();
+    if settings.model == Model::Threads {
+        program();
+    }
+    let servers = settings.servers.unwrap_or(NonZeroUsize::MIN);
+    let run = Run::many(servers).stack_bytes(STACK_BYTES);
+    let run = run.on_overflow(|_| say("Limit exceeded: the stack of a process is full"));
+    // SAFETY: no code keeps the address of a thread-local over a wait.
+    let Err(error) = (unsafe { run.start::<()>(|| program()) }) else {
+        end(FAILED)
+    };
+    say(&format!("orca: the program did not start: {error}"));
+    end(FAILED)
+}
+
+/// Runs the program, and ends the process.
+fn program() -> ! {
     let is_launched = std::env::var(LAUNCHED).is_ok_and(|it| !it.is_empty());
     IS_LAUNCHED.store(is_launched, Ordering::Relaxed);
     let sessions = match is_launched {
         true => Session::join().map(|session| vec![session]),
-        false => Local::sessions(machines),
+        false => Local::sessions(settings::get().machines.unwrap_or(1)),
     };
     let mut sessions = match sessions {
         Ok(sessions) => sessions,
@@ -121,7 +94,10 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     unsafe { (layout::orca_program.begin)() };
     let others = sessions.into_iter().map(|session| {
         let run = move || run_on(&session);
-        std::thread::spawn(run)
+        thread::spawn(run).unwrap_or_else(|error| {
+            say(&format!("orca: the program did not start: {error}"));
+            end(FAILED)
+        })
     });
     let others: Vec<_> = others.collect();
     let mut outcome = run_on(&first);
@@ -131,22 +107,30 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
             outcome = outcome.and(Err(error));
         }
     }
-    finish(outcome)
-}
-
-fn run_on(session: &Session) -> Result<(), Error> {
-    let outcome = orca::run(session, |orca| {
-        processes::run(orca, || {
-            // SAFETY: the main process has no arguments.
-            unsafe { (layout::orca_program.main)(std::ptr::null_mut()) };
-        });
-    });
-    outcome.map(|_| ())
-}
-
-fn finish(outcome: Result<(), Error>) -> ! {
     match outcome {
         Ok(()) | Err(Error::Finished) => end(0),
         Err(error) => end_by(&error),
     }
+}
+
+fn run_on(session: &Session) -> Result<(), Error> {
+    let clocks = parting::clocks(session);
+    let counts = Arc::new(Mutex::new(MachineStatistics::default()));
+    let kept = counts.clone();
+    let mut program = Program::default().statistics(move |it| {
+        *kept.lock().unwrap_or_else(|it| it.into_inner()) = it;
+    });
+    if settings::get().trace.is_some() {
+        let own = session.clone();
+        program = program.observed_by(Arc::new(move |event| timeline::note(&own, event)));
+    }
+    let outcome = program.run(session, |orca| {
+        processes::run(orca, Default::default(), || {
+            // SAFETY: the main process has no arguments.
+            unsafe { (layout::orca_program.main)(std::ptr::null_mut()) };
+        });
+    });
+    let counts = std::mem::take(&mut *counts.lock().unwrap_or_else(|it| it.into_inner()));
+    parting::collect(session, counts, clocks);
+    outcome.map(|_| ())
 }

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::object::{Attempt, ObjectType, State};
 use crate::order::Order;
 use crate::placement::{Location, Placement, Usage};
+use crate::statistics::Counts;
 
 /// The place of its creation in the order: the same at all machines.
 pub type ObjectId = u64;
@@ -23,6 +24,7 @@ pub struct Entry {
     pub object_type: &'static ObjectType,
     /// Reads on this machine that no other machine knows of.
     pub reads: AtomicU64,
+    pub counts: Counts,
     pub copy: RwLock<Copy>,
 }
 
@@ -115,6 +117,7 @@ impl Entry {
             id,
             object_type,
             reads: AtomicU64::new(0),
+            counts: Counts::default(),
             copy: RwLock::new(Copy {
                 location,
                 generation: 0,

@@ -63,6 +63,7 @@ mod cell;
 mod entry;
 mod envelope;
 mod error;
+mod event;
 mod fault;
 mod machine;
 mod object;
@@ -80,6 +81,7 @@ mod waiters;
 
 pub use entry::ObjectId;
 pub use error::{BlockedProcess, Deadlock, Error};
+pub use event::{Event, EventKind, Observer};
 pub use object::{
     Alternative, Body, Codec, Copying, Decoding, Encoding, ObjectType, Operation, Reading, State,
     Step, Writing, find, register,
@@ -89,7 +91,7 @@ pub use partitioned::{Distribution, Element, Gathered, Partitioned, Spread, View
 pub use placement::{Accesses, Costs, Location, Placement};
 pub use process::{Arguments, On, Orca, Program, register_process, run};
 pub use shared::{Handle, Object, Shared, StateOf};
-pub use statistics::ObjectStatistics;
+pub use statistics::{MachineStatistics, ObjectStatistics, TypeStatistics};
 
 /// Used by the attributes' code. Not part of the interface.
 #[doc(hidden)]

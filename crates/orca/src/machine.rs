@@ -23,12 +23,14 @@ use crate::entry::{
     Answer, Copy, Effect, Entry, Executed, Invocation, ObjectId, Ticket, completed,
 };
 use crate::error::{BlockedProcess, Error};
+use crate::event::{EventKind, Observer, operation_of};
 use crate::fault::{Fault, Mutant};
 use crate::object::Body;
 use crate::order::{Common, Order};
 use crate::partitioned::{Arrays, Site};
 use crate::placement::{Costs, Location};
 use crate::remote::Request;
+use crate::statistics::{MachineStatistics, count};
 use crate::waiters::Waiters;
 
 /// The group of all machines of a program.
@@ -44,6 +46,7 @@ pub struct Machine {
     pub rank: Rank,
     pub fault: Fault,
     pub trace: Option<Trace>,
+    pub observer: Option<Observer>,
     pub quiescence: Quiescence,
     pub group: OnceLock<Group>,
     /// The place that this machine is at.
@@ -66,6 +69,8 @@ pub struct Machine {
     pub waiters: Mutex<Waiters>,
     pub daemon: Blocking<Daemon>,
     pub wakes: Condition,
+    /// The counts of objects that have ended.
+    pub past: Mutex<MachineStatistics>,
 }
 
 /// The part of a machine's state that no other machine has.
@@ -141,6 +146,7 @@ impl Machine {
         session: &Session,
         fault: Fault,
         trace: Option<Trace>,
+        observer: Option<Observer>,
     ) -> Result<Arc<Self>, antiphon_panda::Error> {
         let costs = Costs::default();
         Ok(Arc::new(Self {
@@ -148,6 +154,7 @@ impl Machine {
             rank: session.rank(),
             fault,
             trace,
+            observer,
             quiescence: session.quiescence()?,
             group: OnceLock::new(),
             begun: AtomicU64::new(0),
@@ -166,6 +173,7 @@ impl Machine {
             waiters: Mutex::default(),
             daemon: Blocking::new(Daemon::default()),
             wakes: Condition::new(),
+            past: Mutex::default(),
         }))
     }
 
@@ -277,12 +285,19 @@ impl Machine {
         process: &Arc<str>,
     ) -> Result<Bytes, Error> {
         let ticket = (self.rank, self.next.fetch_add(1, Ordering::Relaxed));
-        let mut has_waited = false;
+        let (mut has_waited, mut way) = (false, EventKind::Invocation);
+        let began = self.observed();
         loop {
             self.check()?;
             let invocation = (operation, &arguments, ticket, has_waited);
-            match self.invoke_once(entry, invocation, process)? {
-                Outcome::Done(result) => return Ok(result),
+            match self.invoke_once(entry, invocation, process, &mut way)? {
+                Outcome::Done(result) => {
+                    let is_short = way == EventKind::Invocation
+                        && !entry.object_type.operations()[operation].may_block();
+                    let began = began.filter(|_| !is_short);
+                    self.observe(began, way, Some(ticket), || operation_of(entry, operation));
+                    return Ok(result);
+                }
                 Outcome::Failed(error) => return Err(error),
                 Outcome::Again => has_waited = true,
             }
@@ -294,6 +309,7 @@ impl Machine {
         entry: &Arc<Entry>,
         (index, arguments, ticket, has_waited): (usize, &Bytes, Ticket, bool),
         process: &Arc<str>,
+        way: &mut EventKind,
     ) -> Result<Outcome, Error> {
         let operation = &entry.object_type.operations()[index];
         let is_pure = operation.is_pure_write();
@@ -301,7 +317,7 @@ impl Machine {
         if !(is_pure && is_replicated) {
             self.settle()?;
         }
-        let invocation = (index, arguments.clone());
+        let invocation = (index, arguments.clone(), ticket);
         let mut copy = entry.copy.write();
         if let Some(error) = entry.unusable(&copy) {
             return Ok(Outcome::Failed(error));
@@ -327,7 +343,12 @@ impl Machine {
                         ticket,
                     });
                     drop(copy);
-                    return Ok(self.wait_blocked(entry, index, process, &cell));
+                    count(&entry.counts.blocked);
+                    let outcome = self.wait_blocked(entry, index, process, &cell);
+                    if matches!(outcome, Outcome::Done(_)) {
+                        count(&entry.counts.other_reads);
+                    }
+                    return Ok(outcome);
                 }
                 let is_early = is_pure && self.fault.is(Mutant::AppliesBeforePlace);
                 let effects = match is_early {
@@ -336,6 +357,7 @@ impl Machine {
                 };
                 drop(copy);
                 self.perform_here(effects);
+                *way = EventKind::Write;
                 self.write_replicas(entry, (index, arguments, ticket.1), process)
             }
             Location::Owned(owner) if owner == self.rank => {
@@ -349,12 +371,14 @@ impl Machine {
                     return Ok(self.wait_blocked(entry, index, process, &cell));
                 }
                 let (reads, writes) = if operation.only_reads() {
+                    count(&entry.counts.other_reads);
                     (1, 0)
                 } else {
+                    count(&entry.counts.local_writes);
                     (0, 1)
                 };
                 copy.usage.note(self.rank, reads, writes);
-                let answer = Some((Answer::Here(cell.clone()), ticket));
+                let answer = Some(Answer::Here(cell.clone()));
                 let waits = self.waits(entry, index, process);
                 let effects = self.execute(entry, &mut copy, invocation, answer, false);
                 drop(copy);
@@ -365,6 +389,8 @@ impl Machine {
             }
             Location::Owned(owner) => {
                 drop(copy);
+                *way = EventKind::Call;
+                count(&entry.counts.remote_calls);
                 let waits = self.waits(entry, index, process);
                 let outcome = self.call_owner(entry, owner, (index, arguments, ticket.1));
                 drop(waits);
@@ -381,7 +407,8 @@ impl Machine {
         (index, arguments, ticket): (usize, &Bytes, u64),
         process: &Arc<str>,
     ) -> Result<Outcome, Error> {
-        let reads = entry.reads.swap(0, Ordering::Relaxed);
+        count(&entry.counts.ordered_writes);
+        let reads = entry.take_reads();
         let order = |number| Order::Write {
             number,
             object: entry.id,
@@ -418,7 +445,10 @@ impl Machine {
                 self.record(entry, index, arguments, &result, false);
                 Some(Outcome::Done(result))
             }
-            Ok(None) => None,
+            Ok(None) => {
+                count(&entry.counts.closed_reads);
+                None
+            }
             Err(why) => Some(Outcome::Failed(entry.failed(index, &why))),
         }
     }
@@ -459,14 +489,14 @@ impl Machine {
         &self,
         entry: &Entry,
         copy: &mut Copy,
-        (operation, arguments): (usize, Bytes),
-        answer: Option<(Answer, Ticket)>,
+        (operation, arguments, ticket): (usize, Bytes, Ticket),
+        answer: Option<Answer>,
         is_ordered: bool,
     ) -> Vec<Effect> {
         let waits = !copy.returning.is_empty()
             && copy.state.is_some()
             && entry.object_type.operations()[operation].may_block();
-        if waits && let Some((answer, ticket)) = answer {
+        if waits && let Some(answer) = answer {
             let invocation = Invocation {
                 operation,
                 arguments,
@@ -478,6 +508,7 @@ impl Machine {
         let Some(state) = copy.state.as_mut() else {
             return Vec::new();
         };
+        let began = self.observed();
         let attempt = entry
             .object_type
             .attempt(operation, state, &arguments, self.fault);
@@ -485,19 +516,23 @@ impl Machine {
         match completed(attempt) {
             Ok(Some((result, has_written))) => {
                 self.record(entry, operation, &arguments, &result, is_ordered);
+                self.observe_execution(entry, operation, ticket, began, is_ordered);
                 if self.fault.is(Mutant::ExecutesTwice) && !is_ordered && has_written {
                     let _ = entry
                         .object_type
                         .attempt(operation, state, &arguments, self.fault);
                 }
-                effects.extend(answer.map(|it| Effect::Answer(it.0, Outcome::Done(result))));
+                effects.extend(answer.map(|it| Effect::Answer(it, Outcome::Done(result))));
                 if has_written {
                     effects.extend(self.retry(entry, copy, is_ordered));
                 }
             }
             Ok(None) => {
                 // A write without a waiting process never blocks.
-                if let Some((answer, ticket)) = answer {
+                if let Some(answer) = answer {
+                    if answer.is_counted_at(self.rank) {
+                        count(&entry.counts.blocked);
+                    }
                     effects.extend(answer.blocks().map(Effect::Block));
                     copy.blocked.push_back(Invocation {
                         operation,
@@ -509,7 +544,7 @@ impl Machine {
             }
             Err(why) => {
                 let failed = Outcome::Failed(entry.failed(operation, &why));
-                effects.extend(answer.map(|it| Effect::Answer(it.0, failed)));
+                effects.extend(answer.map(|it| Effect::Answer(it, failed)));
                 effects.extend(entry.break_it(copy, operation, &why));
             }
         }
@@ -557,6 +592,8 @@ impl Machine {
             };
             let it = &copy.blocked[index];
             let operation = it.operation;
+            count(&entry.counts.retries);
+            let began = self.observed();
             let attempt = entry
                 .object_type
                 .attempt(operation, state, &it.arguments, self.fault);
@@ -567,6 +604,7 @@ impl Machine {
                     };
                     let is_ordered = is_ordered && matches!(it.answer, Answer::Origin(..));
                     self.record(entry, operation, &it.arguments, &result, is_ordered);
+                    self.observe_execution(entry, operation, it.ticket, began, is_ordered);
                     effects.push(Effect::Answer(it.answer, Outcome::Done(result)));
                     if has_written {
                         at = 0;
@@ -608,6 +646,20 @@ impl Machine {
                 is_ordered,
             );
         }
+    }
+
+    /// Reports an execution for another machine, or of a write at its place in the order.
+    fn observe_execution(
+        &self,
+        entry: &Entry,
+        operation: usize,
+        ticket: Ticket,
+        began: Option<Instant>,
+        is_ordered: bool,
+    ) {
+        let began = began.filter(|_| is_ordered || ticket.0 != self.rank);
+        let name = || operation_of(entry, operation);
+        self.observe(began, EventKind::Execution, Some(ticket), name);
     }
 
     /// Performs the actions that were not possible under a lock, in a process of the program. The
@@ -732,6 +784,15 @@ impl Machine {
 }
 
 impl Answer {
+    /// Returns whether this machine counts it if it blocks: it does for its own processes, and as
+    /// an owner for callers.
+    fn is_counted_at(&self, machine: Rank) -> bool {
+        match self {
+            Self::Here(_) | Self::Caller(..) => true,
+            Self::Origin(rank, _) => *rank == machine,
+        }
+    }
+
     /// Returns the process that learns that it blocks, unless it belongs to a caller.
     fn blocks(&self) -> Option<Self> {
         match self {

@@ -13,11 +13,12 @@ use crate::cell::Outcome;
 use crate::entry::{Answer, Copy, Effect, Entry, Invocation, ObjectId, Sharers, Ticket};
 use crate::envelope;
 use crate::error::{BlockedProcess, Error};
+use crate::event::EventKind;
 use crate::fault::Mutant;
 use crate::machine::{Machine, Start};
 use crate::object;
 use crate::partitioned::{Layout, Plan, Task};
-use crate::placement::{Costs, Location, Placement, Usage};
+use crate::placement::{Costs, Location, Placement, Usage, in_words};
 
 /// A message of the order. A body of bytes may follow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -519,15 +520,15 @@ impl Machine {
         reads: u64,
         arguments: Bytes,
     ) -> Vec<Effect> {
-        let answer = (number != 0).then_some((Answer::Origin(from, number), (from, ticket)));
+        let answer = (number != 0).then_some(Answer::Origin(from, number));
         let effects = match self.entry(object) {
             None => answer
-                .map(|(answer, _)| Effect::Answer(answer, Outcome::Failed(Error::Over)))
+                .map(|answer| Effect::Answer(answer, Outcome::Failed(Error::Over)))
                 .into_iter()
                 .collect(),
             Some(entry) => {
                 let mut copy = entry.copy.write();
-                let invocation = (operation, arguments);
+                let invocation = (operation, arguments, (from, ticket));
                 let mut effects =
                     self.write_in_order(&entry, &mut copy, (from, place), invocation, answer);
                 if matches!(copy.location, Location::Replicated) {
@@ -548,11 +549,11 @@ impl Machine {
         entry: &Entry,
         copy: &mut Copy,
         (from, place): (Rank, u64),
-        (operation, arguments): (usize, Bytes),
-        answer: Option<(Answer, Ticket)>,
+        invocation: (usize, Bytes, Ticket),
+        answer: Option<Answer>,
     ) -> Vec<Effect> {
         if let Some(error) = entry.unusable(copy) {
-            let answer = answer.map(|(answer, _)| Effect::Answer(answer, Outcome::Failed(error)));
+            let answer = answer.map(|answer| Effect::Answer(answer, Outcome::Failed(error)));
             return answer.into_iter().collect();
         }
         let is_early = from == self.rank && self.fault.is(Mutant::AppliesBeforePlace);
@@ -560,16 +561,14 @@ impl Machine {
             self.fault.is(Mutant::SkipsWrite) && self.rank == 1 && place.is_multiple_of(8);
         match (copy.location, answer) {
             (Location::Replicated, None) if is_early || is_skipped => Vec::new(),
-            (Location::Replicated, answer) => {
-                self.execute(entry, copy, (operation, arguments), answer, true)
-            }
+            (Location::Replicated, answer) => self.execute(entry, copy, invocation, answer, true),
             // The object has moved since. Its caller asks the owner.
-            (_, Some((answer, _))) => vec![Effect::Answer(answer, Outcome::Again)],
+            (_, Some(answer)) => vec![Effect::Answer(answer, Outcome::Again)],
             // No process waits, so it is executed here, at its place.
             (Location::Owned(owner), None) => {
                 copy.late_write = place;
                 match owner == self.rank && !self.fault.is(Mutant::DropsLateWrite) {
-                    true => self.execute(entry, copy, (operation, arguments), None, true),
+                    true => self.execute(entry, copy, invocation, None, true),
                     false => Vec::new(),
                 }
             }
@@ -598,7 +597,7 @@ impl Machine {
             true => vec![Effect::Send(
                 Order::Reads {
                     object: entry.id,
-                    reads: entry.reads.swap(0, Ordering::Relaxed),
+                    reads: entry.take_reads(),
                 },
                 Bytes::new(),
             )],
@@ -629,7 +628,7 @@ impl Machine {
         copy.location = Location::Owned(owner);
         copy.generation += 1;
         copy.late_write = 0;
-        copy.moved(why);
+        self.note_move(entry, copy, why);
         if owner != self.rank {
             copy.state = None;
         }
@@ -644,25 +643,34 @@ impl Machine {
         effects
     }
 
+    /// Records a move.
+    fn note_move(&self, entry: &Entry, copy: &mut Copy, why: String) {
+        let name = || format!("{} {why}", entry.name());
+        self.observe(self.observed(), EventKind::Move, None, name);
+        copy.moved(why);
+    }
+
     /// Does this machine's part to fulfil a program's wish for an object's location.
     pub fn follow_wish(&self, entry: &Entry, copy: &mut Copy) -> Vec<Effect> {
         if let Some(error) = entry.unusable(copy) {
             return copy.end_wishes(&Outcome::Failed(error));
         }
         let done = Outcome::Done(Bytes::new());
-        let why = || "as the program says".to_owned();
+        let why = |to| format!("{}: as the program says", in_words(to));
         match (copy.wanted, copy.location) {
             (Placement::Adaptive, _) | (Placement::Replicated, Location::Replicated) => {
                 copy.end_wishes(&done)
             }
             (Placement::Owned(to), Location::Owned(owner)) if to == owner => copy.end_wishes(&done),
-            (Placement::Owned(to), Location::Replicated) => self.give_to(entry, copy, to, why()),
+            (Placement::Owned(to), Location::Replicated) => {
+                self.give_to(entry, copy, to, why(Location::Owned(to)))
+            }
             (wanted, Location::Owned(owner)) if owner == self.rank && !copy.is_moving => {
                 let to = match wanted {
                     Placement::Owned(to) => Location::Owned(to),
                     _ => Location::Replicated,
                 };
-                self.begin_move(entry, copy, to, why())
+                self.begin_move(entry, copy, to, why(to))
             }
             _ => Vec::new(),
         }
@@ -768,7 +776,7 @@ impl Machine {
         copy.late_write = 0;
         copy.usage = usage;
         copy.patience = (1, 0);
-        copy.moved(why);
+        self.note_move(entry, copy, why);
         let has_copy = match to {
             Location::Owned(owner) => owner == self.rank,
             _ => true,
@@ -835,6 +843,7 @@ impl Machine {
             let state = copy.state.take();
             (entry.fail_all(&mut copy), state)
         };
+        self.remember(&entry);
         drop(state);
         effects
     }
@@ -900,7 +909,7 @@ impl Machine {
             && !self.fault.is(Mutant::IgnoresLoss)
         {
             copy.location = Location::Lost(owner);
-            copy.moved(format!("lost with machine {owner}"));
+            self.note_move(entry, copy, format!("lost with machine {owner}"));
             effects.extend(entry.fail_all(copy));
             effects.extend(self.follow_wish(entry, copy));
         }

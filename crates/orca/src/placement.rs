@@ -34,6 +34,15 @@ pub enum Location {
     Lost(Rank),
 }
 
+/// Returns a location as the goal of a move, in words.
+pub(crate) fn in_words(to: Location) -> String {
+    match to {
+        Location::Replicated => "replicated".into(),
+        Location::Owned(machine) => format!("to machine {machine}"),
+        Location::Lost(machine) => format!("lost with machine {machine}"),
+    }
+}
+
 /// The costs of operations on this platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
@@ -144,17 +153,17 @@ impl Usage {
             Location::Owned(owner) => {
                 let cost = single(owner);
                 if replicated * 10 < single(best).min(cost) * 9 {
-                    let why = says("replicated".into(), replicated, cost);
+                    let why = says(in_words(Location::Replicated), replicated, cost);
                     Some((Location::Replicated, why))
                 } else if best != owner && single(best) * 10 < cost * 8 && leads(owner) {
-                    let why = says(format!("to machine {best}"), single(best), cost);
+                    let why = says(in_words(Location::Owned(best)), single(best), cost);
                     Some((Location::Owned(best), why))
                 } else {
                     None
                 }
             }
             Location::Replicated if single(best) * 10 < replicated * 8 => {
-                let why = says(format!("to machine {best}"), single(best), replicated);
+                let why = says(in_words(Location::Owned(best)), single(best), replicated);
                 Some((Location::Owned(best), why))
             }
             _ => None,

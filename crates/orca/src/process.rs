@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::cell::Outcome;
 use crate::error::Error;
+use crate::event::{EventKind, Observer};
 use crate::fault::Fault;
 use crate::machine::{GROUP, Machine, Start, Trace};
 use crate::object::{self, words_of};
@@ -20,7 +21,7 @@ use crate::partitioned;
 use crate::placement::{Costs, Location, Placement};
 use crate::remote::SERVICE;
 use crate::shared::{self, Handle, Object, Shared};
-use crate::statistics::ObjectStatistics;
+use crate::statistics::{MachineStatistics, ObjectStatistics};
 
 /// A process's part in its program: creates objects and forks processes.
 #[derive(Clone)]
@@ -105,11 +106,16 @@ impl Arguments {
 pub struct Program {
     pub(crate) fault: Fault,
     pub(crate) trace: Option<Trace>,
+    pub(crate) observer: Option<Observer>,
+    pub(crate) statistics: Option<AtEndStatistics>,
     /// Called with the machine when the program has ended on it.
     pub(crate) at_end: Option<AtEnd>,
     pub(crate) hash: Option<[u8; 32]>,
     pub(crate) first: Option<Rank>,
 }
+
+/// A function that takes the counts of a machine.
+type AtEndStatistics = Arc<dyn Fn(MachineStatistics) + Send + Sync>;
 
 pub(crate) type AtEnd = Arc<dyn Fn(&Machine) + Send + Sync>;
 
@@ -148,6 +154,21 @@ impl Program {
         self
     }
 
+    /// Passes the events of this machine to an observer, for a timeline. Operations on a copy here
+    /// that do not wait are no events.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Observer) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Passes the counts of this machine to a function when the program has ended here.
+    #[must_use]
+    pub fn statistics(mut self, take: impl Fn(MachineStatistics) + Send + Sync + 'static) -> Self {
+        self.statistics = Some(Arc::new(take));
+        self
+    }
+
     /// Runs it: see [`run`].
     ///
     /// # Errors
@@ -157,10 +178,13 @@ impl Program {
         session: &Session,
         main: impl FnOnce(&Orca) -> R + Send + 'static,
     ) -> Result<Option<R>, Error> {
-        let machine = Machine::new(session, self.fault, self.trace)?;
+        let machine = Machine::new(session, self.fault, self.trace, self.observer)?;
         let outcome = run_on(&machine, (self.hash, self.first), main);
         if let Some(at_end) = self.at_end {
             at_end(&machine);
+        }
+        if let Some(take) = self.statistics {
+            take(machine.statistics());
         }
         machine.stop(Error::Over);
         machine.arrays.stop();
@@ -306,8 +330,11 @@ impl Machine {
         let thread = thread::Builder::new().name(short(&name));
         let spawned = thread.spawn(move || {
             let orca = Orca { machine, process };
+            let began = orca.machine.observed();
             let outcome = catch_unwind(AssertUnwindSafe(|| body(&orca)));
             let outcome = outcome.unwrap_or_else(|panic| Err(words_of(panic.as_ref())));
+            let name = || orca.process.to_string();
+            orca.machine.observe(began, EventKind::Process, None, name);
             orca.machine.end_process(&orca.process, outcome);
         });
         if let Err(error) = spawned {
@@ -492,6 +519,12 @@ impl Orca {
             .iter()
             .map(|entry| ObjectStatistics::of(entry))
             .collect()
+    }
+
+    /// Returns the operations of this machine so far.
+    #[must_use]
+    pub fn machine_statistics(&self) -> MachineStatistics {
+        self.machine.statistics()
     }
 
     /// Returns how many writes without a result are in flight.

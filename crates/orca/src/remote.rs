@@ -222,11 +222,11 @@ impl Machine {
             } else {
                 let (reads, writes) = if only_reads { (1, 0) } else { (0, 1) };
                 copy.usage.note(from, reads, writes);
-                let invocation = (operation, arguments);
-                let answer = Some((answer, ticket));
+                let invocation = (operation, arguments, ticket);
+                let answer = Some(answer);
                 let mut effects = self.execute(&entry, &mut copy, invocation, answer, false);
                 if copy.wanted == Placement::Adaptive && !copy.is_moving && copy.usage.is_due() {
-                    let reads = entry.reads.swap(0, Ordering::Relaxed);
+                    let reads = entry.take_reads();
                     copy.usage.note(self.rank, reads, 0);
                     copy.usage.look();
                     let is_possible = |to: &Location| match to {

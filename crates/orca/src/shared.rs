@@ -24,7 +24,7 @@ use crate::machine::Machine;
 use crate::object::{ObjectType, words_of};
 use crate::order::Order;
 use crate::placement::{Location, Placement};
-use crate::statistics::ObjectStatistics;
+use crate::statistics::{ObjectStatistics, count};
 
 /// A type whose values can be shared objects. [`object`](macro@crate::object) implements it.
 #[diagnostic::on_unimplemented(
@@ -262,6 +262,7 @@ impl Handle {
         match catch_unwind(AssertUnwindSafe(|| run(state, arguments))) {
             Ok(Ok(result)) => {
                 copy.usage.note(machine.rank, 0, 1);
+                count(&hold.entry.counts.local_writes);
                 if !copy.blocked.is_empty() {
                     let effects = machine.retry(&hold.entry, &mut copy, false);
                     drop(copy);

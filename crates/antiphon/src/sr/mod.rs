@@ -4,6 +4,7 @@ mod options;
 mod settings;
 
 pub use options::Sr;
+pub use settings::Statistics;
 
 use crate::exit::Exit;
 use crate::findings::{count, print_check, say_all};

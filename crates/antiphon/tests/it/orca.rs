@@ -139,3 +139,112 @@ fn a_deadlock_ends_a_program_with_a_report_and_one() {
         .run(&["orca", "run", "adders.imp"])
         .fails(1, &["deadlock", "AwaitValue of IntObject"]);
 }
+
+/// Writes as many numbers as it has arguments, and flushes if an argument is `flush`.
+const WRITER: &str = "\
+MODULE IMPLEMENTATION adders;
+IMPORT args, conversions, InOut;
+PROCESS OrcaMain();
+  eaten: integer;
+BEGIN
+  FOR i IN 1..conversions.StringToInt(args.Argv(1), eaten) DO WriteLine(i); OD;
+  IF args.Argc() > 2 THEN InOut.Flush(); FI;
+END;
+END;
+";
+
+#[test]
+fn output_that_is_lost_is_a_run_time_error() {
+    if !has_cc() {
+        return;
+    }
+    let place = adders();
+    place.write("adders.imp", WRITER);
+    place
+        .run(&["orca", "build", "adders.imp", "-o", "writer"])
+        .done();
+    // A few numbers are lost at the end or at a flush, many of them before.
+    for arguments in [&["3"][..], &["3", "flush"], &["100000"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let ended = std::process::Command::new(place.path("writer"))
+            .args(arguments)
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(134), "{arguments:?}: {said}");
+        let wanted = "System error on CPU 0: output is lost: No space left on device";
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+}
+
+/// Runs the adders on three machines with a copy each. Returns their counts and timeline.
+fn observed(over: &str) -> (serde_json::Value, serde_json::Value) {
+    let place = adders();
+    let replicated = "BEGIN\n  Strategy(sum, 1, 0);\n  FOR i IN 0..NCPUS()";
+    place.write(
+        "adders.imp",
+        &ADDERS.replace("BEGIN\n  FOR i IN 0..NCPUS()", replicated),
+    );
+    let run = ["orca", "run", "adders.imp", "-n", "3", "--over", over];
+    let ended = place.run(&[&run[..], &["--stats=json", "--trace", "line.json"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(ended.out, "30 on 3\n");
+    let counts = serde_json::from_str(&ended.err).expect(&ended.err);
+    let line = std::fs::read_to_string(place.path("line.json")).unwrap();
+    (counts, serde_json::from_str(&line).unwrap())
+}
+
+#[test]
+fn counts_and_a_timeline_are_those_of_all_machines() {
+    if !has_cc() {
+        return;
+    }
+    for over in ["local", "shm", "tcp"] {
+        let (counts, line) = observed(over);
+        let of = &counts["types"][0];
+        assert_eq!(of["object"], "IntObject", "{counts}");
+        assert_eq!(of["ordered_writes"], 30, "{counts}");
+        // The wait and the last look.
+        assert_eq!(of["local_reads"], 2, "{counts}");
+        assert_eq!(of["moves"], 1, "{counts}");
+        let why = counts["moves"][0].as_str().unwrap();
+        assert!(why.ends_with("replicated: as the program says"), "{counts}");
+        assert_eq!(counts["machines"].as_array().unwrap().len(), 3);
+        let events = line["traceEvents"].as_array().unwrap();
+        let count = |phase: &str, kind: &str| {
+            let is_one = |it: &&serde_json::Value| it["ph"] == phase && it["cat"] == kind;
+            events.iter().filter(is_one).count()
+        };
+        // An arrow from each write to each copy.
+        let found = ["X", "s", "f"].map(|phase| count(phase, "write"));
+        assert_eq!(found, [30, 90, 90], "{over}");
+        assert_eq!((count("X", "execution"), count("X", "process")), (90, 4));
+        for end in events.iter().filter(|it| it["ph"] == "f") {
+            let is_start = |it: &&serde_json::Value| it["ph"] == "s" && it["id"] == end["id"];
+            let start = events.iter().find(is_start).unwrap();
+            let at = |it: &serde_json::Value| it["ts"].as_f64().unwrap();
+            // Clocks agree within far less than a second.
+            assert!((at(end) - at(start)).abs() < 1e6, "{start} {end}");
+        }
+    }
+}
+
+#[test]
+fn processes_may_be_fibers() {
+    if !has_cc() {
+        return;
+    }
+    let place = adders();
+    let run = |more: &[&str]| {
+        let run = ["orca", "run", "adders.imp", "-n", "3", "--model"];
+        place.run(&[&run[..], more].concat())
+    };
+    assert_eq!(run(&["cooperative"]).done(), "30 on 3\n");
+    assert_eq!(run(&["cooperative", "--servers", "2"]).done(), "30 on 3\n");
+    let over = run(&["cooperative", "--servers", "2", "--over", "tcp"]);
+    assert_eq!(over.done(), "30 on 3\n");
+    run(&["threads", "--servers", "2"]).fails(2, &["threads use all processors"]);
+    run(&["sliced"]).fails(2, &["the system slices threads by itself"]);
+    run(&["counted=5"]).fails(2, &["a fiber cannot give way within an operation"]);
+}

@@ -3,6 +3,7 @@
 mod arrays;
 mod by_hand;
 mod objects;
+mod observed;
 mod platforms;
 mod programs;
 mod refused;
