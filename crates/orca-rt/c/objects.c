@@ -13,6 +13,9 @@ void orca_shared_release(void *handle);
 /* Executes an operation by its number. After the type's own come COPY and ASSIGN. */
 void orca_shared_invoke(void *handle, uint32_t operation, const uint8_t *arguments, size_t size,
                         struct orca_writer *result, orca_at);
+/* Tries to read the copy here, without bytes. Returns whether an alternative was open. */
+bool orca_shared_read(void *handle, uint32_t number, const struct orca_operation *,
+                      void *arguments);
 void orca_shared_strategy(void *handle, int replicate, int cpu, orca_at);
 /* Takes the handle of the next shared argument. */
 void *orca_shared_argument(void);
@@ -168,9 +171,34 @@ const struct orca_custom orca_object_custom = {init, copy, assign, destroy, put,
 
 /* ---- invocations -------------------------------------------------------------------------- */
 
+static bool may_read(const struct orca_operation *operation)
+{
+    for (uint32_t i = 0; i < operation->count; i++)
+        if (!operation->alternatives[i].writes)
+            return !operation->does_io;
+    return false;
+}
+
+/* Tries the alternatives that only read, for the run-time. */
+bool orca_read(const struct orca_operation *operation, void *state, void *arguments)
+{
+    for (uint32_t i = 0; i < operation->count; i++) {
+        const struct orca_alternative *it = &operation->alternatives[i];
+        if (it->writes)
+            continue;
+        int outcome = it->may_block ? orca_attempt(it->run, state, arguments)
+                                    : it->run(state, arguments);
+        if (outcome == ORCA_DONE)
+            return true;
+    }
+    return false;
+}
+
 void orca_object_invoke(orca_at place, orca_object object, uint32_t number, void *arguments)
 {
     const struct orca_operation *operation = &object->type->operations[number];
+    if (may_read(operation) && orca_shared_read(object->handle, number, operation, arguments))
+        return;
     struct orca_writer buffer = {0}, result = {0};
     operation->put(arguments, &buffer);
     orca_shared_invoke(object->handle, number, buffer.bytes, buffer.length, &result, place);

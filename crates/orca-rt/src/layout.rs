@@ -197,6 +197,12 @@ unsafe extern "C" {
         reader: *mut Reader,
     ) -> bool;
     pub fn orca_writer_grow(writer: *mut Writer, more: usize);
+    /// Tries the alternatives that only read. Returns whether one was open.
+    pub fn orca_read(
+        operation: *const Operation,
+        state: *mut c_void,
+        arguments: *mut c_void,
+    ) -> bool;
     pub fn orca_step(
         operation: *const Operation,
         alternative: u32,

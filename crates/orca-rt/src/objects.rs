@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use antiphon_panda::DecodeError;
 use bytes::Bytes;
-use orca::{Alternative, Body, Codec, Handle, Operation, Placement, Step};
+use orca::{Alternative, Body, Codec, Handle, Here, Operation, Placement, Step};
 
 use crate::errors::{self, fail_with};
 use crate::layout::{self, At, ObjectType, Reader, Writer, slice, text};
@@ -263,6 +263,26 @@ extern "C" fn orca_shared_invoke(
         Ok(bytes) => unsafe { &mut *result }.append(&bytes),
         Err(error) => errors::give_up(at, &error),
     }
+}
+
+/// Tries to read the copy here. The arguments and the result stay in the struct of the caller.
+#[unsafe(no_mangle)]
+extern "C" fn orca_shared_read(
+    handle: *mut c_void,
+    number: u32,
+    operation: *const layout::Operation,
+    arguments: *mut c_void,
+) -> bool {
+    let read = |state: &orca::State, ()| {
+        // SAFETY: reading alternatives do not change the state, and the arguments are the
+        // operation's.
+        match unsafe { layout::orca_read(operation, state_of(state).memory, arguments) } {
+            true => Ok(()),
+            false => Err(()),
+        }
+    };
+    let outcome = handle_of(handle).read_state_here(number as usize, (), read);
+    matches!(outcome, Here::Done(Ok(())))
 }
 
 #[unsafe(no_mangle)]

@@ -90,7 +90,7 @@ pub use orca_macros::{elements, object, process};
 pub use partitioned::{Distribution, Element, Gathered, Partitioned, Spread, View, Whole};
 pub use placement::{Accesses, Costs, Location, Placement};
 pub use process::{Arguments, On, Orca, Program, register_process, run};
-pub use shared::{Handle, Object, Shared, StateOf};
+pub use shared::{Handle, Here, Object, Shared, StateOf};
 pub use statistics::{MachineStatistics, ObjectStatistics, TypeStatistics};
 
 /// Used by the attributes' code. Not part of the interface.

@@ -21,7 +21,7 @@ use crate::entry::{Entry, ObjectId};
 use crate::error::Error;
 use crate::fault::Mutant;
 use crate::machine::Machine;
-use crate::object::{ObjectType, words_of};
+use crate::object::{ObjectType, State, words_of};
 use crate::order::Order;
 use crate::placement::{Location, Placement};
 use crate::statistics::{ObjectStatistics, count};
@@ -217,14 +217,32 @@ impl Handle {
         arguments: A,
         run: impl FnOnce(&T, A) -> Result<R, A>,
     ) -> Here<R, A> {
+        if T::NESTS {
+            return Here::Not(arguments);
+        }
+        self.read_state_here(operation, arguments, |state, arguments| {
+            match state.downcast_ref::<T>() {
+                Some(state) => run(state, arguments),
+                None => Err(arguments),
+            }
+        })
+    }
+
+    /// Does the same with a state that is known to its table of operations alone. An operation that
+    /// blocks within is unwound by `run`, which then returns the arguments.
+    #[inline]
+    pub fn read_state_here<R, A>(
+        &self,
+        operation: usize,
+        arguments: A,
+        run: impl FnOnce(&State, A) -> Result<R, A>,
+    ) -> Here<R, A> {
         let hold = &*self.0;
-        let is_current = hold.machine.is_settled() && hold.machine.trace.is_none();
-        if T::NESTS || !is_current {
+        if !hold.machine.is_settled() || hold.machine.trace.is_some() {
             return Here::Not(arguments);
         }
         let copy = hold.entry.copy.read();
-        let state = copy.state.as_deref().filter(|_| copy.broken.is_none());
-        let Some(state) = state.and_then(|state| state.downcast_ref::<T>()) else {
+        let Some(state) = copy.state.as_deref().filter(|_| copy.broken.is_none()) else {
             return Here::Not(arguments);
         };
         match catch_unwind(AssertUnwindSafe(|| run(state, arguments))) {
