@@ -416,6 +416,25 @@ void orca_distribute(orca_at place, orca_partitioned object, const orca_array1 *
     distribute(place, object, owners->data, given, NULL);
 }
 
+void orca_distribution(orca_at place, orca_partitioned object, const orca_array1 *list)
+{
+    const size_t given = list->dimension[0].count;
+    const size_t parts = (size_t)(object->parts[0] * object->parts[1] * object->parts[2]);
+    if (given >= parts || !given) {
+        orca_distribute(place, object, list);
+        return;
+    }
+    /* The first machines have one part more. */
+    const size_t each = parts / given, longer = parts % given;
+    const int32_t *cpus = list->data;
+    int32_t *owners = orca_allocate(place, parts, sizeof *owners);
+    for (size_t i = 0, part = 0; i < given; i++)
+        for (size_t k = 0; k < each + (i < longer); k++)
+            owners[part++] = cpus[i];
+    distribute(place, object, owners, parts, NULL);
+    orca_free(owners);
+}
+
 /* ---- values ----------------------------------------------------------------------------------- */
 
 static void destroy(const struct orca_type *type, void *value)

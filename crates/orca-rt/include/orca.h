@@ -170,6 +170,8 @@ void orca_distribute_on_n(orca_at, orca_partitioned, const long long *along);
 void orca_distribute_on_list(orca_at, orca_partitioned, const orca_array1 *cpus,
                              const long long *along);
 void orca_distribute(orca_at, orca_partitioned, const orca_array1 *owners);
+/* The same. Fewer owners than parts are machines that get runs of neighbouring parts. */
+void orca_distribution(orca_at, orca_partitioned, const orca_array1 *owners);
 
 /* Runs a parallel operation on all elements here, within a sequential operation. */
 void orca_view_run(struct orca_view *, const struct orca_array_operation *, void *arguments);

@@ -91,9 +91,13 @@ impl Elements {
         let mut reader = Reader::of(bytes);
         let count = number(&mut reader).unwrap_or(u64::MAX);
         // SAFETY: the descriptor is a constant of the program.
-        let size = unsafe { (*of.element).size } as u64;
-        // Each element has at least one byte in memory, and a field at least one in the message.
-        if count > (bytes.len() as u64).max(1) || count.checked_mul(size).is_none() {
+        let fields = unsafe { (*of.element).count };
+        // A field has at least one byte in the message.
+        let most = match fields {
+            0 => u64::from(u32::MAX),
+            _ => bytes.len() as u64,
+        };
+        if count > most {
             return Err(malformed("part of a partitioned object", &reader));
         }
         let elements = Self::zeros(of, count as usize);
@@ -558,7 +562,7 @@ extern "C" fn orca_array_create(
     for_c(or_give_up(at, created).handle().clone())
 }
 
-/// Returns a handle after it is distributed, or a new one. All elements start over.
+/// Returns a handle after it is distributed, or a new one. All elements start over in one step.
 fn distributed(
     handle: *mut c_void,
     of: &'static ArrayType,
@@ -618,11 +622,22 @@ extern "C" fn orca_array_distribute(
             Distribution::grid(&parts, &machines, &along.collect::<Vec<_>>())
         }
     };
-    let first = of
-        .init
-        .is_some()
-        .then(|| (of.count as usize + INIT, Bytes::new()));
-    or_give_up(at, distributed(handle, of, dimension, &how, first))
+    let init = of.count as usize + INIT;
+    let first = of.init.is_some().then(|| (init, Bytes::new()));
+    let array = (!handle.is_null()).then(|| array_of(handle));
+    let is_again = |array: &Array| array.plan().is_ok_and(|plan| about_of(&plan).0);
+    let outcome = match array.filter(is_again) {
+        // Elements keep their values, and the initial code may change them.
+        Some(array) => array
+            .distribute(&how, true)
+            .and_then(|()| match first {
+                Some((init, nothing)) => array.invoke_raw(init, nothing).map(drop),
+                None => Ok(()),
+            })
+            .map(|()| handle),
+        None => distributed(handle, of, dimension, &how, first),
+    };
+    or_give_up(at, outcome)
 }
 
 #[unsafe(no_mangle)]

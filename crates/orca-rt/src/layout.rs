@@ -30,7 +30,7 @@ pub struct Reader {
     pub wrong: *const c_char,
 }
 
-/// A descriptor of a type of values. Only C reads it, except for its size.
+/// A descriptor of a type of values. Only C reads it, except for its size and number of fields.
 #[repr(C)]
 pub struct Type {
     name: *const c_char,
@@ -39,6 +39,7 @@ pub struct Type {
     has_init: bool,
     dimensions: i32,
     pub size: usize,
+    pub count: u32,
 }
 
 /// An alternative of an operation.

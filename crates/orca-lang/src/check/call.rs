@@ -215,7 +215,7 @@ impl Checker<'_> {
         const DIRECTIVES: [&str; 10] = [
             "partition",
             "distribute",
-            // The manual's name of the same.
+            // The manual's name of it, with a list of owners or of machines.
             "distribution",
             "distribute_on_n",
             "distribute_on_list",

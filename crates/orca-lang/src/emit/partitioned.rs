@@ -379,11 +379,16 @@ impl Emitter<'_> {
             };
         }
         if let Some(dependencies) = &routine.dependencies {
-            let mut by_call = false;
+            let (mut by_call, mut by_state) = (false, false);
             for_each_expr(dependencies, &mut |expr| {
                 by_call |= self.has_variable(expr, |it| matches!(it, VariableKind::Parameter(_)));
+                by_state |= self.has_variable(expr, |it| it == VariableKind::State);
             });
-            return Reading::Declared { by_call };
+            // Elements are not there yet when dependencies are evaluated.
+            return match by_state {
+                true => Reading::OnDemand,
+                false => Reading::Declared { by_call },
+            };
         }
         let mut others = Vec::new();
         for alternative in routine.body.iter().flatten() {
@@ -501,7 +506,7 @@ impl Emitter<'_> {
                 "orca_distribute_on_list({at}, {place}, {list}, {numbers});"
             )),
             "distribute" | "distribution" => {
-                self.line(format!("orca_distribute({at}, {place}, {list});"));
+                self.line(format!("orca_{name}({at}, {place}, {list});"));
             }
             // The operations that these name fetch what they read.
             _ => {}

@@ -118,8 +118,6 @@ impl Search<'_> {
         if let Some((_, None)) = routine.result {
             self.uncombined(routine.span);
         }
-        let dependencies = routine.dependencies.as_deref().unwrap_or_default();
-        for_each_expr(dependencies, &mut |expr| self.reads_state(expr));
     }
 
     fn uncombined(&mut self, span: Span) {
@@ -129,19 +127,6 @@ impl Search<'_> {
             message,
             "write REDUCE type WITH function, or GATHER type",
         );
-    }
-
-    fn reads_state(&mut self, expr: &Expr) {
-        if let ExprKind::Variable(id) = expr.kind
-            && self.program.variable(id).kind == VariableKind::State
-        {
-            let message = "DEPENDENCIES that depend on elements do not run yet";
-            let help = "leave the DEPENDENCIES out: then machines exchange all elements";
-            self.refuse(expr.span, message, help);
-        }
-        for part in parts(expr) {
-            self.reads_state(part);
-        }
     }
 
     fn expr(&mut self, expr: &Expr) {

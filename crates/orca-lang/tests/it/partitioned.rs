@@ -68,6 +68,11 @@ fn machines_exchange_what_an_operation_can_read() {
             "x := x[n];",
             "DECLARED_BY_CALL",
         ),
+        (
+            "DEPENDENCIES IF x > 1.0 THEN ACCESS[n]; FI; END;",
+            "x := x[n];",
+            "ON_DEMAND",
+        ),
     ] {
         assert_eq!(exchange(dependencies, body, MAIN), expected, "{body}");
     }
@@ -114,14 +119,6 @@ fn parts_that_do_not_run_are_refused_at_their_lines() {
             "PARALLEL OPERATION[i] f(): real; BEGIN RETURN x; END;",
         ),
         "3: each element gives a result, and nothing says how to combine them",
-    );
-    refused(
-        &object(
-            "OPERATION f();",
-            "x: integer;",
-            "PARALLEL OPERATION[i] f(); DEPENDENCIES\nACCESS[x[i]]; END; BEGIN END;",
-        ),
-        "4: DEPENDENCIES that depend on elements do not run yet",
     );
     let plain = "OBJECT IMPLEMENTATION G[integer l..h]; x: real; OPERATION s(); BEGIN END; END;";
     for (main, expected) in [

@@ -732,7 +732,11 @@ impl Worker {
         let regroup = &self.site.array_type.codec.regroup;
         let new = to.owned_by(own);
         let made = caught(|| Ok(new.map(|part| (part, regroup(&access, to, part))).collect()));
+        let failure = access.failure();
         drop(access);
+        if let Some(error) = failure {
+            return Err(error);
+        }
         *parts = made.map_err(|why| self.explain(DISTRIBUTE, why))?;
         Ok(Vec::new())
     }
