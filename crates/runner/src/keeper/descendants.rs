@@ -7,25 +7,35 @@ use std::ptr::null_mut;
 
 /// Kills everything below us, also outside the child's group, until nothing is left (or the rest
 /// cannot be killed).
+///
+/// The kernel makes orphans below us our children. So without children nothing is left, and the
+/// search through all processes of the system is spared.
 pub(super) unsafe fn end_descendants() {
     const PATIENCE_NS: u64 = 5_000_000_000;
     let give_up_ns = now_ns().saturating_add(PATIENCE_NS);
     // SAFETY: plain system calls on our own children.
     unsafe {
-        while now_ns() < give_up_ns {
+        while has_children() && now_ns() < give_up_ns {
             kill_children();
             // The priority is lowered only now, because a process that spins at ours could block
             // us.
             leave_real_time();
-            loop {
-                match libc::waitpid(-1, null_mut(), libc::WNOHANG) {
-                    -1 if errno() == libc::ECHILD => return,
-                    ended if ended > 0 => {}
-                    _ => break,
-                }
+            while libc::waitpid(-1, null_mut(), libc::WNOHANG) > 0 {}
+            if has_children() {
+                libc::poll(null_mut(), 0, 1);
             }
-            libc::poll(null_mut(), 0, 1);
         }
+    }
+}
+
+/// Returns whether we have children, also ended ones. It reaps none, because we may be real-time:
+/// see [`leave_real_time`].
+unsafe fn has_children() -> bool {
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the buffer is our own.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        libc::waitid(libc::P_ALL, 0, &mut info, flags) == 0 || errno() != libc::ECHILD
     }
 }
 
