@@ -1,6 +1,14 @@
 //! Blocks of invocations and parameters of resources, in messages.
+//!
+//! A block that the run-time has allocated becomes a part of its message, and is freed with it.
+//! Panda may send it again later. So the block of a call, which may be a variable of the caller's,
+//! is copied into the message. A receiver copies a block out of the message: it writes into the
+//! block, and the message's memory is shared.
 
 use std::ptr;
+
+use antiphon_panda::Message;
+use bytes::Bytes;
 
 use super::letters::{Base, BlockSent};
 use crate::errors;
@@ -30,37 +38,56 @@ pub unsafe fn check(at: At, block: *const Invocation) {
     }
 }
 
-/// Returns a block as it is sent, followed by a result that lies outside of it.
+/// A block that a message has taken over.
+struct Given {
+    block: *mut Invocation,
+    size: usize,
+}
+
+// SAFETY: nobody writes into the block any more, and any thread may free it.
+unsafe impl Send for Given {}
+unsafe impl Sync for Given {}
+
+impl AsRef<[u8]> for Given {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: a block of that size, which is freed with this.
+        unsafe { bytes_at(self.block.cast(), self.size) }
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        // SAFETY: its last use.
+        unsafe { invocation::free(self.block) };
+    }
+}
+
+/// Turns a block into the body of a message, with a result that lies outside of the block behind
+/// it. A block that is not the caller's own variable belongs to the message afterwards.
 ///
 /// # Safety
-/// A block of the contract.
-pub unsafe fn sent(block: *const Invocation, with_result: bool) -> (BlockSent, Vec<u8>) {
+/// Called by a process. A block of the contract; with a result it is answered.
+pub unsafe fn give<S: Flavour>(block: *mut Invocation, with_result: bool) -> (BlockSent, Message) {
     unsafe {
         let size = (*block).size;
-        let mut body = bytes_at(block.cast(), size as usize).to_vec();
-        if with_result && let Some(result) = result_of(block) {
-            let place = block.cast::<u8>().add(result.offset as usize);
-            body.extend_from_slice(outside(place, result.dimensions));
-        }
         let sent = BlockSent {
             base: Base::own(),
             address: block as u64,
             size,
         };
-        (sent, body)
-    }
-}
-
-/// Frees a result outside of a block, after it was sent.
-///
-/// # Safety
-/// Called by a process; the block is answered.
-pub unsafe fn free_result<S: Flavour>(block: *const Invocation) {
-    unsafe {
-        if let Some(result) = result_of(block) {
-            let place: *const *mut std::ffi::c_void = block.byte_add(result.offset as usize).cast();
-            memory::free::<S>(ptr::null(), place.read());
+        let mut outer = Message::new();
+        if with_result && let Some(result) = result_of(block) {
+            let place = block.cast::<u8>().add(result.offset as usize);
+            outer = Message::copy_of(outside(place, result.dimensions));
+            memory::free::<S>(ptr::null(), place.cast::<*mut std::ffi::c_void>().read());
         }
+        let size = size as usize;
+        let mut body = match (*block).is_owned {
+            true => Message::from(Bytes::from_owner(Given { block, size })),
+            false => Message::copy_of(bytes_at(block.cast(), size)),
+        };
+        body.append(outer);
+        (sent, body)
     }
 }
 

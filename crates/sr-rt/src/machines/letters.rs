@@ -307,13 +307,13 @@ impl Letter {
     }
 
     /// Returns the message of a letter and its body. In timelines the message has that number.
-    pub fn sealed(&self, number: u32, body: Vec<u8>) -> Message {
+    pub fn sealed(&self, number: u32, body: impl Into<Message>) -> Message {
         let letter = postcard::to_stdvec(self).unwrap_or_default();
         let mut head = (letter.len() as u32).to_le_bytes().to_vec();
         head.extend_from_slice(&number.to_le_bytes());
         head.extend_from_slice(&letter);
         let mut message = Message::from(head);
-        message.append(Message::from(body));
+        message.append(body.into());
         message
     }
 

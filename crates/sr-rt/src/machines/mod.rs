@@ -12,10 +12,11 @@
 use std::ptr;
 
 use antiphon_fiber::{Fibers, Threads};
+use antiphon_panda::Message;
 
 use crate::errors;
 use crate::flavour::Flavour;
-use crate::invocation::{self, Found};
+use crate::invocation::Found;
 use crate::layout::{At, Cap, Instance, Invocation, Op, invoked};
 use crate::options;
 
@@ -109,7 +110,7 @@ unsafe fn operation(cap: Cap) -> Option<*mut Op> {
 /// Resolves a capability whose mark is not that of this machine's own.
 ///
 /// # Safety
-/// As for [`invocation::find`].
+/// As for [`crate::invocation::find`].
 #[cold]
 pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
     let machine = machine_of(cap);
@@ -140,7 +141,7 @@ fn refuse(at: At, machine: u32, why: &str) -> ! {
 }
 
 /// Sends a letter; ends the program if its machine is gone.
-fn post(at: At, to: u32, letter: &Letter, body: Vec<u8>) {
+fn post(at: At, to: u32, letter: &Letter, body: impl Into<Message>) {
     let posted = match link() {
         Some(link) => link.post(to, letter, body),
         None => Err(format!("there is no virtual machine {}", to + 1)),
@@ -152,13 +153,13 @@ fn post(at: At, to: u32, letter: &Letter, body: Vec<u8>) {
 
 // SAFETY of everything below: blocks and capabilities are as in `invocation`.
 
-/// Sends an invocation to another machine, with the process that waits for it, and frees its block.
+/// Sends an invocation to another machine, with the process that waits for it. The message takes
+/// the block over.
 unsafe fn invoke<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
     unsafe {
         blocks::check(at, block);
         let awaits = waits::for_block(to, block);
-        let (sent, body) = blocks::sent(block, false);
-        invocation::free(block);
+        let (sent, body) = blocks::give::<S>(block, false);
         let letter = Letter::Invoke {
             origin: origin::<S>(at),
             awaits,
@@ -171,7 +172,7 @@ unsafe fn invoke<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
 /// Implements call.
 ///
 /// # Safety
-/// As for [`invocation::call`].
+/// As for [`crate::invocation::call`].
 #[cold]
 #[inline(never)]
 pub unsafe fn call<S: Flavour>(at: At, to: u32, block: *mut Invocation) -> *mut Invocation {
@@ -189,7 +190,7 @@ pub unsafe fn call<S: Flavour>(at: At, to: u32, block: *mut Invocation) -> *mut 
 /// Implements send.
 ///
 /// # Safety
-/// As for [`invocation::send`].
+/// As for [`crate::invocation::send`].
 #[cold]
 pub unsafe fn send<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
     unsafe { invoke::<S>(at, to, block) };
@@ -207,7 +208,7 @@ pub unsafe fn co_call<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
 /// Gives the duty of a block to the new block of a forward.
 ///
 /// # Safety
-/// As for [`invocation::forward`].
+/// As for [`crate::invocation::forward`].
 pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
     unsafe {
         (*next).home = (*block).home;
@@ -219,7 +220,7 @@ pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
 /// Implements forward.
 ///
 /// # Safety
-/// As for [`invocation::forward`].
+/// As for [`crate::invocation::forward`].
 #[cold]
 pub unsafe fn forward<S: Flavour>(at: At, to: u32, next: *mut Invocation) {
     unsafe { invoke::<S>(at, to, next) };
@@ -228,16 +229,14 @@ pub unsafe fn forward<S: Flavour>(at: At, to: u32, next: *mut Invocation) {
 /// Tells a caller on another machine that the block holds its results, and frees the block.
 ///
 /// # Safety
-/// As for [`invocation::finish`].
+/// As for [`crate::invocation::finish`].
 #[cold]
 pub unsafe fn answer<S: Flavour>(block: *mut Invocation) {
     unsafe {
         let (home, token) = ((*block).home, (*block).token);
-        let (sent, body) = blocks::sent(block, true);
-        blocks::free_result::<S>(block);
-        invocation::free(block);
+        let (sent, body) = blocks::give::<S>(block, true);
         if home == own() {
-            return waits::answered::<S>(token, sent, &body);
+            return waits::answered::<S>(token, sent, &body.to_bytes());
         }
         // If the caller's machine is gone, no answer is needed.
         if let Some(link) = link() {

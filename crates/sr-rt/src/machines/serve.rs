@@ -4,6 +4,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use antiphon_fiber::{Fibers, Threads};
+use antiphon_panda::Message;
 use bytes::Bytes;
 
 use super::inbox::Event;
@@ -161,11 +162,10 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
                 return give_back::<S>(at, cap.into(), block);
             }
             let (taken, body) = match block.is_null() {
-                true => (None, Vec::new()),
+                true => (None, Message::new()),
                 false => {
                     let awaits = waits::for_block(from, block);
-                    let (sent, body) = blocks::sent(block, false);
-                    invocation::free(block);
+                    let (sent, body) = blocks::give::<S>(block, false);
                     (Some((awaits, sent)), body)
                 }
             };

@@ -349,7 +349,7 @@ impl Link {
     ///
     /// # Errors
     /// The reason why the machine takes no letters any more.
-    pub fn post(&self, to: u32, letter: &Letter, body: Vec<u8>) -> Result<(), String> {
+    pub fn post(&self, to: u32, letter: &Letter, body: impl Into<Message>) -> Result<(), String> {
         self.check(to)?;
         let tag = match letter.is_work() {
             true => WORK,
