@@ -28,8 +28,32 @@ const INSISTENCE: Duration = Duration::from_secs(2);
 /// Whether this machine has begun to end.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
+/// How long a machine of one server waits for messages before it counts as being at rest. Most
+/// rests are waits for an answer, and end sooner.
+const BRIEFLY: Duration = Duration::from_millis(1);
+
 /// Acts when no process of this machine can go on.
 pub fn at_rest<S: Flavour>() {
+    match link() {
+        Some(link) if !options::is_many() => rest::<S>(link),
+        _ => rest_beside_others::<S>(),
+    }
+}
+
+/// Rests as the only server. It takes messages itself, so that no thread of panda's need wake it.
+fn rest<S: Flavour>(link: &'static session::Link) {
+    if !link.rest.lasts() {
+        link.rest.begins();
+        if !session::drive::<S>(link, Some(BRIEFLY)) || !link.rest.begins() {
+            return;
+        }
+        link.quiescence.passive();
+    }
+    session::drive::<S>(link, None);
+}
+
+/// Rests as one of several servers.
+fn rest_beside_others<S: Flavour>() {
     // SAFETY: a process of no instance.
     unsafe {
         process::start::<S>(

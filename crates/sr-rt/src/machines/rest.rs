@@ -29,6 +29,11 @@ impl Rest {
         std::mem::take(&mut state.is_resting)
     }
 
+    /// Whether the machine is at rest.
+    pub fn lasts(&self) -> bool {
+        self.state.lock().is_resting
+    }
+
     /// Notes last words. Returns whether the machine is at rest from now on.
     pub fn begins(&self) -> bool {
         let mut state = self.state.lock();

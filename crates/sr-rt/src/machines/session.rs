@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::task::{Wake, Waker};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use super::letters::{Base, Letter};
 use super::rest::Rest;
 use super::{answers, counts, ending, relay, timeline};
 use crate::flavour::Flavour;
-use crate::options;
+use crate::{errors, options};
 
 /// The tag of letters that are work.
 const WORK: u32 = 1;
@@ -39,6 +40,8 @@ pub struct Link {
     pub rest: Rest,
     pub resumes: Flag,
     /// Passes letters to a thread that sends them, because a process must not wait for panda
+    /// Ends the wait of a server that takes messages itself.
+    waker: Waker,
     /// itself.
     outbox: Option<Sender<(u32, u32, Message)>>,
     known: Mutex<Known>,
@@ -189,6 +192,7 @@ fn begin(
             inbox: Inbox::default(),
             rest: Rest::default(),
             resumes: Flag::default(),
+            waker: Waker::from(Arc::new(Notifies)),
             outbox: options::is_many().then(|| outbox(session.port("sr"))),
             known: Mutex::default(),
             changed: Condvar::new(),
@@ -219,6 +223,7 @@ impl Link {
     /// Registers the functions that panda's threads call.
     fn follow(&'static self) -> Result<(), antiphon_panda::Error> {
         let own = self.session.rank();
+            waker: session.waker(),
         self.quiescence.on_event(move |event| {
             // Only the first machine acts on verdicts.
             if own == 0 && matches!(event, QuiescenceEvent::Quiescent(_)) {
@@ -490,4 +495,34 @@ impl Link {
 /// Waits for the next event. Meanwhile the program can come to rest or end.
 pub fn next_event<S: Flavour>(link: &Link) -> Event {
     Fibers::<S>::wait_in_background(link.inbox.next())
+}
+
+/// Has the server look again that takes messages itself.
+struct Notifies;
+
+impl Wake for Notifies {
+    fn wake(self: Arc<Self>) {
+        if let Some(link) = link() {
+            link.session.notify();
+        }
+    }
+}
+
+/// Takes messages on this OS thread as long as the machine's server has nothing to run, or for a
+/// time. Returns whether there was nothing to run in all that time.
+pub fn drive<S: Flavour>(link: &Link, time: Option<Duration>) -> bool {
+    let end = time.map(|time| Instant::now() + time);
+    let driven = Fibers::<S>::park_while_idle(&link.waker, |alarm| {
+        let until = match (alarm, end) {
+            (Some(alarm), Some(end)) => Some(alarm.min(end)),
+            (alarm, end) => alarm.or(end),
+        };
+        let wait = || link.session.wait_until(Fibers::<S>::has_others, until);
+        // SAFETY: neither panda nor its upcalls switch between fibers.
+        unsafe { Fibers::<S>::on_roomy_stack(wait) }
+    });
+    if let Some(Err(error)) = &driven {
+        errors::abort(std::ptr::null(), &error.to_string());
+    }
+    driven.is_some() && end.is_some_and(|end| Instant::now() >= end)
 }
