@@ -76,6 +76,10 @@ pub struct Launch {
     #[arg(long)]
     pub plain: bool,
 
+    /// Do not say which processes failed
+    #[arg(long, short)]
+    pub quiet: bool,
+
     /// The program, and its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub command: Vec<OsString>,
@@ -117,6 +121,8 @@ pub fn run(options: &Launch) -> Result<Exit> {
         .faults(options.faults)
         .silence(options.silence)
         .joinable(options.joinable.clone())
+        .marked(!options.plain)
+        .quiet(options.quiet)
         .start()?;
     let grace = Duration::from_secs(options.grace.into());
     pass_signals(running.signals(), grace)?;
@@ -126,7 +132,7 @@ pub fn run(options: &Launch) -> Result<Exit> {
     if is_closed.load(Ordering::Relaxed) {
         return Ok(Exit::Done);
     }
-    if let Some(summary) = outcome.summary() {
+    if let Some(summary) = outcome.summary().filter(|_| !options.quiet) {
         output::say(format_args!("antiphon: {summary}"));
     }
     let written = output::passed_on();

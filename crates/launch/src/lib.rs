@@ -48,6 +48,8 @@ pub struct Launch {
     faults: Option<Faults>,
     silence: Option<Duration>,
     joinable: Option<String>,
+    is_marked: bool,
+    is_quiet: bool,
     start_limit: Duration,
 }
 
@@ -134,6 +136,8 @@ impl Launch {
             faults: None,
             silence: None,
             joinable: None,
+            is_marked: true,
+            is_quiet: false,
             start_limit: START_LIMIT,
         }
     }
@@ -186,6 +190,22 @@ impl Launch {
     #[must_use]
     pub fn joinable(mut self, name: Option<impl Into<String>>) -> Self {
         self.joinable = name.map(Into::into);
+        self
+    }
+
+    /// Sets whether lines name their ranks where `mpirun` starts the processes. Its marks break a line
+    /// that is written in several pieces.
+    #[must_use]
+    pub fn marked(mut self, is_marked: bool) -> Self {
+        self.is_marked = is_marked;
+        self
+    }
+
+    /// Has `mpirun` say nothing of a process that fails. It then says nothing of a program that is
+    /// not there either.
+    #[must_use]
+    pub fn quiet(mut self, is_quiet: bool) -> Self {
+        self.is_quiet = is_quiet;
         self
     }
 

@@ -32,9 +32,14 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
             |bootstrap| bootstrap.launch_info(Over::Mpi, 0),
         )
     };
-    let mut mpirun = Program::new("mpirun")
-        .args(["--tag-output", "--oversubscribe", "-n"])
-        .arg(launch.count.to_string());
+    let mut mpirun = Program::new("mpirun").args(["--oversubscribe", "-n"]);
+    mpirun = mpirun.arg(launch.count.to_string());
+    if launch.is_marked {
+        mpirun = mpirun.arg("--tag-output");
+    }
+    if launch.is_quiet {
+        mpirun = mpirun.arg("--quiet");
+    }
     for (name, value) in info.to_mpirun_environment() {
         // Other processes see only its name.
         mpirun = mpirun.env(name, value).args(["-x", name]);

@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 const SILENCES: RangeInclusive<f64> = 1.0..=31_536_000.0;
 
 /// Platforms between virtual machines; `local` is this machine by the fastest of them.
-const PLATFORMS: [&str; 3] = ["shm", "tcp", "udp"];
+const PLATFORMS: [&str; 4] = ["shm", "tcp", "udp", "mpi"];
 
 /// How counts are reported at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl Options {
                 }
                 "over" if value == "local" => self.over = "shm".into(),
                 "over" if PLATFORMS.contains(&value) => self.over = value.into(),
-                "over" => return Err(error("write over=local, shm, tcp or udp")),
+                "over" => return Err(error("write over=local, shm, tcp, udp or mpi")),
                 "silence" => {
                     let seconds = value.parse().ok().filter(|s| SILENCES.contains(s));
                     let silence = seconds.map(Duration::from_secs_f64);

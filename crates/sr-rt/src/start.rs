@@ -50,8 +50,8 @@ unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     crash::install();
     let (one, many) = match is_guest {
         true => (
-            machines::begin_guest::<One> as fn(),
-            machines::begin_guest::<Many> as fn(),
+            machines::begin_joined::<One> as fn(),
+            machines::begin_joined::<Many> as fn(),
         ),
         false => (begin::<One> as fn(), begin::<Many> as fn()),
     };
@@ -150,6 +150,7 @@ fn settings<S: Flavour>(run: Run<S>, stats: Stats, has_trace: bool) -> Run<S> {
 
 /// Runs as the first fiber. It has no descriptor, so it starts a process that has one.
 fn begin<S: Flavour>() {
+    machines::begin_joined::<S>();
     let at: At = ptr::null();
     // SAFETY: a process of no instance; the main component is static.
     unsafe {

@@ -43,9 +43,10 @@ fn run_program(options: &Run) -> Result<Exit> {
         }
         settings += &setting;
     }
-    let child = match &options.hosts {
-        None => Child::new(&built.path),
-        Some(hosts) => launched(&built.path, hosts, options.execution.over)?,
+    let needs_mpirun = options.execution.over == Some(Platform::Mpi) && input.creates_machines();
+    let child = match options.hosts.is_some() || needs_mpirun {
+        false => Child::new(&built.path),
+        true => launched(&built.path, options)?,
     };
     let child = child.args(arguments).env(VARIABLE, settings);
     Ok(match child.run_attached()? {
@@ -62,13 +63,21 @@ fn run_program(options: &Run) -> Result<Exit> {
     })
 }
 
-/// Starts the first machine of a program whose others may be on these hosts. `antiphon launch`
-/// starts it, and all that it creates.
-fn launched(program: &Path, hosts: &Path, over: Option<Platform>) -> Result<Child> {
+/// Has `antiphon launch` start the first machine of a program, and all that it creates. Only Open
+/// MPI's processes start together.
+fn launched(program: &Path, options: &Run) -> Result<Child> {
     let own = std::env::current_exe().context("cannot find this command's own executable")?;
-    let over = over.unwrap_or(Platform::Tcp).name();
-    let launch = ["launch", "-n", "1", "--plain", "--over", over, "--hosts"];
-    Ok(Child::new(own).args(launch).args([hosts, program]))
+    let over = options.execution.over.unwrap_or(Platform::Tcp);
+    let count = match over {
+        Platform::Mpi => options.execution.vms.unwrap_or(1),
+        _ => 1,
+    };
+    let launch = ["launch", "--plain", "--quiet", "--over", over.name(), "-n"];
+    let mut child = Child::new(own).args(launch).arg(count.to_string());
+    if let Some(hosts) = &options.hosts {
+        child = child.arg("--hosts").arg(hosts);
+    }
+    Ok(child.arg(program))
 }
 
 fn read(files: &[PathBuf], program: &Program, execution: &Execution) -> Result<Input> {

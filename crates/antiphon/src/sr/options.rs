@@ -32,6 +32,7 @@ Examples:
   antiphon sr run jacobi.sr --servers 2 --regions --trace turns.json
   antiphon sr run readers.m --notation m2sr=sw
   antiphon sr run workers.sr --vms 5 --over tcp --hosts hosts
+  antiphon sr run workers.sr --vms 3 --over mpi
 
 Virtual machines that the program creates are processes of this host, or of those in the file of --hosts where the program names them (create vm() on \"node2\"). Other hosts are reached as `antiphon launch` reaches them, and need the program at the same place as here.")]
 pub struct Run {
@@ -43,7 +44,7 @@ pub struct Run {
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
 
-    /// Hosts of virtual machines, one on each line as `HOST slots=N`; for tcp and udp
+    /// Hosts of virtual machines, one on each line as `HOST slots=N`; for tcp, udp and mpi
     #[arg(long, value_name = "FILE")]
     pub hosts: Option<PathBuf>,
 
@@ -119,6 +120,8 @@ pub enum Platform {
     Tcp,
     /// Datagrams
     Udp,
+    /// Open MPI, whose mpirun starts as many as --vms says; without it they come one by one, over tcp
+    Mpi,
 }
 
 impl Platform {
@@ -128,6 +131,7 @@ impl Platform {
             Platform::Local | Platform::Shm => "shm",
             Platform::Tcp => "tcp",
             Platform::Udp => "udp",
+            Platform::Mpi => "mpi",
         }
     }
 }
@@ -189,7 +193,7 @@ pub struct Execution {
 
     /// Virtual machines that the program may have at once, the first included [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    vms: Option<u32>,
+    pub vms: Option<u32>,
 
     /// What virtual machines reach each other over [default: local, which is shared memory; with --hosts tcp]
     #[arg(long, value_enum, value_name = "PLATFORM")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use antiphon_fiber::{Fibers, Lock, Many, One};
 
 use super::letters::{Blocked, Letter};
-use super::session::{Link, link};
+use super::session::{self, Link, link};
 use super::{counts, own, relay, serve, timeline, vms, waits};
 use crate::ending::{self, has_final, run_global_finals, run_main_final};
 use crate::flavour::Flavour;
@@ -168,8 +168,9 @@ pub fn before_exit() -> bool {
     if TOLD.swap(true, Ordering::AcqRel) {
         return true;
     }
-    let live = vms::live();
+    let mut live = vms::live();
     timeline::measure_last(link, &live);
+    live.extend(vms::idle(link));
     for &machine in &live {
         let _ = link.post(machine, &Letter::Quit, Vec::new());
     }
@@ -181,10 +182,13 @@ pub fn before_exit() -> bool {
     end_the_rest(link, &live) & tell_of_lost(link)
 }
 
-/// Leaves the session, if this is not the first machine. Before that it makes the first one end the
-/// program, unless the first one has made this machine end.
+/// Leaves the session. Before that a machine makes the first one end the program, unless the first
+/// one has made this machine end.
 pub fn take_leave(code: i32) {
-    let Some(link) = link().filter(|_| own() != 0) else {
+    // The end of the first machine is the end of the session. Open MPI alone takes a process that
+    // exits before it has left for failed.
+    let leaves = |link: &&session::Link| own() != 0 || link.session.platform() == session::MPI;
+    let Some(link) = link().filter(leaves) else {
         return;
     };
     static LEAVES: AtomicBool = AtomicBool::new(false);
@@ -193,6 +197,11 @@ pub fn take_leave(code: i32) {
         loop {
             std::thread::park();
         }
+    }
+    if own() == 0 {
+        // A process's stack may be too small for this call.
+        let _ = std::thread::spawn(|| link.session.end_for_all()).join();
+        return;
     }
     if !link.is_over() {
         let _ = link.post(

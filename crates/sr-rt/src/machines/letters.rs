@@ -241,6 +241,12 @@ pub enum Letter {
         token: u64,
         cap: CapSent,
     },
+    /// Makes an idle machine part of the program if it is on this host, and says the host's number.
+    Claim {
+        token: u64,
+        host: String,
+        number: i32,
+    },
     /// The answer, in the body; none if the object no longer exists.
     Known {
         token: u64,
@@ -271,6 +277,7 @@ impl Letter {
                 | Letter::Written { .. }
                 | Letter::Peek { .. }
                 | Letter::Pending { .. }
+                | Letter::Claim { .. }
                 | Letter::Known { .. }
                 | Letter::Exit { .. }
                 | Letter::Quit

@@ -41,7 +41,8 @@ mod waits;
 pub use counts::of_others as counts_of_others;
 pub use ending::{at_rest, before_exit, stop, take_leave};
 pub use relay::{read_line, relay};
-pub use serve::{become_guest, begin_guest};
+#[cfg(not(test))]
+pub use serve::{become_guest, begin_joined};
 pub use timeline::{other_data, turns_dropped, write_timelines};
 pub use waits::check_completed;
 

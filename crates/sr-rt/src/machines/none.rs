@@ -27,7 +27,7 @@ pub const fn become_guest() -> bool {
     false
 }
 
-pub const fn begin_guest<S: Flavour>() {}
+pub const fn begin_joined<S: Flavour>() {}
 pub const fn at_rest<S: Flavour>() {}
 pub const fn stop<S: Flavour>() {}
 

@@ -15,27 +15,32 @@ use crate::flavour::Flavour;
 use crate::invocation::{self, Found};
 use crate::layout::{At, Cap, Component, Instance, Invocation, Location};
 use crate::process::{self, Place, Role};
-use crate::{destruction, errors, instance, ops, report};
+use crate::{destruction, errors, instance, ops, options, report};
 
 /// The variable that makes a program a machine other than the first, and says which one.
 pub const VARIABLE: &str = "ANTIPHON_SR_MACHINE";
 
 const LOST: &str = "attempting to invoke operation that no longer exists";
 
-/// Joins the session if this process was started as another machine. Returns whether it was.
+/// Joins the session if this process was started as another machine, or with others by `mpirun`.
+/// Returns whether it is not the first one.
 pub fn become_guest() -> bool {
-    let Ok(number) = std::env::var(VARIABLE) else {
+    if let Ok(number) = std::env::var(VARIABLE) {
+        // SAFETY: there are no other threads yet.
+        unsafe { std::env::remove_var(VARIABLE) };
+        session::let_signals_through();
+        vms::set_own_number(number.parse().unwrap_or(0));
+    } else if !session::is_of_mpirun(&options::get().over) {
         return false;
-    };
-    // SAFETY: there are no other threads yet.
-    unsafe { std::env::remove_var(VARIABLE) };
-    session::let_signals_through();
-    vms::set_own_number(number.parse().unwrap_or(0));
+    }
     if let Err(why) = session::join() {
         errors::abort(
             ptr::null(),
             &format!("this virtual machine cannot join: {why}"),
         );
+    }
+    if !super::is_guest() {
+        return false;
     }
     let hash = vms::program_hash();
     if let Some(link) = link() {
@@ -44,9 +49,11 @@ pub fn become_guest() -> bool {
     true
 }
 
-/// Runs as the first process of a machine that is not the first.
-pub fn begin_guest<S: Flavour>() {
-    begin::<S>();
+/// Runs as the first process of a machine that has joined a session.
+pub fn begin_joined<S: Flavour>() {
+    if super::is_joined() {
+        begin::<S>();
+    }
 }
 
 /// Starts the serving process, once.
@@ -242,6 +249,7 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
         | Letter::Written { .. }
         | Letter::Peek { .. }
         | Letter::Pending { .. }
+        | Letter::Claim { .. }
         | Letter::Known { .. }
         | Letter::Exit { .. }
         | Letter::Quit

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_fiber::Fibers;
 use antiphon_panda::platform::{self, Bootstrap, LaunchInfo, Secret, shm, udp};
+use antiphon_panda::starter::is_this_host;
 use antiphon_panda::{Message, PeerEvent, Port, Quiescence, QuiescenceEvent, Session, Signal};
 use antiphon_runner::limit_of;
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use parking_lot::{Condvar, Mutex};
 use super::inbox::{Event, Flag, Inbox};
 use super::letters::{Base, Letter};
 use super::rest::Rest;
-use super::{answers, counts, ending, relay, timeline};
+use super::{answers, counts, ending, relay, timeline, vms};
 use crate::flavour::Flavour;
 use crate::{errors, options};
 
@@ -39,9 +40,9 @@ pub struct Link {
     pub inbox: Inbox,
     pub rest: Rest,
     pub resumes: Flag,
-    /// Passes letters to a thread that sends them, because a process must not wait for panda
     /// Ends the wait of a server that takes messages itself.
     waker: Waker,
+    /// Passes letters to a thread that sends them, because a process must not wait for panda
     /// itself.
     outbox: Option<Sender<(u32, u32, Message)>>,
     known: Mutex<Known>,
@@ -91,6 +92,16 @@ enum Meeting {
 
 static MEETING: OnceLock<Meeting> = OnceLock::new();
 
+/// Open MPI's name among the platforms.
+pub const MPI: &str = "mpi";
+
+/// Returns whether `mpirun` has started several machines of this program, of which this is one.
+pub fn is_of_mpirun(over: &str) -> bool {
+    let is_founder = |info: &LaunchInfo| info.platform == MPI && info.rank < info.size;
+    over == MPI
+        && LaunchInfo::from_environment().is_ok_and(|info| is_founder(&info) && info.size > 1)
+}
+
 /// Begins a session over a platform, with this as the first machine.
 ///
 /// # Errors
@@ -98,6 +109,9 @@ static MEETING: OnceLock<Meeting> = OnceLock::new();
 pub fn found(over: &str) -> Result<(), String> {
     if LaunchInfo::from_environment().is_ok() {
         return join();
+    }
+    if over == MPI {
+        return begin(|| platform::join(&alone()));
     }
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     let cannot = |error: std::io::Error| {
@@ -131,12 +145,28 @@ pub fn found(over: &str) -> Result<(), String> {
     begin(|| platform::join(&info))
 }
 
+/// Returns the launch info of a program over Open MPI that no `mpirun` has started.
+fn alone() -> LaunchInfo {
+    LaunchInfo {
+        platform: MPI.into(),
+        rank: 0,
+        size: 1,
+        name: String::new(),
+        bootstrap: String::new(),
+        address: None,
+        silence: Some(options::get().silence),
+        parent: None,
+        starter: None,
+        secret: Secret([0; 16]),
+    }
+}
+
 /// Joins the session in which this machine was created.
 ///
 /// # Errors
 /// In words.
 pub fn join() -> Result<(), String> {
-    begin(Session::join)
+    begin(|| Session::join_with_silence(options::get().silence))
 }
 
 /// Unblocks the signals that a process started under [`with_signals_blocked`] has inherited as
@@ -223,7 +253,6 @@ impl Link {
     /// Registers the functions that panda's threads call.
     fn follow(&'static self) -> Result<(), antiphon_panda::Error> {
         let own = self.session.rank();
-            waker: session.waker(),
         self.quiescence.on_event(move |event| {
             // Only the first machine acts on verdicts.
             if own == 0 && matches!(event, QuiescenceEvent::Quiescent(_)) {
@@ -322,6 +351,17 @@ impl Link {
                 base,
                 is_there,
             } => self.learn(|known| drop(known.answers.insert(token, (is_there, base, body)))),
+            Letter::Claim {
+                token,
+                host,
+                number,
+            } => {
+                let is_here = is_this_host(&host);
+                if is_here {
+                    vms::set_own_number(number);
+                }
+                self.answer_known(from, token, is_here.then(Vec::new));
+            }
             Letter::Exit { code, told } => {
                 self.learn(|known| known.told.extend(told));
                 self.happens(Event::Exit(code));

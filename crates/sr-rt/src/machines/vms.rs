@@ -29,6 +29,7 @@ pub fn set_own_number(number: i32) {
 static TABLE: Mutex<Table> = Mutex::new(Table {
     live: Vec::new(),
     created: Vec::new(),
+    claimed: Vec::new(),
     coming: 0,
     places: BTreeMap::new(),
 });
@@ -38,6 +39,8 @@ struct Table {
     live: Vec<u32>,
     /// All machines besides the first that there are or were.
     created: Vec<u32>,
+    /// Machines started by `mpirun` that the program has, or had.
+    claimed: Vec<u32>,
     /// Machines that are being created.
     coming: u32,
     /// Hosts by their numbers, each with the program's path there.
@@ -74,6 +77,18 @@ pub fn live() -> Vec<u32> {
 /// Returns all machines besides the first that there are or were.
 pub fn created() -> Vec<u32> {
     TABLE.lock().created.clone()
+}
+
+/// Returns the machines that `mpirun` has started, and that the program has not needed yet.
+pub fn idle(link: &session::Link) -> Vec<u32> {
+    if link.session.platform() != session::MPI {
+        return Vec::new();
+    }
+    let mut idle: Vec<u32> = (1..link.session.size()).collect();
+    let gone = link.lost();
+    let table = TABLE.lock();
+    idle.retain(|machine| !table.claimed.contains(machine) && !gone.contains_key(machine));
+    idle
 }
 
 /// Implements locate.
@@ -129,7 +144,10 @@ pub fn create<S: Flavour>(place: Where) -> Result<u32, String> {
     }
     let made = Fibers::<S>::blocking(move || {
         begin_session()?;
-        let machine = start(number, host, path)?;
+        let machine = match claim(number, host.as_deref())? {
+            Some(machine) => machine,
+            None => start(number, host, path)?,
+        };
         if let Some(link) = link() {
             timeline::measure(link, &[machine]);
         }
@@ -152,6 +170,45 @@ fn begin_session() -> Result<(), String> {
     match link() {
         Some(_) => Ok(()),
         None => session::found(&options::get().over),
+    }
+}
+
+/// Returns an idle machine of a host, if there is one. Without a host it is on this machine's own.
+fn claim(number: i32, host: Option<&str>) -> Result<Option<u32>, String> {
+    let link = link().ok_or("there is no session")?;
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.unwrap_or(own.trim());
+    for machine in idle(link) {
+        let claim = |token| Letter::Claim {
+            token,
+            host: host.to_owned(),
+            number,
+        };
+        let is_there = link.ask(machine, claim)?.is_some();
+        let mut table = TABLE.lock();
+        // Another process may have claimed it meanwhile.
+        if is_there && !table.claimed.contains(&machine) {
+            table.claimed.push(machine);
+            drop(table);
+            check_program(link, machine, "what mpirun started").map_err(cannot)?;
+            return Ok(Some(machine));
+        }
+    }
+    Ok(None)
+}
+
+fn cannot(why: String) -> String {
+    format!("cannot create a virtual machine: {why}")
+}
+
+/// Waits until a machine has said hello, and checks that it runs the same program.
+fn check_program(link: &session::Link, machine: u32, program: &str) -> Result<(), String> {
+    match link.hello_of(machine) {
+        Some(hash) if hash == program_hash() => Ok(()),
+        Some(_) => Err(format!(
+            "{program} is another program there: put the same one in its place"
+        )),
+        None => Err("it joined, and ended before it began".into()),
     }
 }
 
@@ -191,14 +248,9 @@ fn start(number: i32, host: Option<String>, path: String) -> Result<u32, String>
         Some(Err(error)) => return Err(cannot(error.to_string())),
         None => return Err(cannot("nothing was started".into())),
     };
-    match link.hello_of(machine) {
-        Some(hash) if hash == program_hash() => Ok(machine),
-        Some(_) => Err(cannot(format!(
-            "{} is another program there: put the same one in its place",
-            program.display()
-        ))),
-        None => Err(cannot("it joined, and ended before it began".into())),
-    }
+    let program = program.display().to_string();
+    check_program(link, machine, &program).map_err(cannot)?;
+    Ok(machine)
 }
 
 /// Returns a hash of this program's executable.

@@ -50,6 +50,45 @@ fn programs_do_what_they_should_on_two_processors_each() {
     do_what_they_should("model=sliced:1,over=shm,servers=2", 2, false);
 }
 
+/// Programs that `mpirun` starts: whose machines all talk, one that blocks, one that fails, and one
+/// that needs more machines than are there.
+const OVER_MPI: [&str; 4] = [
+    "concurrent.sr",
+    "deadlock.sr",
+    "failing.sr",
+    "field_topology.sr",
+];
+
+#[test]
+fn programs_do_what_they_should_over_open_mpi() {
+    if Command::new("mpirun").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "there is no mpirun");
+        return;
+    }
+    let model = Model {
+        settings: "model=sliced:1,over=mpi",
+        ..MODELS[1]
+    };
+    for file in programs("machines") {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if !OVER_MPI.contains(&&*name) {
+            continue;
+        }
+        let expected = Expected::of(&std::fs::read_to_string(&file).unwrap());
+        let built = built(&[file], model, &[]).unwrap_or_else(|message| panic!("{message}"));
+        let mpirun = Program::new("mpirun")
+            .args(["--quiet", "--oversubscribe", "-n", "4"])
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .env("ANTIPHON_SR", model.settings)
+            .arg(&built.path)
+            .args(&expected.arguments)
+            .time_limit(LIMIT);
+        let differences = expected.differences(&mpirun.run().expect("it starts"));
+        assert!(differences.is_empty(), "{name}:\n{differences}");
+    }
+}
+
 /// Returns the names of an executable's symbols.
 fn symbols(path: &std::path::Path) -> String {
     let output = Command::new("nm").arg(path).output();
