@@ -209,6 +209,16 @@ fn an_sr_program_under_four_models_does_what_its_page_shows() {
 }
 
 #[test]
+fn an_sr_program_over_three_machines_does_what_its_page_shows() {
+    if !has("cc", "gcc") || !has("mpirun", "openmpi-bin") {
+        return;
+    }
+    // It needs other hosts.
+    let skipped = &["antiphon sr run worker.sr workers.sr --hosts"];
+    reader(&[], skipped).follows("sr-machines.md");
+}
+
+#[test]
 fn a_rendezvous_server_becomes_a_protected_object_as_its_page_shows() {
     if !has("gnatmake", "gnat") {
         return;
