@@ -118,6 +118,10 @@ pub fn of_panda() -> Vec<Test> {
         Test::pair("rendezvous", panda::rendezvous),
         Test::pair("rendezvous.fiber", panda::rendezvous_fiber),
         Test::pair("stream", panda::stream),
+        Test::empty("thread.create", panda::create_system),
+        Test::empty("thread.create.fiber", panda::create_fiber),
+        Test::empty("thread.switch", panda::switch_system),
+        Test::empty("thread.switch.fiber", panda::switch_fiber),
     ];
     for members in MEMBERS {
         tests.extend([

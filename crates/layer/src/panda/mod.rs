@@ -5,6 +5,7 @@ mod collectives;
 mod messages;
 mod ordered;
 mod served;
+mod threads;
 
 pub use calls::{rendezvous, rendezvous_fiber, rpc, rpc_fiber, rpc_thread};
 pub use collectives::{
@@ -15,6 +16,7 @@ pub use ordered::{
     Ordered, group_all, group_join, group_own, group_round, group_stream, group_turn, place_in_turn,
 };
 pub use served::Counted;
+pub use threads::{create_fiber, create_system, switch_fiber, switch_system};
 
 use bytes::Bytes;
 
