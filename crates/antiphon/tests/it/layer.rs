@@ -1,7 +1,7 @@
 //! The subject of the suite `layer`, which is part of the command. It keeps the protocol, measures,
 //! and leaves no process behind.
 
-use crate::common::{Place, Ran};
+use crate::common::{Place, Ran, has, has_cc};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,22 @@ fn shared_objects_of_threads_are_operated_on() {
     }
     assert_eq!(subject.ask("quit"), ["@@ ok"]);
     assert!(subject.process.wait().expect("ended").success());
+}
+
+#[test]
+fn operations_between_virtual_machines_of_sr_keep_the_protocol() {
+    if !has_cc() {
+        return;
+    }
+    conforms("layer-sr", "shm");
+}
+
+#[test]
+fn operations_of_sr_over_open_mpi_keep_the_protocol() {
+    if !has_cc() || !has("mpirun", "openmpi-bin") {
+        return;
+    }
+    conforms("layer-sr", "mpi");
 }
 
 const SUITE: &str = r#"
