@@ -351,7 +351,7 @@ fn a_host_that_cannot_be_reached_is_an_error_at_the_create() {
         let ran = Ran::of(command.env("ANTIPHON_SSH", ssh).output().unwrap());
         let on = format!("cannot create a virtual machine on {host}: ");
         let mend = format!("`ssh {host}` must work without a password");
-        ran.fails(1, &["far.sr, line 3", &on, &why, &mend]);
+        ran.fails(1, &["far.sr, line 3", &on, why, &mend]);
         assert_eq!(ran.out, "begun\n");
     }
 }
