@@ -104,7 +104,7 @@ impl SpawnRequest {
                     "over mpi a process starts on its spawner's host: have a process on {host} spawn it, or use tcp or udp"
                 ),
                 false => format!(
-                    "nobody starts processes on {host} for this session: start the session with `antiphon launch --hosts FILE`, and name {host} in the file"
+                    "nobody starts processes on {host} for this session: name {host} in a file of hosts, and give that by `--hosts FILE` where the session starts"
                 ),
             }
             .into()),
