@@ -110,6 +110,40 @@ fn programs_run_on_machines_of_one_process_and_of_several() {
 }
 
 #[test]
+fn data_parallel_programs_print_the_same_on_every_platform() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::new();
+    for (name, text) in [
+        (
+            "Grid.spf",
+            include_str!("../../../orca-lang/tests/programs/grids/Grid.spf"),
+        ),
+        (
+            "Grid.imp",
+            include_str!("../../../orca-lang/tests/programs/grids/Grid.imp"),
+        ),
+        (
+            "grids.spf",
+            include_str!("../../../orca-lang/tests/programs/grids/grids.spf"),
+        ),
+        (
+            "grids.imp",
+            include_str!("../../../orca-lang/tests/programs/grids/grids.imp"),
+        ),
+    ] {
+        place.write(name, text);
+    }
+    let run = |more: &[&str]| place.run(&[&["orca", "run", "grids.imp"], more].concat());
+    let alone = run(&[]).done().to_owned();
+    assert!(alone.ends_with("\n0 elements differ\n"), "{alone}");
+    for over in ["local", "shm", "tcp", "udp"] {
+        assert_eq!(run(&["-n", "3", "--over", over]).done(), alone, "{over}");
+    }
+}
+
+#[test]
 fn a_program_is_built_and_takes_its_machines_from_the_environment() {
     if !has_cc() {
         return;
