@@ -317,7 +317,8 @@ impl Machine {
         if !(is_pure && is_replicated) {
             self.settle()?;
         }
-        let invocation = (index, arguments.clone(), ticket);
+        // A clone allocates, which calls of other machines do without.
+        let invocation = || (index, arguments.clone(), ticket);
         let mut copy = entry.copy.write();
         if let Some(error) = entry.unusable(&copy) {
             return Ok(Outcome::Failed(error));
@@ -352,7 +353,7 @@ impl Machine {
                 }
                 let is_early = is_pure && self.fault.is(Mutant::AppliesBeforePlace);
                 let effects = match is_early {
-                    true => self.execute(entry, &mut copy, invocation, None, false),
+                    true => self.execute(entry, &mut copy, invocation(), None, false),
                     false => Vec::new(),
                 };
                 drop(copy);
@@ -380,7 +381,7 @@ impl Machine {
                 copy.usage.note(self.rank, reads, writes);
                 let answer = Some(Answer::Here(cell.clone()));
                 let waits = self.waits(entry, index, process);
-                let effects = self.execute(entry, &mut copy, invocation, answer, false);
+                let effects = self.execute(entry, &mut copy, invocation(), answer, false);
                 drop(copy);
                 self.perform_here(effects);
                 let outcome = self.await_outcome(&cell);
@@ -680,7 +681,7 @@ impl Machine {
                     has_driver |= cell.complete(outcome, || self.resume());
                 }
                 Effect::Answer(Answer::Caller(reply, from), outcome) => {
-                    self.reply(reply, from, &outcome);
+                    self.reply(reply, from, outcome);
                 }
                 Effect::Answer(Answer::Origin(rank, number), outcome) => {
                     if rank == self.rank {

@@ -99,9 +99,16 @@ impl Machine {
         request.push(&header);
         // The owner is a valid rank.
         let _ = self.quiescence.sent(owner);
-        self.pause();
+        // A call that cannot block ends by itself. If the process became passive meanwhile, each
+        // call would have the detection of quiescence ask all machines.
+        let may_block = entry.object_type.operations()[operation].may_block();
+        if may_block {
+            self.pause();
+        }
         let reply = self.session.call(owner, SERVICE, request, None);
-        self.resume();
+        if may_block {
+            self.resume();
+        }
         match reply {
             Ok(reply) => {
                 let _ = self.quiescence.received(owner);
@@ -247,14 +254,15 @@ impl Machine {
     }
 
     /// Answers a caller.
-    pub fn reply(&self, reply: Reply, from: Rank, outcome: &Outcome) {
+    pub fn reply(&self, reply: Reply, from: Rank, outcome: Outcome) {
         let (kind, mut message) = match outcome {
-            Outcome::Done(result) => (DONE, Message::from(result.clone())),
+            Outcome::Done(result) => (DONE, Message::from(result)),
             Outcome::Again => (AGAIN, Message::new()),
             // It holds strings and numbers.
-            Outcome::Failed(error) => {
-                (FAILED, Message::of(&Refusal::of(error)).unwrap_or_default())
-            }
+            Outcome::Failed(error) => (
+                FAILED,
+                Message::of(&Refusal::of(&error)).unwrap_or_default(),
+            ),
         };
         let place = match self.fault.is(Mutant::ReplyWithoutPlace) {
             true => 0,
