@@ -238,7 +238,7 @@ fn speed_up(applications: &[(&str, usize)]) -> Result<(), Error> {
         let [alone, one, two] = best;
         let faster = |time: Duration| alone.as_secs_f64() / time.as_secs_f64();
         println!(
-            "| {name} | {size} | {alone:.0?} | {one:.0?}, × {:.2} | {two:.0?}, × {:.2} | {} |",
+            "| {name} | {size} | {alone:.2?} | {one:.2?}, × {:.2} | {two:.2?}, × {:.2} | {} |",
             faster(one),
             faster(two),
             verdict(are_right)
