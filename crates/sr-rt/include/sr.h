@@ -942,8 +942,9 @@ struct sr_invocation {
     sr_bool is_replied, is_owned, is_refused;
     int32_t region; /* of the process that a send creates, plus 1; 0: its creator's */
 #ifdef SR_MACHINES
-    uint32_t home; /* for a caller on another machine, as are the next two */
+    uint32_t home; /* for a caller on another machine, as are the next three */
     int32_t priority;
+    uint32_t hops;
     uint64_t token;
     const struct sr_signature *signature; /* or null */
 #endif

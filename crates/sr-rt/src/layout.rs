@@ -190,6 +190,9 @@ pub struct Invocation {
     /// The priority of a caller on another virtual machine.
     #[cfg(feature = "machines")]
     pub priority: i32,
+    /// How often the invocation was passed on to another virtual machine.
+    #[cfg(feature = "machines")]
+    pub hops: u32,
     #[cfg(feature = "machines")]
     pub token: u64,
     #[cfg(feature = "machines")]

@@ -40,6 +40,10 @@ mod layout;
 mod line;
 #[cfg_attr(not(feature = "machines"), path = "machines/none.rs")]
 mod machines;
+/// The part of virtual machines that needs no program, for its tests.
+#[cfg(all(test, not(feature = "machines")))]
+#[path = "machines/protocol/mod.rs"]
+mod machines_protocol;
 mod memory;
 mod numbers;
 mod ops;

@@ -42,12 +42,9 @@ pub fn at_rest<S: Flavour>() {
 
 /// Rests as the only server. It takes messages itself, so that no thread of panda's need wake it.
 fn rest<S: Flavour>(link: &'static session::Link) {
-    if !link.rest.lasts() {
-        link.rest.begins();
-        if !session::drive::<S>(link, Some(BRIEFLY)) || !link.rest.begins() {
-            return;
-        }
-        link.quiescence.passive();
+    let rests = || link.protocol.is_resting() || link.protocol.rests();
+    if !rests() && !(session::drive::<S>(link, Some(BRIEFLY)) && rests()) {
+        return;
     }
     session::drive::<S>(link, None);
 }
@@ -62,9 +59,8 @@ fn rest_beside_others<S: Flavour>() {
             ptr::null(),
             Role::System,
             |_| {
-                if let Some(link) = link().filter(|link| link.rest.begins()) {
-                    link.quiescence.passive();
-                    Fibers::<S>::wait_for(link.resumes.taken());
+                if let Some(link) = link().filter(|link| link.protocol.rests()) {
+                    Fibers::<S>::wait_for(link.protocol.resumes.taken());
                 }
             },
         );
@@ -115,7 +111,7 @@ pub fn conclude<S: Flavour>(tells_blocked: bool) {
 /// Tells of the machines that were lost, unless an error message has named them. Returns whether
 /// there are none.
 fn tell_of_lost(link: &Link) -> bool {
-    let (lost, told) = (link.lost(), link.told());
+    let (lost, told) = (link.protocol.lost(), link.told());
     for (machine, why) in &lost {
         if !told.contains(machine) {
             let number = machine + 1;
@@ -221,6 +217,7 @@ pub fn take_leave(code: i32) {
         if let Some(counts) = counts {
             counts::send(link, &counts);
         }
+        link.close(LAST_WAIT);
         link.session.end_for_all()
     });
     let _ = leave.join();

@@ -7,7 +7,8 @@
 //! and is served there like a local one. On each machine one process handles all messages, and must
 //! not wait. For actions that may wait it starts other processes.
 //!
-//! The end is found by panda's detection of quiescence ([`rest`]), on which the first machine acts.
+//! The end is found by panda's detection of quiescence, on which the first machine acts. What needs
+//! neither processes nor blocks is the [`protocol`], which the simulator runs, too.
 
 use std::ptr;
 
@@ -20,18 +21,19 @@ use crate::invocation::Found;
 use crate::layout::{At, Cap, Instance, Invocation, Op, invoked};
 use crate::options;
 
+use protocol::{inbox, letters};
+
 use letters::{Awaits, Letter, Origin};
 use session::link;
 
+mod addresses;
 mod answers;
 mod blocks;
 mod counts;
 mod ending;
 mod exports;
-mod inbox;
-mod letters;
+mod protocol;
 mod relay;
-mod rest;
 mod serve;
 mod session;
 mod timeline;
@@ -214,6 +216,7 @@ pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
     unsafe {
         (*next).home = (*block).home;
         (*next).token = (*block).token;
+        (*next).hops = (*block).hops;
         (*next).priority = (*block).priority;
     }
 }
@@ -305,12 +308,16 @@ unsafe fn adopt(block: *mut Invocation, awaits: Awaits, priority: i32) {
                 (*block).is_replied = true;
                 (*block).token = u64::MAX;
             }
-            Awaits::Process { home, token } => {
+            Awaits::Process { home, token, hops } => {
                 (*block).kind = invoked::REMOTE;
                 (*block).is_replied = false;
                 (*block).home = home;
                 (*block).token = token;
+                (*block).hops = hops;
             }
+        }
+        if let Some(link) = link() {
+            link.tell(link.protocol.comes(awaits));
         }
     }
 }

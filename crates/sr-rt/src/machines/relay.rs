@@ -127,7 +127,7 @@ fn handle(link: &Link, heard: Heard) {
             let count = text.len() as u64;
             let _ = link.post(from, &Letter::Written { count }, Vec::new());
         }
-        Heard::Event(event) => link.inbox.push(event),
+        Heard::Event(event) => link.protocol.inbox.push(event),
     }
 }
 
@@ -146,7 +146,7 @@ pub fn take(from: u32, descriptor: i32, text: Bytes) {
 pub fn pass(link: &Link, event: Event) {
     let mut writing = WRITING.lock();
     match writing.is_over() {
-        true => link.inbox.push(event),
+        true => link.protocol.inbox.push(event),
         false => writing.queue.push_back(Heard::Event(event)),
     }
 }

@@ -70,13 +70,11 @@ pub fn begin<S: Flavour>() {
         while let Some(link) = link() {
             let event = session::next_event::<S>(link);
             let _entered = Fibers::<S>::enter();
-            if link.rest.ends() {
-                link.quiescence.active();
-                link.resumes.set();
+            if link.protocol.begins(&event) {
+                // SAFETY: this is a process.
+                unsafe { handle::<S>(link, event) };
             }
-            // SAFETY: this is a process.
-            unsafe { handle::<S>(link, event) };
-            link.quiescence.passive();
+            link.protocol.ends();
         }
     });
 }
@@ -100,16 +98,6 @@ pub fn start<S: Flavour>(priority: i32, run: impl FnOnce() + 'static) {
     }
 }
 
-/// Handles the loss of a machine that was noticed before a process began to wait for it.
-pub fn lost_again(machine: u32) {
-    if let Some(link) = link()
-        && link.check(machine).is_err()
-    {
-        link.quiescence.active();
-        link.inbox.push(Event::Lost { machine });
-    }
-}
-
 // SAFETY of everything below: letters come from machines that run the same program. They name
 // statics, or addresses that this machine has given out.
 
@@ -124,10 +112,15 @@ unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
             timeline::note_handled(letter.kind(), from, number);
             unsafe { read::<S>(link, from, letter, body) }
         }
-        Event::Verdict => start::<S>(0, || ending::conclude::<S>(true)),
+        Event::Verdict { .. } => start::<S>(0, || ending::conclude::<S>(true)),
         Event::Lost { machine } => {
             let why = link.check(machine).err().unwrap_or_default();
-            unsafe { waits::fail::<S>(machine, &why) };
+            unsafe { waits::fail::<S>(link.protocol.fail(machine), machine, &why) };
+            if let Some(letter) = link.protocol.obituary(machine) {
+                for other in vms::live() {
+                    let _ = link.post(other, &letter, Vec::new());
+                }
+            }
         }
         Event::Exit(code) => ending::obey(code),
     }
@@ -178,7 +171,12 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             };
             let _ = link.post(from, &Letter::Received { token, taken }, body);
         }),
-        Letter::Moved { token, to } => waits::moved(token, to),
+        Letter::Moved {
+            token,
+            to,
+            sender,
+            hops,
+        } => link.protocol.moved(token, (to, sender), hops),
         Letter::DestroyOp { origin, cap } => unsafe {
             ops::destroy::<S>(place_of(origin), cap.into());
         },
@@ -232,10 +230,11 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             reply(Letter::Reported { token, blocked });
         }
         Letter::Read { token } => relay::serve_reader::<S>(from, token),
+        Letter::Lost { machine, why } => link.lose(machine, why),
         Letter::Ended { machine } => {
-            link.note_ended(machine);
+            let waiters = link.protocol.end(machine);
             let why = link.check(machine).err().unwrap_or_default();
-            unsafe { waits::fail::<S>(machine, &why) };
+            unsafe { waits::fail::<S>(waiters, machine, &why) };
         }
         Letter::Received { token, .. }
         | Letter::Made { token, .. }

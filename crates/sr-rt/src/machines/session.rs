@@ -12,14 +12,16 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::Fibers;
 use antiphon_panda::platform::{self, Bootstrap, LaunchInfo, Secret, shm, udp};
 use antiphon_panda::starter::is_this_host;
-use antiphon_panda::{Message, PeerEvent, Port, Quiescence, QuiescenceEvent, Session, Signal};
+use antiphon_panda::{Message, PeerEvent, Port, QuiescenceEvent, Session, Signal};
 use antiphon_runner::limit_of;
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 
-use super::inbox::{Event, Flag, Inbox};
+use super::inbox::Event;
 use super::letters::{Base, Letter};
-use super::rest::Rest;
+use super::protocol::Protocol;
+use super::protocol::fault::Fault;
+use super::waits::Waiter;
 use super::{answers, counts, ending, relay, timeline, vms};
 use crate::flavour::Flavour;
 use crate::{errors, options};
@@ -36,10 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Link {
     pub session: Session,
     port: Port,
-    pub quiescence: Quiescence,
-    pub inbox: Inbox,
-    pub rest: Rest,
-    pub resumes: Flag,
+    pub protocol: Protocol<Waiter>,
     /// Ends the wait of a server that takes messages itself.
     waker: Waker,
     /// Passes letters to a thread that sends them, because a process must not wait for panda
@@ -54,12 +53,8 @@ pub struct Link {
 struct Known {
     /// Machines that have said hello, with the hashes of their programs.
     hello: BTreeMap<u32, u64>,
-    /// Machines that were destroyed.
-    ended: Vec<u32>,
-    /// Machines that have left the session.
+    /// Machines that have left the session, or are lost.
     left: Vec<u32>,
-    /// Lost machines, and why.
-    lost: BTreeMap<u32, String>,
     /// Lost machines that an error message has named.
     told: BTreeSet<u32>,
     /// Answers that were not taken yet.
@@ -71,7 +66,7 @@ struct Known {
 impl Known {
     /// Returns whether a machine is no longer in the session.
     fn is_gone(&self, machine: u32) -> bool {
-        self.left.contains(&machine) || self.lost.contains_key(&machine)
+        self.left.contains(&machine)
     }
 }
 
@@ -218,10 +213,7 @@ fn begin(
         let port = session.port("sr");
         let link = Link {
             port,
-            quiescence,
-            inbox: Inbox::default(),
-            rest: Rest::default(),
-            resumes: Flag::default(),
+            protocol: Protocol::new(session.rank(), quiescence, Fault::default()),
             waker: Waker::from(Arc::new(Notifies)),
             outbox: options::is_many().then(|| outbox(session.port("sr"))),
             known: Mutex::default(),
@@ -244,6 +236,9 @@ fn outbox(port: Port) -> Sender<(u32, u32, Message)> {
         for (to, tag, message) in receiver {
             // The loss of a machine is reported elsewhere.
             let _ = port.send(to, tag, message);
+            if let Some(link) = link() {
+                link.protocol.sent();
+            }
         }
     });
     sender
@@ -253,10 +248,13 @@ impl Link {
     /// Registers the functions that panda's threads call.
     fn follow(&'static self) -> Result<(), antiphon_panda::Error> {
         let own = self.session.rank();
-        self.quiescence.on_event(move |event| {
+        self.protocol.quiescence.on_event(move |event| {
             // Only the first machine acts on verdicts.
-            if own == 0 && matches!(event, QuiescenceEvent::Quiescent(_)) {
-                self.happens(Event::Verdict);
+            if let QuiescenceEvent::Quiescent(verdict) = event
+                && own == 0
+            {
+                let why = |machine| self.session.why_lost(machine).unwrap_or_default();
+                self.protocol.verdict(&verdict.lost, why);
             }
         })?;
         self.port.on_message(move |arrived| {
@@ -264,9 +262,8 @@ impl Link {
                 return;
             };
             if arrived.tag == WORK {
-                self.quiescence.active();
-                let _ = self.quiescence.received(arrived.from);
                 let from = arrived.from;
+                self.protocol.arrives(from, &letter);
                 let event = Event::Letter {
                     from,
                     letter,
@@ -287,19 +284,18 @@ impl Link {
                     // process.
                     unsafe { libc::_exit(1) };
                 }
-                self.learn(|known| drop(known.lost.insert(machine, why)));
+                self.lose(machine, why);
                 if own == 0 {
                     let _ = self.kill(machine);
                 }
-                self.happens(Event::Lost { machine });
             }
         })
     }
 
-    /// Passes an event that counts as an activity to the serving process.
-    fn happens(&self, event: Event) {
-        self.quiescence.active();
-        self.inbox.push(event);
+    /// Notes that a machine is lost.
+    pub fn lose(&self, machine: u32, why: String) {
+        self.protocol.lose(machine, why);
+        self.learn(|known| known.left.push(machine));
     }
 
     fn learn(&self, change: impl FnOnce(&mut Known)) {
@@ -364,12 +360,12 @@ impl Link {
             }
             Letter::Exit { code, told } => {
                 self.learn(|known| known.told.extend(told));
-                self.happens(Event::Exit(code));
+                self.protocol.happens(Event::Exit(code));
                 ending::insist(code);
             }
             Letter::Quit => {
                 self.learn(|known| known.is_over = true);
-                self.happens(Event::Exit(0));
+                self.protocol.happens(Event::Exit(0));
                 ending::insist(0);
             }
             _ => {}
@@ -395,30 +391,36 @@ impl Link {
     /// # Errors
     /// The reason why the machine takes no letters any more.
     pub fn post(&self, to: u32, letter: &Letter, body: impl Into<Message>) -> Result<(), String> {
-        self.check(to)?;
+        if letter.is_work() {
+            self.check(to)?;
+            relay::settle(to);
+        }
+        self.protocol.sends(to, letter)?;
         let tag = match letter.is_work() {
             true => WORK,
             false => QUERY,
         };
         let mut number = 0;
         if letter.is_work() {
-            relay::settle(to);
-            let _ = self.quiescence.sent(to);
             number = timeline::note_sent(letter.kind());
         }
         let message = letter.sealed(number, body);
         if let Some(outbox) = &self.outbox {
-            let _ = outbox.send((to, tag, message));
+            if outbox.send((to, tag, message)).is_err() {
+                self.protocol.sent();
+            }
             return Ok(());
         }
         let send = || self.port.send(to, tag, message).map_err(|e| e.to_string());
-        if Fibers::<antiphon_fiber::One>::is_caller() {
+        let sent = match Fibers::<antiphon_fiber::One>::is_caller() {
             // A process's stack may be too small for this call. SAFETY: panda knows nothing of
             // these fibers, and waits on the OS thread.
-            return unsafe { Fibers::<antiphon_fiber::One>::on_roomy_stack(send) }
-                .map_err(|error| error.to_string())?;
-        }
-        send()
+            true => unsafe { Fibers::<antiphon_fiber::One>::on_roomy_stack(send) }
+                .unwrap_or_else(|error| Err(error.to_string())),
+            false => send(),
+        };
+        self.protocol.sent();
+        sent
     }
 
     /// Checks that a machine takes letters.
@@ -426,20 +428,14 @@ impl Link {
     /// # Errors
     /// Why it does not.
     pub fn check(&self, machine: u32) -> Result<(), String> {
-        let known = self.known.lock();
-        let number = machine + 1;
-        if known.ended.contains(&machine) {
-            return Err(format!("virtual machine {number} was destroyed"));
-        }
-        match known.lost.get(&machine) {
-            Some(why) => Err(format!("virtual machine {number} has died: it {why}")),
-            None => Ok(()),
-        }
+        self.protocol.check(machine)
     }
 
-    /// Notes that a machine was destroyed.
-    pub fn note_ended(&self, machine: u32) {
-        self.learn(|known| known.ended.push(machine));
+    /// Sends a letter that the protocol asks for. If its machine is gone, it needs none.
+    pub fn tell(&self, told: Option<(u32, Letter)>) {
+        if let Some((to, letter)) = told {
+            let _ = self.post(to, &letter, Vec::new());
+        }
     }
 
     /// Asks a question that panda's threads of another machine answer, and waits on this OS thread.
@@ -451,12 +447,12 @@ impl Link {
         to: u32,
         letter: impl FnOnce(u64) -> Letter,
     ) -> Result<Option<(Base, Bytes)>, String> {
-        let token = super::waits::token();
+        let token = self.protocol.number();
         self.post(to, &letter(token), Vec::new())?;
         let until = Instant::now() + PATIENCE;
         let answer = self.wait_until(until, |known| match known.answers.remove(&token) {
             Some(answer) => Some(Some(answer)),
-            None => known.lost.contains_key(&to).then_some(None),
+            None => self.protocol.is_lost(to).then_some(None),
         });
         match answer.flatten() {
             Some((is_there, base, body)) => Ok(is_there.then_some((base, body))),
@@ -472,7 +468,7 @@ impl Link {
         let until = Instant::now() + PATIENCE;
         self.wait_until(until, |known| match known.hello.get(&machine) {
             Some(hash) => Some(Some(*hash)),
-            None => known.lost.contains_key(&machine).then_some(None),
+            None => self.protocol.is_lost(machine).then_some(None),
         })
         .flatten()
     }
@@ -485,6 +481,15 @@ impl Link {
         });
     }
 
+    /// Sends no more letters, and waits for a time until those before are sent.
+    pub fn close(&self, time: Duration) {
+        self.protocol.close();
+        let until = Instant::now() + time;
+        while self.protocol.is_sending() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Waits until this machine was asked to end, or for a time.
     pub fn wait_for_end(&self, time: Duration) {
         self.wait_until(Instant::now() + time, |known| known.is_over.then_some(()));
@@ -493,14 +498,6 @@ impl Link {
     /// Whether this machine was asked to end.
     pub fn is_over(&self) -> bool {
         self.known.lock().is_over
-    }
-
-    /// Returns the lost machines, each with the reason. Destroyed machines are left out.
-    pub fn lost(&self) -> BTreeMap<u32, String> {
-        let known = self.known.lock();
-        let mut lost = known.lost.clone();
-        lost.retain(|machine, _| !known.ended.contains(machine));
-        lost
     }
 
     /// Notes that an error message names a machine that is gone.
@@ -534,7 +531,7 @@ impl Link {
 
 /// Waits for the next event. Meanwhile the program can come to rest or end.
 pub fn next_event<S: Flavour>(link: &Link) -> Event {
-    Fibers::<S>::wait_in_background(link.inbox.next())
+    Fibers::<S>::wait_in_background(link.protocol.inbox.next())
 }
 
 /// Has the server look again that takes messages itself.

@@ -68,7 +68,7 @@ impl Table {
 
 /// Returns the machines that can be asked.
 pub fn live() -> Vec<u32> {
-    let gone = link().map(session::Link::lost).unwrap_or_default();
+    let gone = link().map(|link| link.protocol.lost()).unwrap_or_default();
     let mut live = TABLE.lock().live.clone();
     live.retain(|machine| !gone.contains_key(machine));
     live
@@ -85,7 +85,7 @@ pub fn idle(link: &session::Link) -> Vec<u32> {
         return Vec::new();
     }
     let mut idle: Vec<u32> = (1..link.session.size()).collect();
-    let gone = link.lost();
+    let gone = link.protocol.lost();
     let table = TABLE.lock();
     idle.retain(|machine| !table.claimed.contains(machine) && !gone.contains_key(machine));
     idle
@@ -161,6 +161,13 @@ pub fn create<S: Flavour>(place: Where) -> Result<u32, String> {
     table.coming -= 1;
     table.live.extend(made.iter());
     table.created.extend(made.iter());
+    drop(table);
+    if let (Some(link), Ok(machine)) = (link(), &made) {
+        // It was not yet there when others ended.
+        for letter in link.protocol.obituaries() {
+            let _ = link.post(*machine, &letter, Vec::new());
+        }
+    }
     made
 }
 
@@ -241,7 +248,12 @@ fn start(number: i32, host: Option<String>, path: String) -> Result<u32, String>
         arguments: std::env::args_os().skip(1).collect(),
         ..SpawnOptions::default()
     };
+    // One after the other: all machines know each before the next joins. The detection of quiescence
+    // needs that of machines that leave.
+    static SPAWNS: Mutex<()> = Mutex::new(());
+    let spawns = SPAWNS.lock();
     let spawned = session::with_signals_blocked(|| link.session.spawn_with(&program, 1, &options));
+    drop(spawns);
     let mut spawned = spawned.map_err(|error| cannot(error.to_string()))?;
     let machine = match spawned.pop() {
         Some(Ok(machine)) => machine,
@@ -291,12 +303,12 @@ pub fn destroy<S: Flavour>(machine: u32) -> Result<(), String> {
     let Some(link) = link() else { return Ok(()) };
     timeline::measure_last(link, &[machine]);
     let _ = link.post(machine, &Letter::Quit, Vec::new());
-    link.note_ended(machine);
+    let waiters = link.protocol.end(machine);
     for other in live() {
         let _ = link.post(other, &Letter::Ended { machine }, Vec::new());
     }
     let why = link.check(machine).err().unwrap_or_default();
     // SAFETY: as above.
-    unsafe { waits::fail::<S>(machine, &why) };
+    unsafe { waits::fail::<S>(waiters, machine, &why) };
     Ok(())
 }

@@ -1,12 +1,9 @@
 //! Waits of this machine's processes for other machines.
 
-use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 
 use super::letters::{Awaits, BlockSent, Letter};
 use super::session::link;
@@ -20,7 +17,7 @@ use crate::semaphore::Semaphore;
 
 /// What happens at the end of a wait.
 #[derive(Clone, Copy)]
-enum Waiter {
+pub enum Waiter {
     /// A call: where to put the block with its results.
     Call {
         caller: *mut c_void,
@@ -38,38 +35,12 @@ enum Waiter {
 /// The outcome of a question.
 pub type Reply = Result<(Letter, Bytes), String>;
 
-struct Wait {
-    /// The machine whose answer is awaited.
-    on: u32,
-    waiter: Waiter,
-}
-
 // SAFETY: the pointers lead to memory that lives while its process waits. The process that serves
 // this machine uses it, before it wakes the waiting one.
-unsafe impl Send for Wait {}
-
-static WAITS: Mutex<Option<HashMap<u64, Wait>>> = Mutex::new(None);
+unsafe impl Send for Waiter {}
 
 /// The mark of an invocation of a `co` whose machine was lost.
 const LOST: u64 = u64::MAX - 1;
-
-/// Returns a new number for a wait; never 0.
-pub fn token() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-fn insert(on: u32, waiter: Waiter) -> u64 {
-    let token = token();
-    let wait = Wait { on, waiter };
-    WAITS.lock().get_or_insert_default().insert(token, wait);
-    token
-}
-
-fn remove(token: u64) -> Option<Waiter> {
-    let wait = WAITS.lock().as_mut()?.remove(&token);
-    wait.map(|wait| wait.waiter)
-}
 
 // SAFETY of everything below: blocks are as in `invocation`.
 
@@ -79,9 +50,9 @@ fn remove(token: u64) -> Option<Waiter> {
 /// The block's head names the process that waits for it.
 pub unsafe fn for_block(on: u32, block: *mut Invocation) -> Awaits {
     unsafe {
-        if (*block).is_replied {
+        let Some(link) = link().filter(|_| !(*block).is_replied) else {
             return Awaits::Nobody;
-        }
+        };
         let waiter = match (*block).kind {
             invoked::CALL => Waiter::Call {
                 caller: (*block).caller.cast(),
@@ -92,35 +63,22 @@ pub unsafe fn for_block(on: u32, block: *mut Invocation) -> Awaits {
                 arm: (*block).arm,
             },
             invoked::REMOTE => {
-                let (home, token) = ((*block).home, (*block).token);
-                // The machine of the waiting process must know which machine has the invocation
-                // now, to notice its loss.
-                match link() {
-                    Some(link) if home != own() => {
-                        let _ = link.post(home, &Letter::Moved { token, to: on }, Vec::new());
-                    }
-                    _ => moved(token, on),
-                }
-                return Awaits::Process { home, token };
+                let invocation = Awaits::Process {
+                    home: (*block).home,
+                    token: (*block).token,
+                    hops: (*block).hops,
+                };
+                let (awaits, told) = link.protocol.passes_on(invocation, on);
+                link.tell(told);
+                return awaits;
             }
             _ => return Awaits::Nobody,
         };
-        let token = insert(on, waiter);
-        Awaits::Process { home: own(), token }
-    }
-}
-
-/// Notes that an invocation has moved to another machine.
-pub fn moved(token: u64, to: u32) {
-    let is_there = link().is_none_or(|link| link.check(to).is_ok());
-    let mut waits = WAITS.lock();
-    if let Some(wait) = waits.as_mut().and_then(|waits| waits.get_mut(&token)) {
-        wait.on = to;
-    }
-    drop(waits);
-    // The loss of the new machine may have been noticed before.
-    if !is_there {
-        super::serve::lost_again(to);
+        Awaits::Process {
+            home: own(),
+            token: link.protocol.begin_wait(on, waiter),
+            hops: 0,
+        }
     }
 }
 
@@ -130,7 +88,7 @@ pub fn moved(token: u64, to: u32) {
 /// The caller is a process.
 pub unsafe fn answered<S: Flavour>(token: u64, sent: BlockSent, body: &[u8]) {
     unsafe {
-        let Some(waiter) = remove(token) else {
+        let Some(waiter) = link().and_then(|link| link.protocol.end_wait(token)) else {
             return;
         };
         let block = blocks::received::<S>(sent, body);
@@ -161,7 +119,8 @@ unsafe fn finish<S: Flavour>(waiter: Waiter, block: *mut Invocation) {
 /// # Safety
 /// The caller is a process.
 pub unsafe fn replied<S: Flavour>(token: u64, reply: Reply) {
-    if let Some(Waiter::Question { process, reply: to }) = remove(token) {
+    let waiter = link().and_then(|link| link.protocol.end_wait(token));
+    if let Some(Waiter::Question { process, reply: to }) = waiter {
         // SAFETY: they live while the process waits.
         unsafe {
             *to = Some(reply);
@@ -171,40 +130,28 @@ pub unsafe fn replied<S: Flavour>(token: u64, reply: Reply) {
     }
 }
 
-/// Ends all waits for a machine that is gone.
+/// Ends waits for a machine that is gone.
 ///
 /// # Safety
 /// The caller is a process.
-pub unsafe fn fail<S: Flavour>(machine: u32, why: &str) {
-    let failed: Vec<u64> = {
-        let waits = WAITS.lock();
-        let all = waits.iter().flatten();
-        let on = all.filter(|(_, wait)| wait.on == machine);
-        on.map(|(token, _)| *token).collect()
-    };
-    for token in failed {
-        let waiter = WAITS
-            .lock()
-            .as_mut()
-            .and_then(|waits| waits.remove(&token))
-            .map(|wait| wait.waiter);
+pub unsafe fn fail<S: Flavour>(waiters: Vec<Waiter>, machine: u32, why: &str) {
+    for waiter in waiters {
         // SAFETY: as in `answered`.
         unsafe {
             match waiter {
-                Some(Waiter::Question { process, reply }) => {
+                Waiter::Question { process, reply } => {
                     *reply = Some(Err(why.to_owned()));
                     let process: *mut Process<S> = process.cast();
                     Semaphore::v(&raw mut (*process).private);
                 }
-                Some(waiter @ Waiter::Co { .. }) => {
+                Waiter::Co { .. } => {
                     let head = size_of::<Invocation>() as i64;
                     let block = invocation::allocate::<S>(ptr::null(), head);
                     (*block).token = LOST;
                     (*block).home = machine;
                     finish::<S>(waiter, block);
                 }
-                Some(waiter @ Waiter::Call { .. }) => finish::<S>(waiter, ptr::null_mut()),
-                None => {}
+                Waiter::Call { .. } => finish::<S>(waiter, ptr::null_mut()),
             }
         }
     }
@@ -280,15 +227,13 @@ pub unsafe fn try_ask<S: Flavour>(
     };
     let this = S::this();
     let mut reply: Option<Reply> = None;
-    let token = insert(
-        to,
-        Waiter::Question {
-            process: this.cast(),
-            reply: &raw mut reply,
-        },
-    );
+    let waiter = Waiter::Question {
+        process: this.cast(),
+        reply: &raw mut reply,
+    };
+    let token = link.protocol.begin_wait(to, waiter);
     if let Err(why) = link.post(to, &letter(token), body) {
-        remove(token);
+        let _ = link.protocol.end_wait(token);
         return Err(why);
     }
     // SAFETY: the caller's own descriptor; the reply is written before the V.

@@ -21,8 +21,9 @@ pub enum Event {
         number: u32,
         body: Bytes,
     },
-    /// No process of any machine can go on, and no message is under way.
-    Verdict,
+    /// No process of any machine can go on, and no message is under way. This machine had handled
+    /// so many events.
+    Verdict { handled: u64 },
     /// A machine is lost.
     Lost { machine: u32 },
     /// The program is to end with a code.

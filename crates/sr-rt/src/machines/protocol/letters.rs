@@ -10,63 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use antiphon_panda::Message;
 
-use crate::layout::{Cap, Op, Program};
-
 /// Bytes before the letter in a message.
 const HEAD: usize = 8;
 
 /// The address of the program's description at the sender.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Base(u64);
-
-unsafe extern "C" {
-    static sr_the_program: Program;
-}
-
-impl Base {
-    /// Returns this machine's base.
-    pub fn own() -> Self {
-        Base(&raw const sr_the_program as u64)
-    }
-
-    /// Returns this machine's address of a static, given its address at the sender.
-    pub fn here<T>(self, address: *const T) -> *const T {
-        match address.is_null() {
-            true => address,
-            false => {
-                let offset = (address as u64).wrapping_sub(self.0);
-                Base::own().0.wrapping_add(offset) as *const T
-            }
-        }
-    }
-}
+pub struct Base(pub u64);
 
 /// A capability.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct CapSent {
-    op: u64,
-    serial: u32,
-    machine: u32,
-}
-
-impl From<Cap> for CapSent {
-    fn from(cap: Cap) -> Self {
-        CapSent {
-            op: cap.op as u64,
-            serial: cap.serial,
-            machine: cap.machine,
-        }
-    }
-}
-
-impl From<CapSent> for Cap {
-    fn from(sent: CapSent) -> Self {
-        Cap {
-            op: sent.op as *mut Op,
-            serial: sent.serial,
-            machine: sent.machine,
-        }
-    }
+    pub op: u64,
+    pub serial: u32,
+    pub machine: u32,
 }
 
 /// The place in the source that a message is about, and the priority of its sender.
@@ -81,10 +37,11 @@ pub struct Origin {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub enum Awaits {
     Nobody,
-    /// A process of a machine, known by a number there.
+    /// A process of a machine, known by a number there. The invocation was passed on so many times.
     Process {
         home: u32,
         token: u64,
+        hops: u32,
     },
 }
 
@@ -138,10 +95,13 @@ pub enum Letter {
         token: u64,
         taken: Option<(Awaits, BlockSent)>,
     },
-    /// An invocation that the receiver waits for is at another machine now.
+    /// An invocation that the receiver waits for was sent to a machine, or without a sender has come
+    /// there.
     Moved {
         token: u64,
         to: u32,
+        sender: Option<u32>,
+        hops: u32,
     },
     DestroyOp {
         origin: Origin,
@@ -214,6 +174,11 @@ pub enum Letter {
     /// A machine was destroyed.
     Ended {
         machine: u32,
+    },
+    /// A machine is lost, and why. The receiver may have joined after that.
+    Lost {
+        machine: u32,
+        why: String,
     },
 
     /// A new machine has started.

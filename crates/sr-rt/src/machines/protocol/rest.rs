@@ -21,6 +21,11 @@ struct State {
 }
 
 impl Rest {
+    /// Returns how many events were handled.
+    pub fn handled(&self) -> u64 {
+        self.state.lock().handled
+    }
+
     /// Notes that an event is handled. Returns whether the machine was at rest until now.
     pub fn ends(&self) -> bool {
         let mut state = self.state.lock();
