@@ -43,10 +43,9 @@ pub fn at_rest<S: Flavour>() {
 /// Rests as the only server. It takes messages itself, so that no thread of panda's need wake it.
 fn rest<S: Flavour>(link: &'static session::Link) {
     let rests = || link.protocol.is_resting() || link.protocol.rests();
-    if !rests() && !(session::drive::<S>(link, Some(BRIEFLY)) && rests()) {
-        return;
+    if rests() || session::drive::<S>(link, Some(BRIEFLY)) && rests() {
+        session::drive::<S>(link, None);
     }
-    session::drive::<S>(link, None);
 }
 
 /// Rests as one of several servers.
