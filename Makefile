@@ -15,7 +15,9 @@ LIBPANDA = libpanda.so.$(firstword $(subst ., ,$(VERSION)))
 # PVM's libraries are not where a system's own programs look for theirs.
 PVM = $(DESTDIR)$(PREFIX)/lib/antiphon/pvm
 
-RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
+# Debian has mpicc in one package, and the headers that it needs in another.
+MPI_H = $(firstword $(wildcard /usr/lib/*/openmpi/include/mpi.h) mpi.h)
+RIVALS = mpirun=openmpi-bin $(MPI_H)=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
 # Databases are started by their tests and by `antiphon measure sql drivers`. Debian's package of PostgreSQL also starts a server of the machine's own, which nothing here uses.
 DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev /usr/share/gpr/gnatcoll_postgres.gpr=libgnatcoll-postgres3-dev pip3=python3-pip python3-config=python3-dev curl=curl javac=default-jdk-headless node=nodejs npm=npm psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev
 # Servers in C, C++, Java, JavaScript and Python, which tests start, too; and what `antiphon measure rest` needs beside them: Java's libraries, and other generators of load.
