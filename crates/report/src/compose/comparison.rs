@@ -178,11 +178,6 @@ fn cost(interval: Option<Interval>) -> Cell {
 }
 
 fn ratio(log: Interval, verdict: Verdict) -> Cell {
-    let ratio = Interval {
-        value: log.value.exp(),
-        low: log.low.exp(),
-        high: log.high.exp(),
-    };
     let mark = |weight| {
         vec![Mark {
             weight,
@@ -194,7 +189,7 @@ fn ratio(log: Interval, verdict: Verdict) -> Cell {
         Verdict::Incomparable => mark(Weight::Warning),
         Verdict::CannotTell | Verdict::Faster | Verdict::Same | Verdict::Missing => Vec::new(),
     };
-    plain_figure(ratio, Unit::Ratio, marks)
+    plain_figure(factor(log), Unit::Ratio, marks)
 }
 
 fn plain_figure(interval: Interval, unit: Unit, marks: Vec<Mark>) -> Cell {
@@ -226,6 +221,15 @@ fn verdict(row: &ComparisonRow) -> String {
     match row.same_within {
         Some(within) => format!("same within {}", number::quantity(Unit::Share, within)),
         None => row.verdict.word().to_owned(),
+    }
+}
+
+/// Returns the ratio of a log ratio.
+fn factor(log: Interval) -> Interval {
+    Interval {
+        value: log.value.exp(),
+        low: log.low.exp(),
+        high: log.high.exp(),
     }
 }
 

@@ -103,7 +103,7 @@ fn factor_of(one: &Headline) -> Option<(String, Measured)> {
         value, low, high, ..
     } = factor;
     let factor = match inverse(Interval { value, low, high }) {
-        turned if value < 1.0 => measured(turned, Unit::Ratio),
+        turned if value < 1.0 => Measured::of(turned, Unit::Ratio),
         _ => factor,
     };
     (one.told == Told::Found).then(|| (format!("{} ÷ {}", more.label, less.label), factor))
@@ -238,14 +238,14 @@ fn ratio(
     let unit = unit(quantity);
     let bars = [(of, &ours), (against, &theirs)].map(|(row, figure)| Bar {
         label: row.label.clone(),
-        figure: measured(figure.figure, unit),
+        figure: Measured::of(figure.figure, unit),
         subject: view.colour(&row.subject),
     });
     let mut headline = Headline {
         text: String::new(),
         about,
         told: Told::Found,
-        number: Some(measured(factor, Unit::Ratio)),
+        number: Some(Measured::of(factor, Unit::Ratio)),
         marks: marks([&ours, &theirs]),
         picture: Some(Picture::Bars { bars: bars.into() }),
         stands_on: place(view, ours.result),
@@ -265,7 +265,7 @@ fn ratio(
         Some(less) => (less, inverse(factor)),
         None => (asked.text.as_str(), factor),
     };
-    headline.number = Some(measured(shown, Unit::Ratio));
+    headline.number = Some(Measured::of(shown, Unit::Ratio));
     let values = [
         (
             "ratio",
@@ -296,15 +296,6 @@ fn sentence<const N: usize>(template: &str, values: [(&str, String); N]) -> Stri
     match text.ends_with(['.', '!', '?']) {
         true => text,
         false => format!("{text}."),
-    }
-}
-
-fn measured(of: Interval, unit: Unit) -> Measured {
-    Measured {
-        value: of.value,
-        low: of.low,
-        high: of.high,
-        unit,
     }
 }
 
@@ -500,13 +491,13 @@ fn curve(
     let growth = last.figure.value / first.figure.value;
     let bounds: Vec<(f64, Measured)> = rows
         .iter()
-        .map(|(number, row)| (*number as f64, measured(row.figure, unit)))
+        .map(|(number, row)| (*number as f64, Measured::of(row.figure, unit)))
         .collect();
     let mut headline = Headline {
         text: String::new(),
         about: format!("how {} grows", of.label),
         told: Told::Found,
-        number: slope.map(|slope| measured(slope, unit)),
+        number: slope.map(|slope| Measured::of(slope, unit)),
         marks: marks(rows.iter().map(|(_, row)| row)),
         picture: Some(Picture::Curve { points: bounds }),
         stands_on: place(view, first.result),
@@ -597,7 +588,7 @@ fn claims(view: &View, asked: &Asked, of: ClaimSets, ids: &[String]) -> Option<A
         text,
         about: "claims of others".into(),
         told: Told::Claims,
-        number: Some(measured(exactly(hold as f64), Unit::Count)),
+        number: Some(Measured::of(exactly(hold as f64), Unit::Count)),
         marks: Vec::new(),
         picture: Some(Picture::Parts {
             parts: vec![

@@ -1,6 +1,7 @@
 //! What a run found, in sentences that stand before everything else.
 
 use super::{Mark, Unit};
+use antiphon_measure::Interval;
 use serde::Serialize;
 
 /// The sentences of one suite.
@@ -68,6 +69,16 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Creates a number from an interval in this unit.
+    pub fn of(interval: Interval, unit: Unit) -> Self {
+        Measured {
+            value: interval.value,
+            low: interval.low,
+            high: interval.high,
+            unit,
+        }
+    }
+
     /// Returns both limits; `None` if one is not known.
     pub fn limits(&self) -> Option<(f64, f64)> {
         (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))

@@ -1,6 +1,6 @@
 //! What changed between two sides, in sentences that stand before the tables.
 
-use super::{change, group_id};
+use super::{change, factor, group_id};
 use crate::comparison::{Comparison, ComparisonRow, Verdict};
 use crate::document::{Bar, Headline, Headlines, Measured, Picture, Place, Told, Unit};
 use crate::number;
@@ -34,13 +34,8 @@ fn sentence(comparison: &Comparison, row: &ComparisonRow) -> Option<Headline> {
     let shown = |cost: Interval| number::quantity(Unit::Nanoseconds, cost.value);
     let bar = |side: usize, cost: Interval| Bar {
         label: [&comparison.before, &comparison.after][side].name.clone(),
-        figure: measured(cost, Unit::Nanoseconds),
+        figure: Measured::of(cost, Unit::Nanoseconds),
         subject: Some(side),
-    };
-    let ratio = Interval {
-        value: log.value.exp(),
-        low: log.low.exp(),
-        high: log.high.exp(),
     };
     Some(Headline {
         text: format!(
@@ -53,7 +48,7 @@ fn sentence(comparison: &Comparison, row: &ComparisonRow) -> Option<Headline> {
         ),
         about: row.label.clone(),
         told: Told::Found,
-        number: Some(measured(ratio, Unit::Ratio)),
+        number: Some(Measured::of(factor(log), Unit::Ratio)),
         marks: Vec::new(),
         picture: Some(Picture::Bars {
             bars: vec![bar(0, before), bar(1, after)],
@@ -89,13 +84,4 @@ fn rest(comparison: &Comparison, told: usize) -> Option<Headline> {
         picture: None,
         stands_on: None,
     })
-}
-
-fn measured(of: Interval, unit: Unit) -> Measured {
-    Measured {
-        value: of.value,
-        low: of.low,
-        high: of.high,
-        unit,
-    }
 }
