@@ -406,10 +406,15 @@ void orca_distribute_on_list(orca_at place, orca_partitioned object, const orca_
     distribute(place, object, cpus->data, given, along);
 }
 
+static size_t parts_of(orca_partitioned object)
+{
+    return (size_t)(object->parts[0] * object->parts[1] * object->parts[2]);
+}
+
 void orca_distribute(orca_at place, orca_partitioned object, const orca_array1 *owners)
 {
     const size_t given = owners->dimension[0].count;
-    const size_t parts = (size_t)(object->parts[0] * object->parts[1] * object->parts[2]);
+    const size_t parts = parts_of(object);
     if (object->parts[0] && given != parts)
         orca_fail(place, ORCA_ERROR, "illegal distribution",
                   "there are %zu parts, and owners of %zu", parts, given);
@@ -419,7 +424,7 @@ void orca_distribute(orca_at place, orca_partitioned object, const orca_array1 *
 void orca_distribution(orca_at place, orca_partitioned object, const orca_array1 *list)
 {
     const size_t given = list->dimension[0].count;
-    const size_t parts = (size_t)(object->parts[0] * object->parts[1] * object->parts[2]);
+    const size_t parts = parts_of(object);
     if (given >= parts || !given) {
         orca_distribute(place, object, list);
         return;
