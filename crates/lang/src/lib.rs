@@ -11,6 +11,8 @@ pub mod build;
 pub mod c;
 mod diagnostic;
 mod source;
+mod token;
 
 pub use diagnostic::{Diagnostic, Severity, has_errors, nearest, report};
 pub use source::{Origin, ReadError, Source, Sources, Span, decode, read};
+pub use token::{Cursor, Token};

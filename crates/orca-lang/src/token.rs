@@ -1,15 +1,7 @@
 //! Tokens of Orca.
 
-use antiphon_lang::Span;
-
 /// A token.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Token {
-    /// Its kind.
-    pub kind: Kind,
-    /// Its place.
-    pub span: Span,
-}
+pub type Token = antiphon_lang::Token<Kind>;
 
 macro_rules! tokens {
     (words { $($word:ident $text:literal)* } signs { $($sign:ident $shown:literal)* }) => {

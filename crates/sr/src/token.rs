@@ -1,16 +1,8 @@
 //! Tokens, and which of them may begin or end a line. A line's end separates if the token before
 //! may end a line and the token after may begin one.
 
-use antiphon_lang::Span;
-
 /// A token.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Token {
-    /// Its kind.
-    pub kind: Kind,
-    /// Where it is.
-    pub span: Span,
-}
+pub type Token = antiphon_lang::Token<Kind>;
 
 macro_rules! tokens {
     (words { $($word:ident $text:literal $ends:ident;)* } signs { $($sign:ident $shown:literal $sign_ends:ident;)* }) => {

@@ -6,11 +6,11 @@ mod statement;
 mod types;
 mod unit;
 
-use antiphon_lang::{Diagnostic, Sources, Span};
+use antiphon_lang::{Cursor, Diagnostic, Sources, Span};
 
 use crate::lexer::{Dialect, lex};
 use crate::syntax::{Name, Qualified, Unit};
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 
 /// The deepest nesting. A deeper one would overflow our stack.
 const DEEPEST: usize = 200;
@@ -25,8 +25,7 @@ const MOST_ERRORS: usize = 30;
 pub fn parse(sources: &Sources, file: u32, dialect: &Dialect) -> (Option<Unit>, Vec<Diagnostic>) {
     let (tokens, diagnostics) = lex(sources, file, dialect);
     let mut parser = Parser {
-        tokens,
-        at: 0,
+        cursor: Cursor::new(tokens),
         diagnostics,
         depth: 0,
         height: 0,
@@ -37,8 +36,7 @@ pub fn parse(sources: &Sources, file: u32, dialect: &Dialect) -> (Option<Unit>, 
 }
 
 struct Parser {
-    tokens: Vec<Token>,
-    at: usize,
+    cursor: Cursor<Kind>,
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     /// Operators of the current expression.
@@ -54,55 +52,14 @@ struct Reported;
 type Parse<T> = Result<T, Reported>;
 
 impl Parser {
-    fn kind(&self) -> &Kind {
-        &self.tokens[self.at].kind
-    }
-
-    fn ahead(&self, by: usize) -> &Kind {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.at + by).min(last)].kind
-    }
-
-    fn span(&self) -> Span {
-        self.tokens[self.at].span
-    }
-
-    /// Returns the span from a place to the token before.
-    fn since(&self, start: Span) -> Span {
-        let last = self.tokens[self.at.saturating_sub(1)].span;
-        if last.end >= start.start {
-            start.to(last)
-        } else {
-            start
-        }
-    }
-
-    fn advance(&mut self) {
-        if self.at + 1 < self.tokens.len() {
-            self.at += 1;
-        }
-    }
-
-    fn is(&self, kind: &Kind) -> bool {
-        self.kind() == kind
-    }
-
     /// Returns whether a word that is reserved only in its place stands here.
     fn is_word(&self, word: &str) -> bool {
-        matches!(self.kind(), Kind::Name(name) if name == word)
-    }
-
-    fn take(&mut self, kind: &Kind) -> bool {
-        let is_there = self.is(kind);
-        if is_there {
-            self.advance();
-        }
-        is_there
+        matches!(self.cursor.kind(), Kind::Name(name) if name == word)
     }
 
     fn expect(&mut self, kind: &Kind, after: &str) -> Parse<Span> {
-        let span = self.span();
-        if self.take(kind) {
+        let span = self.cursor.span();
+        if self.cursor.take(kind) {
             return Ok(span);
         }
         Err(self.unexpected(&format!("{} {after}", kind.shown())))
@@ -111,14 +68,14 @@ impl Parser {
     /// Expects the end of a statement or declaration. If it is missing and the next token can be
     /// understood, the parser continues without it.
     fn semicolon(&mut self, after: &str) -> Parse<()> {
-        if self.take(&Kind::Semicolon) {
+        if self.cursor.take(&Kind::Semicolon) {
             return Ok(());
         }
-        let found = self.kind().shown();
+        let found = self.cursor.kind().shown();
         let message = format!("expected \";\" after {after}, found {found}");
-        let error = Diagnostic::error(self.span(), message);
+        let error = Diagnostic::error(self.cursor.span(), message);
         let is_relation = matches!(
-            self.kind(),
+            self.cursor.kind(),
             Kind::Less
                 | Kind::Greater
                 | Kind::LessEqual
@@ -134,7 +91,7 @@ impl Parser {
         };
         self.report(error.help(help));
         let goes_on = matches!(
-            self.kind(),
+            self.cursor.kind(),
             Kind::Name(_)
                 | Kind::EndWord
                 | Kind::Fi
@@ -164,8 +121,11 @@ impl Parser {
 
     /// Reports an unexpected token.
     fn unexpected(&mut self, expected: &str) -> Reported {
-        let found = self.kind().shown();
-        let error = Diagnostic::error(self.span(), format!("expected {expected}, found {found}"));
+        let found = self.cursor.kind().shown();
+        let error = Diagnostic::error(
+            self.cursor.span(),
+            format!("expected {expected}, found {found}"),
+        );
         let help = self.habit(expected);
         self.report(match help {
             Some(help) => error.help(help),
@@ -175,9 +135,9 @@ impl Parser {
 
     /// Returns the right form for a habit from other languages.
     fn habit(&self, expected: &str) -> Option<String> {
-        let shown = self.kind().shown();
+        let shown = self.cursor.kind().shown();
         let word = shown.trim_matches('"');
-        let is_sign = matches!(self.kind(), Kind::Minus | Kind::Plus);
+        let is_sign = matches!(self.cursor.kind(), Kind::Minus | Kind::Plus);
         if is_sign && expected.starts_with("an operand") {
             let help =
                 "a sign stands only before the first term: write parentheses, as in 2 * (-3)";
@@ -186,7 +146,7 @@ impl Parser {
         if expected.contains("name") && Kind::word(word).is_some() {
             return Some(format!("{word} is a reserved word: take another name"));
         }
-        let before = self.at.checked_sub(1).map(|at| &self.tokens[at].kind);
+        let before = self.cursor.previous().map(|token| &token.kind);
         if let Some(Kind::Name(name)) = before
             && let upper = name.to_ascii_uppercase()
             && *name != upper
@@ -194,7 +154,7 @@ impl Parser {
         {
             return Some(format!("reserved words are written in capitals: {upper}"));
         }
-        match self.kind() {
+        match self.cursor.kind() {
             Kind::Equal if expected.contains("\":=\"") => Some("= compares, := assigns".into()),
             _ => None,
         }
@@ -228,7 +188,7 @@ impl Parser {
     /// Parses a nested part, unless it is nested too deeply.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEEPEST {
-            let span = self.span();
+            let span = self.cursor.span();
             let message = format!("this is nested more than {DEEPEST} deep");
             return Err(self.error(span, message, "give parts of it names"));
         }
@@ -239,11 +199,11 @@ impl Parser {
     }
 
     fn name(&mut self, what: &str) -> Parse<Name> {
-        let span = self.span();
-        match self.kind() {
+        let span = self.cursor.span();
+        match self.cursor.kind() {
             Kind::Name(text) => {
                 let text = text.clone();
-                self.advance();
+                self.cursor.advance();
                 Ok(Name { text, span })
             }
             _ => Err(self.unexpected(&format!("the name of {what}"))),
@@ -252,7 +212,7 @@ impl Parser {
 
     fn names(&mut self, what: &str) -> Parse<Vec<Name>> {
         let mut names = vec![self.name(what)?];
-        while self.take(&Kind::Comma) {
+        while self.cursor.take(&Kind::Comma) {
             names.push(self.name(what)?);
         }
         Ok(names)
@@ -260,7 +220,7 @@ impl Parser {
 
     fn qualified(&mut self, what: &str) -> Parse<Qualified> {
         let mut parts = vec![self.name(what)?];
-        while self.take(&Kind::Period) {
+        while self.cursor.take(&Kind::Period) {
             parts.push(self.name(what)?);
         }
         Ok(parts)

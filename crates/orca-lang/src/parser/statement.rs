@@ -10,7 +10,7 @@ impl Parser {
         self.nested(|parser| {
             let mut all = Vec::new();
             while !parser.ends_statements() && !parser.is_exhausted() {
-                if parser.take(&Kind::Semicolon) {
+                if parser.cursor.take(&Kind::Semicolon) {
                     continue;
                 }
                 match parser.statement() {
@@ -24,7 +24,7 @@ impl Parser {
 
     fn ends_statements(&self) -> bool {
         matches!(
-            self.kind(),
+            self.cursor.kind(),
             Kind::End
                 | Kind::EndWord
                 | Kind::Fi
@@ -44,39 +44,39 @@ impl Parser {
     fn skip_statement(&mut self) {
         // Nested statements are parts of the wrong statement.
         let mut depth = 0;
-        while !self.is(&Kind::End) {
-            match self.kind() {
+        while !self.cursor.is(&Kind::End) {
+            match self.cursor.kind() {
                 Kind::If | Kind::Case | Kind::Do | Kind::Repeat => depth += 1,
                 Kind::Fi | Kind::Esac | Kind::Od | Kind::Until if depth > 0 => depth -= 1,
                 Kind::Semicolon if depth == 0 => {
-                    self.advance();
+                    self.cursor.advance();
                     return;
                 }
                 Kind::Function | Kind::Operation | Kind::Process => return,
                 _ if depth == 0 && self.ends_statements() => return,
                 _ => {}
             }
-            self.advance();
+            self.cursor.advance();
         }
     }
 
     fn statement(&mut self) -> Parse<Statement> {
-        let start = self.span();
-        let kind = match self.kind() {
+        let start = self.cursor.span();
+        let kind = match self.cursor.kind() {
             Kind::Name(_) => self.simple_statement()?,
             Kind::Fork => self.fork()?,
             Kind::Exit => {
-                self.advance();
+                self.cursor.advance();
                 StatementKind::Exit
             }
             Kind::Return if self.in_dependencies => {
-                let span = self.span();
+                let span = self.cursor.span();
                 let help = "put IF around the statements behind it";
                 return Err(self.error(span, "DEPENDENCIES have no RETURN", help));
             }
             Kind::Return => {
-                self.advance();
-                let has_value = !self.is(&Kind::Semicolon) && !self.ends_statements();
+                self.cursor.advance();
+                let has_value = !self.cursor.is(&Kind::Semicolon) && !self.ends_statements();
                 StatementKind::Return(if has_value {
                     Some(self.expression()?)
                 } else {
@@ -86,24 +86,24 @@ impl Parser {
             Kind::If => self.condition()?,
             Kind::Case => self.case()?,
             Kind::Repeat => {
-                self.advance();
+                self.cursor.advance();
                 let statements = self.statements()?;
                 self.expect(&Kind::Until, "after the statements of REPEAT")?;
                 StatementKind::Repeat(statements, self.expression()?)
             }
             Kind::While | Kind::Do => {
-                let condition = match self.take(&Kind::While) {
+                let condition = match self.cursor.take(&Kind::While) {
                     true => Some(self.expression()?),
                     false => None,
                 };
                 StatementKind::While(condition, self.block()?)
             }
             Kind::For => {
-                self.advance();
+                self.cursor.advance();
                 let name = self.name("the loop variable")?;
                 self.expect(&Kind::In, "after the loop variable")?;
                 let low = self.expression()?;
-                let high = match self.take(&Kind::Range) {
+                let high = match self.cursor.take(&Kind::Range) {
                     true => Some(self.expression()?),
                     false => None,
                 };
@@ -120,14 +120,14 @@ impl Parser {
             }
             _ => return Err(self.unexpected("a statement")),
         };
-        let span = self.since(start);
+        let span = self.cursor.since(start);
         self.semicolon("the statement")?;
         Ok(Statement { kind, span })
     }
 
     fn simple_statement(&mut self) -> Parse<StatementKind> {
         if self.in_dependencies && self.is_word("ACCESS") {
-            self.advance();
+            self.cursor.advance();
             self.expect(&Kind::LeftBracket, "after ACCESS")?;
             let indices = self.expressions()?;
             self.expect(&Kind::RightBracket, "after the indices")?;
@@ -136,9 +136,9 @@ impl Parser {
         let target = self.application()?;
         let operator = self.assigning();
         if operator.is_some() {
-            self.advance();
+            self.cursor.advance();
         }
-        if self.take(&Kind::Assign) {
+        if self.cursor.take(&Kind::Assign) {
             return Ok(StatementKind::Assign(target, operator, self.expression()?));
         }
         use crate::syntax::ExpressionKind::{Call, Direct, Invoke};
@@ -149,10 +149,10 @@ impl Parser {
     }
 
     fn fork(&mut self) -> Parse<StatementKind> {
-        self.advance();
+        self.cursor.advance();
         let process = self.qualified("a process")?;
         let arguments = self.arguments()?;
-        let on = match self.take(&Kind::On) {
+        let on = match self.cursor.take(&Kind::On) {
             true => Some(self.expression()?),
             false => None,
         };
@@ -160,17 +160,17 @@ impl Parser {
     }
 
     fn condition(&mut self) -> Parse<StatementKind> {
-        self.advance();
+        self.cursor.advance();
         let mut arms = Vec::new();
         loop {
             let condition = self.expression()?;
             self.expect(&Kind::Then, "after the condition")?;
             arms.push((condition, self.statements()?));
-            if !self.take(&Kind::Elsif) {
+            if !self.cursor.take(&Kind::Elsif) {
                 break;
             }
         }
-        let otherwise = match self.take(&Kind::Else) {
+        let otherwise = match self.cursor.take(&Kind::Else) {
             true => Some(self.statements()?),
             false => None,
         };
@@ -179,19 +179,19 @@ impl Parser {
     }
 
     fn case(&mut self) -> Parse<StatementKind> {
-        self.advance();
+        self.cursor.advance();
         let value = self.expression()?;
         self.expect(&Kind::Of, "after the value of CASE")?;
         let mut arms = Vec::new();
         loop {
-            if !matches!(self.kind(), Kind::Bar | Kind::Else | Kind::Esac) {
+            if !matches!(self.cursor.kind(), Kind::Bar | Kind::Else | Kind::Esac) {
                 arms.push(self.arm()?);
             }
-            if !self.take(&Kind::Bar) {
+            if !self.cursor.take(&Kind::Bar) {
                 break;
             }
         }
-        let otherwise = match self.take(&Kind::Else) {
+        let otherwise = match self.cursor.take(&Kind::Else) {
             true => Some(self.statements()?),
             false => None,
         };
@@ -203,12 +203,12 @@ impl Parser {
         let mut labels = Vec::new();
         loop {
             let low = self.expression()?;
-            let high = match self.take(&Kind::Range) {
+            let high = match self.cursor.take(&Kind::Range) {
                 true => Some(self.expression()?),
                 false => None,
             };
             labels.push((low, high));
-            if !self.take(&Kind::Comma) {
+            if !self.cursor.take(&Kind::Comma) {
                 break;
             }
         }

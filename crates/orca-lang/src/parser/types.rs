@@ -11,17 +11,17 @@ impl Parser {
     }
 
     fn ty_inner(&mut self) -> Parse<Type> {
-        let start = self.span();
-        let kind = match self.kind() {
+        let start = self.cursor.span();
+        let kind = match self.cursor.kind() {
             Kind::Name(_) => TypeKind::Named(self.qualified("a type")?),
             Kind::LeftParen => {
-                self.advance();
+                self.cursor.advance();
                 let names = self.names("a value")?;
                 self.expect(&Kind::RightParen, "after the values")?;
                 TypeKind::Enumeration(names)
             }
             Kind::Record => {
-                self.advance();
+                self.cursor.advance();
                 let fields = self.fields()?;
                 self.expect(&Kind::EndWord, "after the fields")?;
                 TypeKind::Record(fields)
@@ -29,8 +29,8 @@ impl Parser {
             Kind::Union => self.union()?,
             Kind::Array => self.array()?,
             Kind::Set | Kind::Bag => {
-                let is_set = self.is(&Kind::Set);
-                self.advance();
+                let is_set = self.cursor.is(&Kind::Set);
+                self.cursor.advance();
                 self.expect(&Kind::Of, "before the type of the members")?;
                 let of = Box::new(self.ty()?);
                 if is_set {
@@ -40,7 +40,7 @@ impl Parser {
                 }
             }
             Kind::Graph => {
-                self.advance();
+                self.cursor.advance();
                 let fields = self.fields()?;
                 self.expect(&Kind::Nodes, "after the fields of the graph")?;
                 let nodes = self.fields()?;
@@ -48,7 +48,7 @@ impl Parser {
                 TypeKind::Graph(fields, nodes)
             }
             Kind::NodeName => {
-                self.advance();
+                self.cursor.advance();
                 self.expect(&Kind::Of, "before the type of the graph")?;
                 TypeKind::NodeName(self.name("a graph type")?)
             }
@@ -57,24 +57,24 @@ impl Parser {
         };
         Ok(Type {
             kind,
-            span: self.since(start),
+            span: self.cursor.since(start),
         })
     }
 
     fn union(&mut self) -> Parse<TypeKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "before the tag")?;
         let tag = self.name("the tag")?;
         self.expect(&Kind::Colon, "after the tag")?;
         let of = self.qualified("a type")?;
         let mut initial = None;
-        if self.take(&Kind::LeftParen) {
+        if self.cursor.take(&Kind::LeftParen) {
             initial = Some(Box::new(self.expression()?));
             self.expect(&Kind::RightParen, "after the initial tag")?;
         }
         self.expect(&Kind::RightParen, "after the tag")?;
         let mut alternatives = Vec::new();
-        while !self.is(&Kind::EndWord) {
+        while !self.cursor.is(&Kind::EndWord) {
             let value = self.expression()?;
             self.expect(&Kind::Arrow, "after the value of the tag")?;
             let name = self.name("an alternative")?;
@@ -93,19 +93,19 @@ impl Parser {
     }
 
     fn array(&mut self) -> Parse<TypeKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftBracket, "before the type of the index")?;
         let mut dimensions = Vec::new();
         loop {
             let index = self.qualified("the type of the index")?;
-            let has_bounds = !matches!(self.kind(), Kind::Comma | Kind::RightBracket);
+            let has_bounds = !matches!(self.cursor.kind(), Kind::Comma | Kind::RightBracket);
             let bounds = if has_bounds {
                 Some(Box::new(self.bounds()?))
             } else {
                 None
             };
             dimensions.push((index, bounds));
-            if !self.take(&Kind::Comma) {
+            if !self.cursor.take(&Kind::Comma) {
                 break;
             }
         }
@@ -115,32 +115,32 @@ impl Parser {
     }
 
     fn function_type(&mut self) -> Parse<TypeKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "before the types of the parameters")?;
         let mut parameters = Vec::new();
-        while !self.is(&Kind::RightParen) {
+        while !self.cursor.is(&Kind::RightParen) {
             let mode = self.mode();
             parameters.push((mode, self.qualified("a type")?));
-            if !self.take(&Kind::Comma) {
+            if !self.cursor.take(&Kind::Comma) {
                 break;
             }
         }
         self.expect(&Kind::RightParen, "after the types of the parameters")?;
         let mut result = None;
-        if self.take(&Kind::Colon) {
+        if self.cursor.take(&Kind::Colon) {
             result = Some(self.qualified("the type of the result")?);
         }
         Ok(TypeKind::Function(parameters, result))
     }
 
     pub(super) fn mode(&mut self) -> Mode {
-        let mode = match self.kind() {
+        let mode = match self.cursor.kind() {
             Kind::In => Mode::In,
             Kind::Out => Mode::Out,
             Kind::Shared => Mode::Shared,
             _ => return Mode::In,
         };
-        self.advance();
+        self.cursor.advance();
         mode
     }
 
@@ -152,7 +152,7 @@ impl Parser {
 
     /// Parses a type with initial bounds or an initial tag.
     pub(super) fn sized(&mut self) -> Parse<SizedType> {
-        let is_named = matches!(self.kind(), Kind::Name(_));
+        let is_named = matches!(self.cursor.kind(), Kind::Name(_));
         let mut of = SizedType {
             ty: self.ty()?,
             bounds: Vec::new(),
@@ -161,15 +161,15 @@ impl Parser {
         if !is_named {
             return Ok(of);
         }
-        while self.take(&Kind::LeftBracket) {
+        while self.cursor.take(&Kind::LeftBracket) {
             let mut bounds = vec![self.bounds()?];
-            while self.take(&Kind::Comma) {
+            while self.cursor.take(&Kind::Comma) {
                 bounds.push(self.bounds()?);
             }
             self.expect(&Kind::RightBracket, "after the bounds")?;
             of.bounds.push(bounds);
         }
-        if self.take(&Kind::LeftParen) {
+        if self.cursor.take(&Kind::LeftParen) {
             of.tag = Some(Box::new(self.expression()?));
             self.expect(&Kind::RightParen, "after the initial tag")?;
         }
@@ -178,7 +178,7 @@ impl Parser {
 
     fn fields(&mut self) -> Parse<Vec<Variables>> {
         let mut fields = Vec::new();
-        while matches!(self.kind(), Kind::Name(_)) {
+        while matches!(self.cursor.kind(), Kind::Name(_)) {
             fields.push(self.variables()?);
         }
         Ok(fields)

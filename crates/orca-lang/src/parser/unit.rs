@@ -11,20 +11,20 @@ use crate::token::Kind;
 
 impl Parser {
     pub(super) fn unit(&mut self) -> Parse<Unit> {
-        let is_generic = self.take(&Kind::Generic);
-        let parameters = match is_generic && self.is(&Kind::LeftParen) {
+        let is_generic = self.cursor.take(&Kind::Generic);
+        let parameters = match is_generic && self.cursor.is(&Kind::LeftParen) {
             true => self.generic_parameters()?,
             false => Vec::new(),
         };
         let kind = self.unit_kind()?;
-        let is_specification = match self.kind() {
+        let is_specification = match self.cursor.kind() {
             Kind::Specification => true,
             Kind::Implementation => false,
             _ => return Err(self.unexpected("SPECIFICATION or IMPLEMENTATION")),
         };
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the unit")?;
-        let shape = match kind == UnitKind::Object && self.is(&Kind::LeftBracket) {
+        let shape = match kind == UnitKind::Object && self.cursor.is(&Kind::LeftBracket) {
             true => Some(self.shape(is_specification)?),
             false => None,
         };
@@ -40,19 +40,19 @@ impl Parser {
             initial: None,
         };
         self.declarations(&mut unit);
-        if self.is(&Kind::Begin) {
-            self.advance();
+        if self.cursor.is(&Kind::Begin) {
+            self.cursor.advance();
             unit.initial = Some(self.statements()?);
         }
         self.expect(&Kind::EndWord, "at the end of the unit")?;
-        if self.take(&Kind::Generic) && !unit.is_generic {
-            let span = self.since(unit.name.span);
+        if self.cursor.take(&Kind::Generic) && !unit.is_generic {
+            let span = self.cursor.since(unit.name.span);
             let help = "put GENERIC before the unit, too";
             self.error(span, "the unit does not begin with GENERIC", help);
         }
         self.semicolon("the unit")?;
-        if !self.is(&Kind::End) {
-            let span = self.span();
+        if !self.cursor.is(&Kind::End) {
+            let span = self.cursor.span();
             let help = "each unit has a file of its own";
             return Err(self.error(span, "the unit ends before this", help));
         }
@@ -60,11 +60,11 @@ impl Parser {
     }
 
     fn unit_kind(&mut self) -> Parse<UnitKind> {
-        let kind = match self.kind() {
+        let kind = match self.cursor.kind() {
             Kind::Module => UnitKind::Module,
             Kind::Object => UnitKind::Object,
             Kind::Data => {
-                self.advance();
+                self.cursor.advance();
                 UnitKind::Data
             }
             _ => return Err(self.unexpected("MODULE, DATA MODULE or OBJECT")),
@@ -72,7 +72,7 @@ impl Parser {
         if kind == UnitKind::Data {
             self.expect(&Kind::Module, "after DATA")?;
         } else {
-            self.advance();
+            self.cursor.advance();
         }
         Ok(kind)
     }
@@ -81,38 +81,38 @@ impl Parser {
         self.expect(&Kind::LeftParen, "before the parameters")?;
         let mut parameters = Vec::new();
         loop {
-            let restriction = match self.kind() {
+            let restriction = match self.cursor.kind() {
                 Kind::Numeric => Restriction::Numeric,
                 Kind::Scalar => Restriction::Scalar,
                 _ => Restriction::None,
             };
             if restriction != Restriction::None {
-                self.advance();
+                self.cursor.advance();
             }
-            parameters.push(match self.kind() {
+            parameters.push(match self.cursor.kind() {
                 Kind::Type => {
-                    self.advance();
+                    self.cursor.advance();
                     GenericParameter::Type(self.name("a type")?, restriction)
                 }
                 Kind::Function => {
-                    self.advance();
+                    self.cursor.advance();
                     let name = self.name("a function")?;
                     let formals = self.formals(false)?;
-                    let result = match self.take(&Kind::Colon) {
+                    let result = match self.cursor.take(&Kind::Colon) {
                         true => Some(self.qualified("the type of the result")?),
                         false => None,
                     };
                     GenericParameter::Function(name, formals, result)
                 }
                 Kind::Const => {
-                    self.advance();
+                    self.cursor.advance();
                     let name = self.name("a constant")?;
                     self.expect(&Kind::Colon, "after the constant")?;
                     GenericParameter::Const(name, self.qualified("the type of the constant")?)
                 }
                 _ => return Err(self.unexpected("TYPE, FUNCTION or CONST")),
             });
-            if !self.take(&Kind::Semicolon) {
+            if !self.cursor.take(&Kind::Semicolon) {
                 break;
             }
         }
@@ -121,7 +121,7 @@ impl Parser {
     }
 
     fn shape(&mut self, is_specification: bool) -> Parse<Vec<Dimension>> {
-        self.advance();
+        self.cursor.advance();
         let mut shape = Vec::new();
         loop {
             let index = self.qualified("the type of an index")?;
@@ -134,7 +134,7 @@ impl Parser {
                 }
             };
             shape.push(Dimension { index, bounds });
-            if !self.take(&Kind::Comma) {
+            if !self.cursor.take(&Kind::Comma) {
                 break;
             }
         }
@@ -145,9 +145,9 @@ impl Parser {
     fn declarations(&mut self, unit: &mut Unit) {
         let mut routines = 0;
         while !self.is_exhausted() {
-            let start = self.span();
-            let before = self.at;
-            let declaration = match self.kind() {
+            let start = self.cursor.span();
+            let before = self.cursor.position();
+            let declaration = match self.cursor.kind() {
                 Kind::EndWord | Kind::End => return,
                 Kind::Begin if self.may_have_initial(unit) => return,
                 Kind::Begin => self.stray_body(unit, start),
@@ -165,7 +165,7 @@ impl Parser {
                 Kind::Type => self.type_declaration(),
                 Kind::Name(_) => self.unit_variables(unit, routines > 0),
                 Kind::Semicolon => {
-                    self.advance();
+                    self.cursor.advance();
                     continue;
                 }
                 _ => Err(self.unexpected("a declaration")),
@@ -176,7 +176,7 @@ impl Parser {
                     if is_early && routines > 0 && !unit.is_specification {
                         let message = "this declaration stands behind a function or operation";
                         let help = "imports, constants, types and variables come first in a unit";
-                        let span = self.since(start);
+                        let span = self.cursor.since(start);
                         self.error(span, message, help);
                     }
                     unit.declarations.push(declaration);
@@ -204,20 +204,20 @@ impl Parser {
             ),
         };
         let reported = self.error(start, message, help);
-        self.advance();
+        self.cursor.advance();
         self.statements()?;
-        self.take(&Kind::EndWord);
-        self.take(&Kind::Semicolon);
+        self.cursor.take(&Kind::EndWord);
+        self.cursor.take(&Kind::Semicolon);
         Err(reported)
     }
 
     /// Continues at the next declaration.
     fn skip_declaration(&mut self, before: usize) {
-        if self.at == before {
-            self.advance();
+        if self.cursor.position() == before {
+            self.cursor.advance();
         }
         loop {
-            match self.kind() {
+            match self.cursor.kind() {
                 Kind::End
                 | Kind::Function
                 | Kind::Process
@@ -227,25 +227,25 @@ impl Parser {
                 | Kind::Import
                 | Kind::Begin => return,
                 Kind::Semicolon => {
-                    self.advance();
+                    self.cursor.advance();
                     return;
                 }
                 Kind::EndWord => {
                     // The last END ends the unit.
-                    let is_last =
-                        matches!(self.ahead(2), Kind::End) || self.ahead(1) == &Kind::Generic;
+                    let is_last = matches!(self.cursor.ahead(2), Kind::End)
+                        || self.cursor.ahead(1) == &Kind::Generic;
                     if is_last {
                         return;
                     }
-                    self.advance();
+                    self.cursor.advance();
                 }
-                _ => self.advance(),
+                _ => self.cursor.advance(),
             }
         }
     }
 
     fn unit_variables(&mut self, unit: &Unit, is_late: bool) -> Parse<Declaration> {
-        let start = self.span();
+        let start = self.cursor.span();
         let variables = self.variables()?;
         let has_variables = match unit.kind {
             UnitKind::Module => false,
@@ -266,7 +266,7 @@ impl Parser {
                 "implementation"
             };
             let message = format!("the {side} of a {} has no variables", unit.kind.name());
-            let span = self.since(start);
+            let span = self.cursor.since(start);
             self.error(span, message, help);
         }
         Ok(Declaration::Variables(variables))
@@ -274,7 +274,7 @@ impl Parser {
 
     fn import(&mut self) -> Parse<Declaration> {
         let mut from = None;
-        if self.take(&Kind::From) {
+        if self.cursor.take(&Kind::From) {
             from = Some(self.name("a unit")?);
         }
         self.expect(&Kind::Import, "before the names")?;
@@ -284,12 +284,12 @@ impl Parser {
     }
 
     fn instance(&mut self) -> Parse<Declaration> {
-        let kind = if self.is(&Kind::Module) {
+        let kind = if self.cursor.is(&Kind::Module) {
             UnitKind::Module
         } else {
             UnitKind::Object
         };
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the new unit")?;
         self.expect(&Kind::Equal, "after the new unit")?;
         self.expect(&Kind::New, "before the generic unit")?;
@@ -305,7 +305,7 @@ impl Parser {
     }
 
     fn constant(&mut self) -> Parse<Declaration> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("a constant")?;
         self.expect(&Kind::Equal, "after the constant")?;
         let value = self.expression()?;
@@ -314,9 +314,9 @@ impl Parser {
     }
 
     fn type_declaration(&mut self) -> Parse<Declaration> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("a type")?;
-        let of = match self.take(&Kind::Equal) {
+        let of = match self.cursor.take(&Kind::Equal) {
             true => Some(self.ty()?),
             false => None,
         };
@@ -327,7 +327,7 @@ impl Parser {
     fn formals(&mut self, is_parallel: bool) -> Parse<Vec<Formal>> {
         self.expect(&Kind::LeftParen, "before the parameters")?;
         let mut formals = Vec::new();
-        while !self.is(&Kind::RightParen) {
+        while !self.cursor.is(&Kind::RightParen) {
             let names = self.names("a parameter")?;
             self.expect(&Kind::Colon, "after the parameters")?;
             let mode = self.mode();
@@ -344,7 +344,7 @@ impl Parser {
                 of,
                 combine,
             });
-            if !self.take(&Kind::Semicolon) {
+            if !self.cursor.take(&Kind::Semicolon) {
                 break;
             }
         }
@@ -356,7 +356,7 @@ impl Parser {
     fn combined(&mut self) -> Parse<(Qualified, Option<Combine>)> {
         let is_gather = self.is_word("GATHER");
         if is_gather || self.is_word("REDUCE") {
-            self.advance();
+            self.cursor.advance();
             let of = self.qualified("a type")?;
             if is_gather {
                 return Ok((of, Some(Combine::Gather)));
@@ -364,7 +364,7 @@ impl Parser {
             if !self.is_word("WITH") {
                 return Err(self.unexpected("WITH before the function"));
             }
-            self.advance();
+            self.cursor.advance();
             let function = self.name("a function")?;
             return Ok((of, Some(Combine::Reduce(function))));
         }
@@ -374,16 +374,16 @@ impl Parser {
     fn routine(&mut self, unit: &Unit) -> Parse<Declaration> {
         let is_parallel = self.is_word("PARALLEL");
         if is_parallel {
-            self.advance();
+            self.cursor.advance();
         }
-        let kind = match self.kind() {
+        let kind = match self.cursor.kind() {
             Kind::Function => RoutineKind::Function,
             Kind::Process => RoutineKind::Process,
             Kind::Operation => RoutineKind::Operation,
             _ => return Err(self.unexpected("OPERATION")),
         };
-        let start = self.span();
-        self.advance();
+        let start = self.cursor.span();
+        self.cursor.advance();
         let mut indices = None;
         if is_parallel {
             self.expect(&Kind::LeftBracket, "before the indices of the element")?;
@@ -393,7 +393,7 @@ impl Parser {
         let name = self.name(&format!("the {}", kind.name()))?;
         let formals = self.formals(is_parallel)?;
         let mut result = None;
-        if self.take(&Kind::Colon) {
+        if self.cursor.take(&Kind::Colon) {
             result = Some(match is_parallel {
                 true => self.combined()?,
                 false => (self.qualified("the type of the result")?, None),
@@ -409,7 +409,7 @@ impl Parser {
             result,
             block: None,
         };
-        let has_block = match self.kind() {
+        let has_block = match self.cursor.kind() {
             Kind::Begin | Kind::Const => true,
             Kind::Type => true,
             Kind::Name(_) => !self.is_word("PARALLEL"),
@@ -417,8 +417,8 @@ impl Parser {
         };
         if has_block && !unit.is_specification {
             routine.block = Some(self.routine_block(kind)?);
-        } else if has_block && self.is(&Kind::Begin) {
-            let span = self.span();
+        } else if has_block && self.cursor.is(&Kind::Begin) {
+            let span = self.cursor.span();
             let help = "put the body into the implementation";
             self.error(span, "a specification has headings alone", help);
             self.routine_block(kind)?;
@@ -452,11 +452,11 @@ impl Parser {
         let mut declarations = Vec::new();
         let mut dependencies = None;
         loop {
-            let declared = match self.kind() {
+            let declared = match self.cursor.kind() {
                 Kind::Const => self.constant(),
                 Kind::Type => self.type_declaration(),
                 Kind::Name(_) if self.is_word("DEPENDENCIES") => {
-                    self.advance();
+                    self.cursor.advance();
                     self.in_dependencies = true;
                     let statements = self.statements();
                     self.in_dependencies = false;
@@ -474,7 +474,7 @@ impl Parser {
             }
         }
         self.expect(&Kind::Begin, "before the statements")?;
-        let is_guarded = kind == RoutineKind::Operation && self.is(&Kind::Guard);
+        let is_guarded = kind == RoutineKind::Operation && self.cursor.is(&Kind::Guard);
         let body = match is_guarded {
             true => Body::Guarded(self.guards()?),
             false => Body::Plain(self.statements()?),
@@ -490,21 +490,24 @@ impl Parser {
     }
 
     fn skip_to_block(&mut self) {
-        while !matches!(self.kind(), Kind::Begin | Kind::End | Kind::Semicolon) {
-            self.advance();
+        while !matches!(
+            self.cursor.kind(),
+            Kind::Begin | Kind::End | Kind::Semicolon
+        ) {
+            self.cursor.advance();
         }
-        self.take(&Kind::Semicolon);
+        self.cursor.take(&Kind::Semicolon);
     }
 
     fn guards(&mut self) -> Parse<Vec<(crate::syntax::Expression, Vec<Statement>)>> {
         let mut guards = Vec::new();
-        while self.take(&Kind::Guard) {
+        while self.cursor.take(&Kind::Guard) {
             let condition = self.expression()?;
             guards.push((condition, self.block()?));
             self.semicolon("the guarded statements")?;
         }
-        if !self.is(&Kind::EndWord) {
-            let span = self.span();
+        if !self.cursor.is(&Kind::EndWord) {
+            let span = self.cursor.span();
             let help = "put this statement into the alternatives; each begins with GUARD";
             let message = "behind an alternative only others stand";
             return Err(self.error(span, message, help));

@@ -11,7 +11,7 @@ impl Parser {
         let mut components = Vec::new();
         loop {
             self.skip_separators();
-            if self.is(&Kind::End) {
+            if self.cursor.is(&Kind::End) {
                 return components;
             }
             match self.component() {
@@ -22,23 +22,26 @@ impl Parser {
     }
 
     fn skip_to_component(&mut self) {
-        self.advance();
-        while !matches!(self.kind(), Kind::Resource | Kind::Global | Kind::End) {
-            self.advance();
+        self.cursor.advance();
+        while !matches!(
+            self.cursor.kind(),
+            Kind::Resource | Kind::Global | Kind::End
+        ) {
+            self.cursor.advance();
         }
     }
 
     fn component(&mut self) -> Parse<Component> {
-        let kind = match self.kind() {
+        let kind = match self.cursor.kind() {
             Kind::Resource => ComponentKind::Resource,
             Kind::Global => ComponentKind::Global,
             Kind::Body => return self.separate_body(),
             _ => return Err(self.unexpected("\"resource\" or \"global\"")),
         };
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the component's name")?;
         // Parameters follow at once if specification and body are one.
-        if self.is(&Kind::LeftParen) {
+        if self.cursor.is(&Kind::LeftParen) {
             let parameters = self.component_parameters(kind)?;
             let items = self.items(true);
             self.component_end(&name)?;
@@ -61,15 +64,16 @@ impl Parser {
         specification: Vec<Item>,
     ) -> Parse<Component> {
         let mut parameters = Vec::new();
-        let body = if self.take(&Kind::Body) {
+        let body = if self.cursor.take(&Kind::Body) {
             self.end_name(&name);
-            if self.is(&Kind::LeftParen) {
+            if self.cursor.is(&Kind::LeftParen) {
                 parameters = self.component_parameters(kind)?;
             } else if kind == ComponentKind::Resource {
-                let error = Diagnostic::error(self.last_span(), "a resource has a parameter list");
+                let error =
+                    Diagnostic::error(self.cursor.last_span(), "a resource has a parameter list");
                 self.report(error.help("write () if it has no parameters"));
             }
-            if self.take(&Kind::Separate) {
+            if self.cursor.take(&Kind::Separate) {
                 Body::Separate
             } else {
                 let items = self.items(true);
@@ -90,13 +94,13 @@ impl Parser {
     }
 
     fn separate_body(&mut self) -> Parse<Component> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the name of the component that this is the body of")?;
-        if self.is(&Kind::LeftParen) {
-            let start = self.span();
+        if self.cursor.is(&Kind::LeftParen) {
+            let start = self.cursor.span();
             self.parameters()?;
             let error = Diagnostic::error(
-                self.since(start),
+                self.cursor.since(start),
                 "a body that stands apart has no parameters",
             );
             self.report(error.help(format!(
@@ -122,10 +126,10 @@ impl Parser {
     }
 
     fn component_parameters(&mut self, kind: ComponentKind) -> Parse<Vec<Parameter>> {
-        let start = self.span();
+        let start = self.cursor.span();
         let parameters = self.parameters()?;
         if kind == ComponentKind::Global && !parameters.is_empty() {
-            let span = self.since(start);
+            let span = self.cursor.since(start);
             let error = Diagnostic::error(span, "a global has no parameters");
             self.report(error.help("remove the list; globals are created by the program's start"));
         }
@@ -151,28 +155,28 @@ impl Parser {
         let mut items = Vec::new();
         loop {
             self.skip_separators();
-            if ends(self.kind()) || super::ends_items(self.kind()) {
+            if ends(self.cursor.kind()) || super::ends_items(self.cursor.kind()) {
                 return items;
             }
-            if is_component && self.is(&Kind::Body) {
+            if is_component && self.cursor.is(&Kind::Body) {
                 self.second_body();
                 continue;
             }
-            let start = self.span();
+            let start = self.cursor.span();
             match self.item(is_component) {
                 Ok(kind) => {
-                    let span = self.since(start);
+                    let span = self.cursor.since(start);
                     items.push(Item { kind, span });
                     self.end_of_item(&ends);
                 }
                 Err(_) => {
-                    let before = self.at;
+                    let before = self.cursor.position();
                     self.recover();
-                    if self.at == before
-                        && !super::ends_items(self.kind())
-                        && !self.is(&Kind::Separator)
+                    if self.cursor.position() == before
+                        && !super::ends_items(self.cursor.kind())
+                        && !self.cursor.is(&Kind::Separator)
                     {
-                        self.advance();
+                        self.cursor.advance();
                     }
                 }
             }
@@ -181,15 +185,15 @@ impl Parser {
 
     /// Skips a head of a body if the body has already begun.
     fn second_body(&mut self) {
-        let start = self.span();
-        self.advance();
-        let name = match self.kind() {
+        let start = self.cursor.span();
+        self.cursor.advance();
+        let name = match self.cursor.kind() {
             Kind::Name(name) => name.clone(),
             _ => String::new(),
         };
         self.recover();
         let error = Diagnostic::error(
-            self.since(start),
+            self.cursor.since(start),
             "the body has begun: a resource whose head has parameters has no other",
         );
         self.report(error.help(format!(
@@ -199,14 +203,16 @@ impl Parser {
 
     /// Expects a separator after an item, or the end of the items.
     fn end_of_item(&mut self, ends: &impl Fn(&Kind) -> bool) {
-        let is_good =
-            self.is(&Kind::Separator) || ends(self.kind()) || super::ends_items(self.kind());
+        let is_good = self.cursor.is(&Kind::Separator)
+            || ends(self.cursor.kind())
+            || super::ends_items(self.cursor.kind());
         if !is_good {
-            let found = self.kind().shown();
-            let error = Diagnostic::error(self.span(), format!("{found} does not belong here"));
+            let found = self.cursor.kind().shown();
+            let error =
+                Diagnostic::error(self.cursor.span(), format!("{found} does not belong here"));
             let help = match self.habit().or_else(|| self.foreign_statement()) {
                 Some(help) => help,
-                None if self.is(&Kind::Region) => {
+                None if self.cursor.is(&Kind::Region) => {
                     "a region stands after the head of a process, or after a create with its arguments".into()
                 }
                 None => "end the statement before it, by a new line or \";\"".into(),
@@ -219,7 +225,7 @@ impl Parser {
     /// Returns a replacement for a statement of another language whose first word was just parsed
     /// as a name or a type.
     fn foreign_statement(&self) -> Option<String> {
-        let before = &self.tokens[self.at.checked_sub(1)?].kind;
+        let before = &self.cursor.previous()?.kind;
         let help = match before {
             Kind::Name(name) => match &name[..] {
                 "while" => "a loop is written do condition -> statements od",
@@ -234,14 +240,14 @@ impl Parser {
     }
 
     fn item(&mut self, is_component: bool) -> Parse<ItemKind> {
-        let span = self.span();
-        Ok(match self.kind() {
+        let span = self.cursor.span();
+        Ok(match self.cursor.kind() {
             Kind::Import => {
-                self.advance();
+                self.cursor.advance();
                 ItemKind::Import(self.comma_list(|p| p.name("a component's name"))?)
             }
             Kind::Extend => {
-                self.advance();
+                self.cursor.advance();
                 ItemKind::Extend(self.comma_list(|p| p.name("a component's name"))?)
             }
             Kind::Type
@@ -260,23 +266,23 @@ impl Parser {
 
     fn implementation(&mut self, is_component: bool, span: Span) -> Parse<ItemKind> {
         if !is_component {
-            let what = self.kind().shown();
+            let what = self.cursor.kind().shown();
             let error = Diagnostic::error(span, format!("{what} stands in a block"));
             self.report(error.help("declare it in the component, outside of blocks"));
         }
-        match self.kind() {
+        match self.cursor.kind() {
             Kind::Proc => self.proc(),
             Kind::Procedure => self.procedure(),
             Kind::Process => self.process(),
             Kind::Final => {
-                self.advance();
+                self.cursor.advance();
                 let block = self.block()?;
                 self.expect(&Kind::EndWord, "of final")?;
-                self.take(&Kind::Final);
+                self.cursor.take(&Kind::Final);
                 Ok(ItemKind::Final(block))
             }
             _ => {
-                self.advance();
+                self.cursor.advance();
                 self.warn(
                     span,
                     "\"initial\" is treated as \"begin\"",
@@ -284,7 +290,7 @@ impl Parser {
                 );
                 let block = self.block()?;
                 self.expect(&Kind::EndWord, "of initial")?;
-                self.take(&Kind::Initial);
+                self.cursor.take(&Kind::Initial);
                 Ok(ItemKind::Statement(crate::syntax::Statement::Block(block)))
             }
         }

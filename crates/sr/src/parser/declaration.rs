@@ -10,13 +10,13 @@ use crate::token::Kind;
 
 impl Parser {
     pub(super) fn declaration(&mut self) -> Parse<ItemKind> {
-        let kind = self.kind().clone();
-        self.advance();
+        let kind = self.cursor.kind().clone();
+        self.cursor.advance();
         match kind {
             Kind::Type => self.type_declaration(),
             Kind::Optype => {
                 let name = self.name("the optype's name")?;
-                self.take(&Kind::Equal);
+                self.cursor.take(&Kind::Equal);
                 Ok(ItemKind::Optype(name, self.prototype()?))
             }
             Kind::Var | Kind::Const => Ok(ItemKind::Objects {
@@ -25,7 +25,7 @@ impl Parser {
             }),
             Kind::Sem => Ok(ItemKind::Semaphores(self.comma_list(|p| {
                 let declarator = p.declarator("the semaphore's name")?;
-                let value = if p.take(&Kind::Assign) {
+                let value = if p.cursor.take(&Kind::Assign) {
                     Some(p.expression()?)
                 } else {
                     None
@@ -43,11 +43,11 @@ impl Parser {
         let name = self.name("the type's name")?;
         self.expect(&Kind::Equal, "after the type's name")?;
         let of = self.type_expression()?;
-        let start = self.span();
-        if self.take(&Kind::LeftBrace) {
+        let start = self.cursor.span();
+        if self.cursor.take(&Kind::LeftBrace) {
             self.name("a restriction")?;
             self.expect(&Kind::RightBrace, "after the restriction")?;
-            let span = self.since(start);
+            let span = self.cursor.since(start);
             self.warn(
                 span,
                 "a type's restriction means nothing any more",
@@ -61,17 +61,17 @@ impl Parser {
     pub(super) fn object_group(&mut self) -> Parse<ObjectGroup> {
         let mut declarators = vec![self.declarator("a name")?];
         // After a comma comes another name of this group. A group ends with its type or value.
-        while self.is(&Kind::Comma) {
-            self.advance();
+        while self.cursor.is(&Kind::Comma) {
+            self.cursor.advance();
             declarators.push(self.declarator("a name")?);
         }
-        let of = if self.take(&Kind::Colon) {
+        let of = if self.cursor.take(&Kind::Colon) {
             Some(self.type_expression()?)
         } else {
             None
         };
-        let start = self.span();
-        let value = if self.take(&Kind::Assign) {
+        let start = self.cursor.span();
+        let value = if self.cursor.take(&Kind::Assign) {
             Some(self.expression()?)
         } else {
             None
@@ -80,8 +80,10 @@ impl Parser {
             return Err(self.unexpected("\":\" and a type, or \":=\" and a value"));
         }
         if value.is_some() && declarators.len() > 1 {
-            let error =
-                Diagnostic::error(self.since(start), "several names have one initial value");
+            let error = Diagnostic::error(
+                self.cursor.since(start),
+                "several names have one initial value",
+            );
             self.report(error.help("give each its own: var a: int := 0, b: int := 0"));
         }
         Ok(ObjectGroup {
@@ -93,20 +95,20 @@ impl Parser {
 
     fn operation_group(&mut self) -> Parse<OperationGroup> {
         let mut declarators = vec![self.declarator("an operation's name")?];
-        while self.take(&Kind::Comma) {
+        while self.cursor.take(&Kind::Comma) {
             declarators.push(self.declarator("an operation's name")?);
         }
-        let of = if self.is(&Kind::LeftParen) {
+        let of = if self.cursor.is(&Kind::LeftParen) {
             OperationKind::Prototype(self.prototype()?)
         } else {
-            self.take(&Kind::Colon);
+            self.cursor.take(&Kind::Colon);
             OperationKind::Named(self.path("parameters in parentheses, or an optype")?)
         };
         Ok(OperationGroup { declarators, of })
     }
 
     pub(super) fn proc(&mut self) -> Parse<ItemKind> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the name of the operation that this implements")?;
         let head = self
             .expect(&Kind::LeftParen, "and the parameters' names")
@@ -140,13 +142,13 @@ impl Parser {
 
     /// Parses names up to a closing parenthesis, and a result's name.
     pub(super) fn parameter_names(&mut self) -> Parse<(Vec<Name>, Option<Name>)> {
-        let names = if self.is(&Kind::RightParen) {
+        let names = if self.cursor.is(&Kind::RightParen) {
             Vec::new()
         } else {
             self.comma_list(|p| p.name("a parameter's name"))?
         };
         self.expect(&Kind::RightParen, "after the parameters' names")?;
-        let result = if self.take(&Kind::Returns) {
+        let result = if self.cursor.take(&Kind::Returns) {
             Some(self.name("the result's name")?)
         } else {
             None
@@ -155,7 +157,7 @@ impl Parser {
     }
 
     pub(super) fn procedure(&mut self) -> Parse<ItemKind> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the procedure's name")?;
         let head = self.prototype();
         let (block, head) = self.after_head(head, "procedure", &name)?;
@@ -163,7 +165,7 @@ impl Parser {
     }
 
     pub(super) fn process(&mut self) -> Parse<ItemKind> {
-        self.advance();
+        self.cursor.advance();
         let name = self.name("the process's name")?;
         let head = self.process_head();
         let (block, head) = self.after_head(head, "process", &name)?;

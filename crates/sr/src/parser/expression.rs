@@ -36,13 +36,13 @@ impl Parser {
     /// Parses operands joined by operators of at least this precedence.
     fn binary(&mut self, least: u8) -> Parse<Expression> {
         self.nested(|p| {
-            let start = p.span();
+            let start = p.cursor.span();
             let outer = std::mem::take(&mut p.height);
             let mut left = p.prefix()?;
             while let Some((between, precedence, group)) =
-                between(p.kind()).filter(|(_, precedence, _)| *precedence >= least)
+                between(p.cursor.kind()).filter(|(_, precedence, _)| *precedence >= least)
             {
-                p.advance();
+                p.cursor.advance();
                 let right = p.binary(if group == Group::Left {
                     precedence + 1
                 } else {
@@ -57,7 +57,7 @@ impl Parser {
                         Between::Augment(operator) => ExpressionKind::Augment(operator, a, b),
                         Between::Swap => ExpressionKind::Swap(a, b),
                     },
-                    span: p.since(start),
+                    span: p.cursor.since(start),
                 };
             }
             p.height = p.height.max(outer);
@@ -66,8 +66,8 @@ impl Parser {
     }
 
     fn prefix(&mut self) -> Parse<Expression> {
-        let start = self.span();
-        let operator = match self.kind() {
+        let start = self.cursor.span();
+        let operator = match self.cursor.kind() {
             Kind::Not => UnaryOperator::Not,
             Kind::Plus => UnaryOperator::Plus,
             Kind::Minus => UnaryOperator::Minus,
@@ -77,21 +77,21 @@ impl Parser {
             Kind::Decrement => UnaryOperator::DecrementBefore,
             _ => return self.postfix(),
         };
-        self.advance();
+        self.cursor.advance();
         let operand = self.nested(Self::prefix)?;
         self.rise()?;
         Ok(Expression {
             kind: ExpressionKind::Unary(operator, Box::new(operand)),
-            span: self.since(start),
+            span: self.cursor.since(start),
         })
     }
 
     fn postfix(&mut self) -> Parse<Expression> {
-        let start = self.span();
+        let start = self.cursor.span();
         let mut expression = self.primary()?;
         loop {
             let operand = Box::new(expression);
-            let kind = match self.kind() {
+            let kind = match self.cursor.kind() {
                 Kind::LeftParen => {
                     let arguments = self.arguments()?;
                     ExpressionKind::Invoke(Box::new(Invocation {
@@ -100,13 +100,13 @@ impl Parser {
                     }))
                 }
                 Kind::LeftBracket => {
-                    self.advance();
+                    self.cursor.advance();
                     let subscripts = self.comma_list(Self::bounds)?;
                     self.expect(&Kind::RightBracket, "after the subscripts")?;
                     ExpressionKind::Index(operand, subscripts)
                 }
                 Kind::Period => {
-                    self.advance();
+                    self.cursor.advance();
                     ExpressionKind::Field(operand, self.name("a name after \".\"")?)
                 }
                 Kind::Hat => self.after(UnaryOperator::Dereference, operand),
@@ -117,19 +117,19 @@ impl Parser {
             self.rise()?;
             expression = Expression {
                 kind,
-                span: self.since(start),
+                span: self.cursor.since(start),
             };
         }
     }
 
     fn after(&mut self, operator: UnaryOperator, operand: Box<Expression>) -> ExpressionKind {
-        self.advance();
+        self.cursor.advance();
         ExpressionKind::Unary(operator, operand)
     }
 
     fn arguments(&mut self) -> Parse<Vec<Expression>> {
         self.expect(&Kind::LeftParen, "before the arguments")?;
-        let arguments = if self.is(&Kind::RightParen) {
+        let arguments = if self.cursor.is(&Kind::RightParen) {
             Vec::new()
         } else {
             self.comma_list(Self::expression)?
@@ -139,8 +139,8 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Parse<Expression> {
-        let start = self.span();
-        let kind = match self.kind().clone() {
+        let start = self.cursor.span();
+        let kind = match self.cursor.kind().clone() {
             Kind::Name(text) => self.one(ExpressionKind::Name(text)),
             Kind::Integer(value) => self.literal(Literal::Integer(value)),
             Kind::Real(value) => self.literal(Literal::Real(value)),
@@ -168,12 +168,12 @@ impl Parser {
         };
         Ok(Expression {
             kind,
-            span: self.since(start),
+            span: self.cursor.since(start),
         })
     }
 
     fn one(&mut self, kind: ExpressionKind) -> ExpressionKind {
-        self.advance();
+        self.cursor.advance();
         kind
     }
 
@@ -183,9 +183,9 @@ impl Parser {
 
     /// Parses a parenthesized expression, or an array's constructor.
     fn parenthesized(&mut self) -> Parse<ExpressionKind> {
-        self.advance();
+        self.cursor.advance();
         let mut elements = self.comma_list(|p| {
-            let times = if p.take(&Kind::LeftBracket) {
+            let times = if p.cursor.take(&Kind::LeftBracket) {
                 let times = p.expression()?;
                 p.expect(&Kind::RightBracket, "after the number of repetitions")?;
                 Some(times)
@@ -203,7 +203,7 @@ impl Parser {
     }
 
     fn conversion(&mut self, to: BasicType) -> Parse<ExpressionKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "and a value after the type")?;
         let value = self.expression()?;
         self.expect(&Kind::RightParen, "after the value")?;
@@ -211,7 +211,7 @@ impl Parser {
     }
 
     fn type_in_parens(&mut self) -> Parse<TypeExpression> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "and a type")?;
         let of = self.type_expression()?;
         self.expect(&Kind::RightParen, "after the type")?;
@@ -219,17 +219,17 @@ impl Parser {
     }
 
     fn new_object(&mut self) -> Parse<ExpressionKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "and a type after new")?;
-        let start = self.span();
+        let start = self.cursor.span();
         let dimensions = self.subscripts()?;
-        let kind = match self.kind() {
+        let kind = match self.cursor.kind() {
             Kind::Sem => {
-                self.advance();
+                self.cursor.advance();
                 ExpressionKind::NewOperation(dimensions, None)
             }
             Kind::Op => {
-                self.advance();
+                self.cursor.advance();
                 ExpressionKind::NewOperation(dimensions, Some(Box::new(self.prototype()?)))
             }
             _ => {
@@ -237,7 +237,7 @@ impl Parser {
                 if !dimensions.is_empty() {
                     of = TypeExpression {
                         kind: TypeKind::Array(dimensions, Box::new(of)),
-                        span: self.since(start),
+                        span: self.cursor.since(start),
                     };
                 }
                 ExpressionKind::New(of)
@@ -248,18 +248,18 @@ impl Parser {
     }
 
     fn create(&mut self) -> Parse<ExpressionKind> {
-        self.advance();
-        let name: Option<Name> = if self.take(&Kind::Vm) {
+        self.cursor.advance();
+        let name: Option<Name> = if self.cursor.take(&Kind::Vm) {
             None
         } else {
             Some(self.name("a resource's name after create")?)
         };
-        if !self.is(&Kind::LeftParen) {
-            let error = Diagnostic::error(self.last_span(), "create needs arguments");
+        if !self.cursor.is(&Kind::LeftParen) {
+            let error = Diagnostic::error(self.cursor.last_span(), "create needs arguments");
             return Err(self.report(error.help("write () if the resource has no parameters")));
         }
         let arguments = self.arguments()?;
-        let machine = if self.take(&Kind::On) {
+        let machine = if self.cursor.take(&Kind::On) {
             Some(self.binary(ASSIGNMENT + 2)?)
         } else {
             None
@@ -274,19 +274,19 @@ impl Parser {
 
     /// Parses a region comment, if there is one here.
     pub(super) fn region(&mut self) -> Parse<Option<Expression>> {
-        if !self.take(&Kind::Region) {
+        if !self.cursor.take(&Kind::Region) {
             return Ok(None);
         }
         let region = self.expression();
-        if region.is_ok() && self.take(&Kind::RegionEnd) {
+        if region.is_ok() && self.cursor.take(&Kind::RegionEnd) {
             return region.map(Some);
         }
         if region.is_ok() {
             self.unexpected("the end of the line after the region's number");
         }
         // The rest of the statement follows after this line.
-        while !self.take(&Kind::RegionEnd) && !self.is(&Kind::End) {
-            self.advance();
+        while !self.cursor.take(&Kind::RegionEnd) && !self.cursor.is(&Kind::End) {
+            self.cursor.advance();
         }
         Ok(None)
     }

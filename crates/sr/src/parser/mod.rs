@@ -7,11 +7,11 @@ mod expression;
 mod statement;
 mod types;
 
-use antiphon_lang::{Diagnostic, Sources, Span};
+use antiphon_lang::{Cursor, Diagnostic, Sources, Span};
 
 use crate::lexer::lex;
 use crate::syntax::{Component, Name, Path};
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 
 /// Limit of nesting, far above that of programs written by people. Deeper nesting is refused before
 /// it overflows our stack.
@@ -37,8 +37,7 @@ pub(crate) fn parse_with(
 ) -> (Vec<Component>, Vec<Diagnostic>) {
     let (tokens, diagnostics) = lex(sources, file, ignores_regions);
     let mut parser = Parser {
-        tokens,
-        at: 0,
+        cursor: Cursor::new(tokens),
         diagnostics,
         depth: 0,
         height: 0,
@@ -48,8 +47,7 @@ pub(crate) fn parse_with(
 }
 
 struct Parser {
-    tokens: Vec<Token>,
-    at: usize,
+    cursor: Cursor<Kind>,
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     /// The most operators on a path through the operands so far of the current expression.
@@ -62,56 +60,9 @@ struct Reported;
 type Parse<T> = Result<T, Reported>;
 
 impl Parser {
-    fn kind(&self) -> &Kind {
-        &self.tokens[self.at].kind
-    }
-
-    /// Returns the kind of a token further on.
-    fn ahead(&self, by: usize) -> &Kind {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.at + by).min(last)].kind
-    }
-
-    fn span(&self) -> Span {
-        self.tokens[self.at].span
-    }
-
-    /// Returns the place of the previous token.
-    fn last_span(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
-    }
-
-    /// Returns the range from a place to the previous token.
-    fn since(&self, start: Span) -> Span {
-        let last = self.last_span();
-        if last.end >= start.start {
-            start.to(last)
-        } else {
-            start
-        }
-    }
-
-    fn advance(&mut self) {
-        if self.at + 1 < self.tokens.len() {
-            self.at += 1;
-        }
-    }
-
-    fn is(&self, kind: &Kind) -> bool {
-        self.kind() == kind
-    }
-
-    fn take(&mut self, kind: &Kind) -> bool {
-        let is_there = self.is(kind);
-        if is_there {
-            self.advance();
-        }
-        is_there
-    }
-
     fn expect(&mut self, kind: &Kind, after: &str) -> Parse<Span> {
-        let span = self.span();
-        if self.take(kind) {
+        let span = self.cursor.span();
+        if self.cursor.take(kind) {
             return Ok(span);
         }
         Err(self.unexpected(&format!("{} {after}", kind.shown())))
@@ -119,14 +70,17 @@ impl Parser {
 
     /// Reports that another token was expected here.
     fn unexpected(&mut self, expected: &str) -> Reported {
-        let found = match self.kind() {
+        let found = match self.cursor.kind() {
             Kind::Separator => "the end of the statement".to_string(),
             Kind::RegionEnd => "the end of the line".to_string(),
             other => other.shown(),
         };
-        let error = Diagnostic::error(self.span(), format!("expected {expected}, found {found}"));
+        let error = Diagnostic::error(
+            self.cursor.span(),
+            format!("expected {expected}, found {found}"),
+        );
         let help = self.habit().or_else(|| {
-            let is_name = expected.contains("name") && !matches!(self.kind(), Kind::Name(_));
+            let is_name = expected.contains("name") && !matches!(self.cursor.kind(), Kind::Name(_));
             is_name.then(|| self.reserved()).flatten()
         });
         self.report(match help {
@@ -137,10 +91,10 @@ impl Parser {
 
     /// Returns a replacement for a habit from another language, if there is one here.
     fn habit(&self) -> Option<String> {
-        let before = self.at.checked_sub(1).map(|at| &self.tokens[at]);
-        let is_close = before.is_some_and(|token| token.span.end == self.span().start);
+        let before = self.cursor.previous();
+        let is_close = before.is_some_and(|token| token.span.end == self.cursor.span().start);
         let is_after = |kind: &Kind| is_close && before.is_some_and(|token| token.kind == *kind);
-        let help = match self.kind() {
+        let help = match self.cursor.kind() {
             Kind::Else => "write [] before else: it separates the parts of if, do, in and co",
             Kind::Equal if is_after(&Kind::Equal) => "= compares, and := assigns",
             Kind::Parallel => "a comment begins with # ; // separates the parts of co",
@@ -162,7 +116,7 @@ impl Parser {
 
     /// Returns advice for a reserved word in the place of a name.
     fn reserved(&self) -> Option<String> {
-        let shown = self.kind().shown();
+        let shown = self.cursor.kind().shown();
         let word = shown.trim_matches('"');
         let is_word = Kind::word(word).is_some();
         is_word.then(|| format!("{word} is a reserved word: take another name, such as {word}1"))
@@ -188,7 +142,7 @@ impl Parser {
     /// Parses something nested, unless it is nested too deeply.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEEPEST {
-            let span = self.span();
+            let span = self.cursor.span();
             let error = Diagnostic::error(span, format!("this is nested more than {DEEPEST} deep"));
             return Err(self.report(error.help("give parts of it names")));
         }
@@ -206,15 +160,15 @@ impl Parser {
         }
         self.height = 0;
         let message = format!("more than {TALLEST} operators in one expression");
-        let error = Diagnostic::error(self.last_span(), message);
+        let error = Diagnostic::error(self.cursor.last_span(), message);
         Err(self.report(error.help("assign parts of it to variables")))
     }
 
     fn name(&mut self, what: &str) -> Parse<Name> {
-        let span = self.span();
-        if let Kind::Name(text) = self.kind() {
+        let span = self.cursor.span();
+        if let Kind::Name(text) = self.cursor.kind() {
             let text = text.clone();
-            self.advance();
+            self.cursor.advance();
             return Ok(Name { text, span });
         }
         Err(self.unexpected(what))
@@ -222,7 +176,7 @@ impl Parser {
 
     fn path(&mut self, what: &str) -> Parse<Path> {
         let first = self.name(what)?;
-        if !self.take(&Kind::Period) {
+        if !self.cursor.take(&Kind::Period) {
             return Ok(Path {
                 component: None,
                 name: first,
@@ -238,14 +192,14 @@ impl Parser {
     /// Parses elements between commas, at least one.
     fn comma_list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut elements = vec![element(self)?];
-        while self.take(&Kind::Comma) {
+        while self.cursor.take(&Kind::Comma) {
             elements.push(element(self)?);
         }
         Ok(elements)
     }
 
     fn skip_separators(&mut self) {
-        while self.take(&Kind::Separator) {}
+        while self.cursor.take(&Kind::Separator) {}
     }
 
     /// Continues after an error: at the next separator, or at a word that ends the current
@@ -253,7 +207,7 @@ impl Parser {
     fn recover(&mut self) {
         let mut depth = 0_u32;
         loop {
-            match self.kind() {
+            match self.cursor.kind() {
                 Kind::End => return,
                 Kind::LeftParen | Kind::LeftBracket | Kind::LeftBrace => depth += 1,
                 Kind::RightParen | Kind::RightBracket | Kind::RightBrace => {
@@ -263,24 +217,26 @@ impl Parser {
                 kind if ends_items(kind) => return,
                 _ => {}
             }
-            self.advance();
+            self.cursor.advance();
         }
     }
 
     /// Checks the name after `end`.
     fn end_name(&mut self, name: &Name) {
-        let Kind::Name(text) = self.kind() else {
+        let Kind::Name(text) = self.cursor.kind() else {
             return;
         };
         if *text != name.text {
-            let error =
-                Diagnostic::error(self.span(), format!("this ends {}, not {text}", name.text));
+            let error = Diagnostic::error(
+                self.cursor.span(),
+                format!("this ends {}, not {text}", name.text),
+            );
             self.report(error.help(format!(
                 "write \"end {}\", or look for an end that is missing",
                 name.text
             )));
         }
-        self.advance();
+        self.cursor.advance();
     }
 }
 

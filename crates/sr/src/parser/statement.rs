@@ -14,15 +14,15 @@ type Guarded = (Expression, Block);
 impl Parser {
     pub(super) fn block(&mut self) -> Parse<Block> {
         self.nested(|p| {
-            let start = p.span();
+            let start = p.cursor.span();
             let items = p.items(false);
-            let span = p.since(start);
+            let span = p.cursor.since(start);
             Ok(Block { items, span })
         })
     }
 
     pub(super) fn statement(&mut self) -> Parse<Statement> {
-        let kind = self.kind().clone();
+        let kind = self.cursor.kind().clone();
         match kind {
             Kind::Skip => self.word(Statement::Skip),
             Kind::Exit => self.word(Statement::Exit),
@@ -30,8 +30,8 @@ impl Parser {
             Kind::Return => self.word(Statement::Return),
             Kind::Reply => self.word(Statement::Reply),
             Kind::Stop => {
-                self.advance();
-                let code = if self.is(&Kind::LeftParen) {
+                self.cursor.advance();
+                let code = if self.cursor.is(&Kind::LeftParen) {
                     Some(self.in_parens()?)
                 } else {
                     None
@@ -42,20 +42,20 @@ impl Parser {
             Kind::Send => Ok(Statement::Send(self.invocation_after()?)),
             Kind::Call => Ok(Statement::Call(self.invocation_after()?)),
             Kind::Destroy => {
-                self.advance();
+                self.cursor.advance();
                 Ok(Statement::Destroy(self.expression()?))
             }
             Kind::V => {
-                self.advance();
+                self.cursor.advance();
                 Ok(Statement::V(self.in_parens()?))
             }
             Kind::P => {
-                self.advance();
+                self.cursor.advance();
                 Ok(Statement::P(self.in_parens()?))
             }
             Kind::Receive => self.receive(),
             Kind::Begin => {
-                self.advance();
+                self.cursor.advance();
                 let block = self.block()?;
                 self.expect(&Kind::EndWord, "of begin")?;
                 Ok(Statement::Block(block))
@@ -76,7 +76,7 @@ impl Parser {
     }
 
     fn word(&mut self, statement: Statement) -> Parse<Statement> {
-        self.advance();
+        self.cursor.advance();
         Ok(statement)
     }
 
@@ -89,8 +89,8 @@ impl Parser {
 
     /// Parses a word, then an operation with arguments.
     fn invocation_after(&mut self) -> Parse<Invocation> {
-        let word = self.kind().shown();
-        self.advance();
+        let word = self.cursor.kind().shown();
+        self.cursor.advance();
         let expression = self.expression()?;
         let span = expression.span;
         match expression.kind {
@@ -116,12 +116,12 @@ impl Parser {
 
     /// Parses guards with their blocks, an else part, and the closing word.
     fn guarded(&mut self, closing: &Kind) -> Parse<(Vec<Guarded>, Option<Block>)> {
-        let opening = self.kind().shown();
-        self.advance();
+        let opening = self.cursor.kind().shown();
+        self.cursor.advance();
         let mut arms = Vec::new();
         let mut other = None;
         loop {
-            if self.take(&Kind::Else) {
+            if self.cursor.take(&Kind::Else) {
                 self.expect(&Kind::Arrow, "after else")?;
                 other = Some(self.block()?);
                 break;
@@ -129,7 +129,7 @@ impl Parser {
             let guard = self.expression()?;
             self.expect(&Kind::Arrow, "after the guard")?;
             arms.push((guard, self.block()?));
-            if !self.take(&Kind::Box) {
+            if !self.cursor.take(&Kind::Box) {
                 break;
             }
         }
@@ -138,7 +138,7 @@ impl Parser {
     }
 
     fn for_all(&mut self) -> Parse<Statement> {
-        self.advance();
+        self.cursor.advance();
         let quantifiers = self.comma_list(Self::quantifier)?;
         self.expect(&Kind::Arrow, "after the quantifiers")?;
         let block = self.block()?;
@@ -150,17 +150,17 @@ impl Parser {
         let name = self.name("the name of a loop variable")?;
         self.expect(&Kind::Assign, "after the loop variable")?;
         let first = self.expression()?;
-        let is_down = self.take(&Kind::Downto);
+        let is_down = self.cursor.take(&Kind::Downto);
         if !is_down {
             self.expect(&Kind::To, "or \"downto\" after the first value")?;
         }
         let last = self.expression()?;
-        let step = if self.take(&Kind::By) {
+        let step = if self.cursor.take(&Kind::By) {
             Some(self.expression()?)
         } else {
             None
         };
-        let test = if self.take(&Kind::St) {
+        let test = if self.cursor.take(&Kind::St) {
             Some(self.expression()?)
         } else {
             None
@@ -176,7 +176,7 @@ impl Parser {
     }
 
     pub(super) fn quantifiers_in_parens(&mut self) -> Parse<Vec<Quantifier>> {
-        if !self.take(&Kind::LeftParen) {
+        if !self.cursor.take(&Kind::LeftParen) {
             return Ok(Vec::new());
         }
         let quantifiers = self.comma_list(Self::quantifier)?;
@@ -185,18 +185,18 @@ impl Parser {
     }
 
     fn input(&mut self) -> Parse<Statement> {
-        self.advance();
+        self.cursor.advance();
         let mut arms = Vec::new();
         let mut other = None;
         loop {
             self.skip_separators();
-            if self.take(&Kind::Else) {
+            if self.cursor.take(&Kind::Else) {
                 self.expect(&Kind::Arrow, "after else")?;
                 other = Some(self.block()?);
                 break;
             }
             arms.push(self.arm()?);
-            if !self.take(&Kind::Box) {
+            if !self.cursor.take(&Kind::Box) {
                 break;
             }
         }
@@ -212,13 +212,13 @@ impl Parser {
             "and the parameters' names after the operation",
         )?;
         let (parameters, result) = self.parameter_names()?;
-        let is_guarded = self.take(&Kind::And) || self.take(&Kind::St);
+        let is_guarded = self.cursor.take(&Kind::And) || self.cursor.take(&Kind::St);
         let synchronization = if is_guarded {
             Some(self.expression()?)
         } else {
             None
         };
-        let scheduling = if self.take(&Kind::By) {
+        let scheduling = if self.cursor.take(&Kind::By) {
             Some(self.expression()?)
         } else {
             None
@@ -238,7 +238,7 @@ impl Parser {
 
     /// Parses an operation's name with subscripts; its parentheses are not arguments.
     fn input_operation(&mut self) -> Parse<Expression> {
-        let start = self.span();
+        let start = self.cursor.span();
         let path = self.path("an operation")?;
         let mut operation = Expression {
             span: path.component.as_ref().unwrap_or(&path.name).span,
@@ -247,27 +247,27 @@ impl Parser {
         if path.component.is_some() {
             operation = Expression {
                 kind: ExpressionKind::Field(Box::new(operation), path.name),
-                span: self.since(start),
+                span: self.cursor.since(start),
             };
         }
-        if self.is(&Kind::LeftBracket) {
+        if self.cursor.is(&Kind::LeftBracket) {
             let subscripts = self.subscripts()?;
             operation = Expression {
                 kind: ExpressionKind::Index(Box::new(operation), subscripts),
-                span: self.since(start),
+                span: self.cursor.since(start),
             };
         }
         Ok(operation)
     }
 
     fn concurrent(&mut self) -> Parse<Statement> {
-        self.advance();
+        self.cursor.advance();
         let mut arms = Vec::new();
         loop {
             self.skip_separators();
             arms.push(self.concurrent_arm()?);
             self.skip_separators();
-            if !self.take(&Kind::Parallel) {
+            if !self.cursor.take(&Kind::Parallel) {
                 break;
             }
         }
@@ -278,23 +278,23 @@ impl Parser {
     fn concurrent_arm(&mut self) -> Parse<ConcurrentArm> {
         // A quantifier begins with a name and ":="; any other parenthesis belongs to the
         // invocation.
-        let has_quantifiers = self.is(&Kind::LeftParen)
-            && *self.ahead(2) == Kind::Assign
-            && matches!(self.ahead(1), Kind::Name(_));
+        let has_quantifiers = self.cursor.is(&Kind::LeftParen)
+            && *self.cursor.ahead(2) == Kind::Assign
+            && matches!(self.cursor.ahead(1), Kind::Name(_));
         let quantifiers = if has_quantifiers {
             self.quantifiers_in_parens()?
         } else {
             Vec::new()
         };
         self.skip_separators();
-        let start = self.span();
-        let invocation = match self.kind() {
+        let start = self.cursor.span();
+        let invocation = match self.cursor.kind() {
             Kind::Call => Statement::Call(self.invocation_after()?),
             Kind::Send => Statement::Send(self.invocation_after()?),
             _ => Statement::Expression(self.expression()?),
         };
-        let span = self.since(start);
-        let block = if self.take(&Kind::Arrow) {
+        let span = self.cursor.since(start);
+        let block = if self.cursor.take(&Kind::Arrow) {
             Some(self.block()?)
         } else {
             None

@@ -10,23 +10,23 @@ impl Parser {
     /// Parses a type, perhaps with subscripts before it.
     pub(super) fn type_expression(&mut self) -> Parse<TypeExpression> {
         self.nested(|p| {
-            let start = p.span();
-            if !p.is(&Kind::LeftBracket) {
+            let start = p.cursor.span();
+            if !p.cursor.is(&Kind::LeftBracket) {
                 return p.unsubscripted_type();
             }
             let dimensions = p.subscripts()?;
             let element = p.unsubscripted_type()?;
             Ok(TypeExpression {
                 kind: TypeKind::Array(dimensions, Box::new(element)),
-                span: p.since(start),
+                span: p.cursor.since(start),
             })
         })
     }
 
     /// Parses a type without subscripts before it.
     pub(super) fn unsubscripted_type(&mut self) -> Parse<TypeExpression> {
-        let start = self.span();
-        let kind = match self.kind() {
+        let start = self.cursor.span();
+        let kind = match self.cursor.kind() {
             Kind::Bool => self.basic(TypeKind::Bool),
             Kind::Char => self.basic(TypeKind::Char),
             Kind::Int => self.basic(TypeKind::Int),
@@ -34,15 +34,15 @@ impl Parser {
             Kind::File => self.basic(TypeKind::File),
             Kind::StringWord => self.string_type()?,
             Kind::Enum => {
-                self.advance();
+                self.cursor.advance();
                 self.expect(&Kind::LeftParen, "after enum")?;
                 let names = self.comma_list(|p| p.name("a name of the enumeration"))?;
                 self.expect(&Kind::RightParen, "after the names")?;
                 TypeKind::Enum(names)
             }
             Kind::Ptr => {
-                self.advance();
-                if self.take(&Kind::Any) {
+                self.cursor.advance();
+                if self.cursor.take(&Kind::Any) {
                     TypeKind::Pointer(None)
                 } else {
                     TypeKind::Pointer(Some(Box::new(self.type_expression()?)))
@@ -54,7 +54,7 @@ impl Parser {
                 self.record_type()?
             }
             Kind::Cap => {
-                self.advance();
+                self.cursor.advance();
                 self.capability()?
             }
             Kind::Name(_) => TypeKind::Named(self.path("a type")?),
@@ -62,18 +62,18 @@ impl Parser {
         };
         Ok(TypeExpression {
             kind,
-            span: self.since(start),
+            span: self.cursor.since(start),
         })
     }
 
     fn basic(&mut self, kind: TypeKind) -> TypeKind {
-        self.advance();
+        self.cursor.advance();
         kind
     }
 
     fn string_type(&mut self) -> Parse<TypeKind> {
-        self.advance();
-        let closing = if self.take(&Kind::LeftParen) {
+        self.cursor.advance();
+        let closing = if self.cursor.take(&Kind::LeftParen) {
             Kind::RightParen
         } else {
             self.expect(&Kind::LeftBracket, "with the greatest length after string")?;
@@ -85,13 +85,13 @@ impl Parser {
     }
 
     fn record_type(&mut self) -> Parse<TypeKind> {
-        self.advance();
+        self.cursor.advance();
         self.expect(&Kind::LeftParen, "before the fields")?;
         let mut fields = Vec::new();
         self.skip_separators();
-        while !self.is(&Kind::RightParen) {
+        while !self.cursor.is(&Kind::RightParen) {
             fields.extend(self.comma_list(Self::object_group)?);
-            if !self.is(&Kind::Separator) {
+            if !self.cursor.is(&Kind::Separator) {
                 break;
             }
             self.skip_separators();
@@ -101,7 +101,7 @@ impl Parser {
     }
 
     fn capability(&mut self) -> Parse<TypeKind> {
-        Ok(match self.kind() {
+        Ok(match self.cursor.kind() {
             Kind::Sem => self.basic(TypeKind::CapabilitySemaphore),
             Kind::Vm => self.basic(TypeKind::CapabilityMachine),
             Kind::LeftParen => TypeKind::CapabilityLike(Box::new(self.prototype()?)),
@@ -116,7 +116,7 @@ impl Parser {
     /// `[bounds, bounds][bounds]`: all dimensions in one list.
     pub(super) fn subscripts(&mut self) -> Parse<Vec<Bounds>> {
         let mut dimensions = Vec::new();
-        while self.take(&Kind::LeftBracket) {
+        while self.cursor.take(&Kind::LeftBracket) {
             dimensions.extend(self.comma_list(Self::bounds)?);
             self.expect(&Kind::RightBracket, "after the bounds")?;
         }
@@ -125,7 +125,7 @@ impl Parser {
 
     pub(super) fn bounds(&mut self) -> Parse<Bounds> {
         let first = self.bound()?;
-        if !self.take(&Kind::Colon) {
+        if !self.cursor.take(&Kind::Colon) {
             return Ok(Bounds {
                 lower: None,
                 upper: first,
@@ -139,8 +139,8 @@ impl Parser {
     }
 
     fn bound(&mut self) -> Parse<Bound> {
-        let span = self.span();
-        if self.take(&Kind::Asterisk) {
+        let span = self.cursor.span();
+        if self.cursor.take(&Kind::Asterisk) {
             return Ok(Bound::Any(span));
         }
         Ok(Bound::Value(self.expression()?))
@@ -155,7 +155,7 @@ impl Parser {
     /// Parses parameters, result and restriction.
     pub(super) fn prototype(&mut self) -> Parse<Prototype> {
         let parameters = self.parameters()?;
-        let result = if self.take(&Kind::Returns) {
+        let result = if self.cursor.take(&Kind::Returns) {
             Some(self.result()?)
         } else {
             None
@@ -169,7 +169,8 @@ impl Parser {
     }
 
     fn result(&mut self) -> Parse<Parameter> {
-        let is_named = matches!(self.kind(), Kind::Name(_)) && self.has_colon_after_declarators();
+        let is_named =
+            matches!(self.cursor.kind(), Kind::Name(_)) && self.has_colon_after_declarators();
         let declarator = if is_named {
             let declarator = self.declarator("the result's name")?;
             self.expect(&Kind::Colon, "after the result's name")?;
@@ -185,11 +186,11 @@ impl Parser {
     }
 
     fn restriction(&mut self) -> Parse<Restriction> {
-        if !self.take(&Kind::LeftBrace) {
+        if !self.cursor.take(&Kind::LeftBrace) {
             return Ok(Restriction::None);
         }
         let first = self.way_of_invoking()?;
-        let restriction = if self.take(&Kind::Comma) {
+        let restriction = if self.cursor.take(&Kind::Comma) {
             self.way_of_invoking()?;
             Restriction::None
         } else {
@@ -200,9 +201,9 @@ impl Parser {
     }
 
     fn way_of_invoking(&mut self) -> Parse<Restriction> {
-        if self.take(&Kind::Call) {
+        if self.cursor.take(&Kind::Call) {
             Ok(Restriction::Call)
-        } else if self.take(&Kind::Send) {
+        } else if self.cursor.take(&Kind::Send) {
             Ok(Restriction::Send)
         } else {
             Err(self.unexpected("\"call\" or \"send\""))
@@ -213,9 +214,9 @@ impl Parser {
         self.expect(&Kind::LeftParen, "before the parameters")?;
         let mut parameters = Vec::new();
         self.skip_separators();
-        while !self.is(&Kind::RightParen) {
+        while !self.cursor.is(&Kind::RightParen) {
             self.parameter_group(&mut parameters)?;
-            if !self.is(&Kind::Separator) {
+            if !self.cursor.is(&Kind::Separator) {
                 break;
             }
             self.skip_separators();
@@ -225,7 +226,7 @@ impl Parser {
     }
 
     fn parameter_group(&mut self, parameters: &mut Vec<Parameter>) -> Parse<()> {
-        let passing = match self.kind() {
+        let passing = match self.cursor.kind() {
             Kind::Val => Some(Passing::Value),
             Kind::Var => Some(Passing::Var),
             Kind::Res => Some(Passing::Result),
@@ -233,7 +234,7 @@ impl Parser {
             _ => None,
         };
         if passing.is_some() {
-            self.advance();
+            self.cursor.advance();
         }
         let passing = passing.unwrap_or(Passing::Value);
         if !self.has_colon_after_declarators() {
@@ -260,14 +261,14 @@ impl Parser {
     fn has_colon_after_declarators(&self) -> bool {
         let mut ahead = 0;
         loop {
-            if !matches!(self.ahead(ahead), Kind::Name(_)) {
+            if !matches!(self.cursor.ahead(ahead), Kind::Name(_)) {
                 return false;
             }
             ahead += 1;
-            while *self.ahead(ahead) == Kind::LeftBracket {
+            while *self.cursor.ahead(ahead) == Kind::LeftBracket {
                 let mut depth = 0;
                 loop {
-                    match self.ahead(ahead) {
+                    match self.cursor.ahead(ahead) {
                         Kind::LeftBracket | Kind::LeftParen => depth += 1,
                         Kind::RightBracket | Kind::RightParen => depth -= 1,
                         Kind::End => return false,
@@ -279,7 +280,7 @@ impl Parser {
                     }
                 }
             }
-            match self.ahead(ahead) {
+            match self.cursor.ahead(ahead) {
                 Kind::Colon => return true,
                 Kind::Comma => ahead += 1,
                 _ => return false,
