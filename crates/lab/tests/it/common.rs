@@ -10,6 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Returns the faults of a sound suite, `s.toml`, after one replacement.
+pub fn faults_after(sound: &str, from: &str, to: &str) -> String {
+    assert!(sound.contains(from), "the sound suite lacks {from:?}");
+    let text = sound.replacen(from, to, 1);
+    Suite::parse("s.toml", &text).expect_err(to).to_string()
+}
+
 /// A suite of everything that the test subject has, and of a row that it lacks.
 pub const SUITE: &str = r#"
 name = "small"

@@ -1,5 +1,6 @@
 //! Rows whose argument is a placeholder, and curves of cost over it.
 
+use crate::common::faults_after;
 use antiphon_lab::suite::{CurveUnit, Suite};
 use std::path::Path;
 
@@ -153,10 +154,7 @@ fn each_fault_names_its_mend() {
         ("id = \"m\"", "id = \"c\"", "another curve has the id `c`"),
     ];
     for (from, to, expected) in cases {
-        assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
-        let text = SOUND.replacen(from, to, 1);
-        let found = Suite::parse("s.toml", &text).expect_err("a fault was expected");
-        let found = found.to_string();
+        let found = faults_after(SOUND, from, to);
         assert!(found.contains(expected), "{from} -> {to} gave\n{found}");
     }
 }

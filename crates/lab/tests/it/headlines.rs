@@ -1,5 +1,6 @@
 //! Headlines of a suite: the rows, curves and claims that the sentences of a report stand on.
 
+use crate::common::faults_after;
 use antiphon_lab::suite::{Basis, ClaimSets, HeadlineQuantity, Suite};
 use std::path::Path;
 
@@ -182,10 +183,7 @@ fn faults_of_headlines_name_their_mend() {
         ("{hold} of {all}", "{hold} of them", "write `{all}`"),
     ];
     for (from, to, expected) in cases {
-        assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
-        let text = SOUND.replacen(from, to, 1);
-        let found = Suite::parse("s.toml", &text).expect_err("a fault was expected");
-        let found = found.to_string();
+        let found = faults_after(SOUND, from, to);
         assert!(found.contains(expected), "{from} -> {to} gave\n{found}");
     }
 }

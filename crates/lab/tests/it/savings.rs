@@ -1,6 +1,7 @@
 //! Comparisons of variants in a suite: the rendezvous suite reads, and every fault names its place
 //! and remedy.
 
+use crate::common::faults_after;
 use antiphon_lab::suite::{Quantity, Suite};
 use std::path::Path;
 
@@ -134,9 +135,7 @@ fn each_fault_names_its_place_and_mend() {
         ),
     ];
     for (from, to, expected) in cases {
-        assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
-        let text = SOUND.replacen(from, to, 1);
-        let found = Suite::parse("s.toml", &text).expect_err(to).to_string();
+        let found = faults_after(SOUND, from, to);
         assert!(
             found.contains(expected),
             "{from} -> {to} gave\n{found}\nwhich lacks\n{expected}"

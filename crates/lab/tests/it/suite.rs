@@ -1,6 +1,7 @@
 //! Suites: the features suite reads whole, and every fault of a suite file names its place and
 //! remedy.
 
+use crate::common::faults_after;
 use antiphon_lab::Patterns;
 use antiphon_lab::subject::{Subject, select};
 use antiphon_lab::suite::{Compare, ModelColumn, Placed, PublishedValue, RowKind, Suite, fill};
@@ -186,15 +187,6 @@ rows = [{ label = "r", values = [1] }]
 "#
 );
 
-/// Returns the faults of the sound suite after one replacement.
-fn faults(from: &str, to: &str) -> String {
-    assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
-    let text = SOUND.replacen(from, to, 1);
-    Suite::parse("s.toml", &text)
-        .expect_err("a fault was expected")
-        .to_string()
-}
-
 #[test]
 fn the_sound_suite_is_sound() {
     Suite::parse("s.toml", SOUND).unwrap();
@@ -308,7 +300,7 @@ fn each_fault_names_its_place_and_mend() {
         ("name = \"s\"", "name = \"s", "s.toml:2:"),
     ];
     for (from, to, expected) in cases {
-        let found = faults(from, to);
+        let found = faults_after(SOUND, from, to);
         assert!(
             found.contains(expected),
             "{from} -> {to} gave\n{found}\nwhich lacks\n{expected}"
@@ -380,7 +372,7 @@ fn sizes_that_no_run_could_have_are_faults() {
         ),
     ];
     for (row, size) in rows {
-        let found = faults("each = {", &format!("{row}\n{size}\neach = {{"));
+        let found = faults_after(SOUND, "each = {", &format!("{row}\n{size}\neach = {{"));
         let key = size.split(' ').next().unwrap();
         let place = format!("`group[1].row[1].{key}`: the number must be at most ");
         assert!(found.contains(&place), "{size} gave\n{found}");
@@ -401,13 +393,14 @@ fn sizes_that_no_run_could_have_are_faults() {
         ),
     ];
     for (from, to) in sizes {
-        let found = faults(from, to);
+        let found = faults_after(SOUND, from, to);
         assert!(
             found.contains("the number must be at most"),
             "{to} gave\n{found}"
         );
     }
-    let found = faults(
+    let found = faults_after(
+        SOUND,
         "seconds_per_row = 0.1",
         "seconds_per_row = 0.1\nseconds = 320_000_001",
     );
