@@ -190,9 +190,10 @@ pub fn leak(fault: Option<Fault>, role: &str) {
 }
 
 /// Writes to the next bytes of the capacity that the first call reserves, and from the beginning
-/// after the last.
+/// after the last. The bytes are few, because a busy machine repeats slices, and the end must not
+/// be reached.
 fn fill(capacity: usize) {
-    const MORE: usize = 32 << 10;
+    const MORE: usize = 8 << 10;
     static RESERVED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
     if reserved.capacity() == 0 {

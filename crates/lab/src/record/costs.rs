@@ -109,8 +109,10 @@ pub struct CostRound {
     /// it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowed: f64,
-    /// Proportional memory of the subject's processes after it; 0 if it was not read.
+    /// Memory of the subject's processes after it that no file backs; 0 if it was not read.
     ///
+    /// Pages of files are left out, because other processes share them: their part of a page
+    /// changes when such a process begins or ends.
     /// Virtual machines are not read, because their heaps grow to a limit before any collection.
     #[serde(default, skip_serializing_if = "is_none_held")]
     pub held_bytes: u64,

@@ -194,6 +194,21 @@ impl Tree {
         self.members.iter().flat_map(of).collect()
     }
 
+    /// Returns the bytes of their memory now that no file backs.
+    ///
+    /// A page of a file, such as of the C library, counts by its share, and the shares grow when
+    /// another process ends that maps the file too. That is no growth of theirs.
+    pub(super) fn anonymous_bytes(&self) -> u64 {
+        let of = |process: &i32| {
+            let path = format!("/proc/{process}/smaps_rollup");
+            let rollup = fs::read_to_string(path).unwrap_or_default();
+            let file_kib = field(&rollup, "Pss_File:").unwrap_or(0);
+            let all_kib = field(&rollup, "Pss:").unwrap_or(0);
+            all_kib.saturating_sub(file_kib) * 1024
+        };
+        self.members.iter().map(of).sum()
+    }
+
     /// Returns their memory and threads now.
     pub(super) fn held(&self) -> Held {
         let mut held = Held::default();
@@ -249,6 +264,8 @@ mod tests {
         assert!(tree().threads().contains(&(child.id() as i32)));
         assert!(held.threads >= 2 && held.processes >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
+        let anonymous = tree().anonymous_bytes();
+        assert!(anonymous > 0 && anonymous < held.pss_bytes, "{anonymous}");
         assert!(tree().cpu_ns() > 0);
         child.kill().unwrap();
         child.wait().unwrap();

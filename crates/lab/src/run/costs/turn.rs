@@ -85,7 +85,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     used.subject.ended_faults = test.subject.ended_faults;
     used.server.ended_faults = test.server.ended_faults;
     let (held_bytes, mappings) = match member.is_watched {
-        true => (trees.subject.held().pss_bytes, trees.subject.mappings()),
+        true => (trees.subject.anonymous_bytes(), trees.subject.mappings()),
         false => (0, Vec::new()),
     };
     Ok(Turn {
