@@ -133,6 +133,7 @@ impl Parser {
             self.expect(&Kind::RightBracket, "after the indices")?;
             return Ok(StatementKind::Access(indices));
         }
+        self.height = 0;
         let target = self.application()?;
         let operator = self.assigning();
         if operator.is_some() {

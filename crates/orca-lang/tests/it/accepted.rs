@@ -174,3 +174,8 @@ fn partitioned_objects_have_parallel_operations() {
     ]);
     assert_eq!(units.said("main.imp"), [""; 0]);
 }
+
+#[test]
+fn the_operators_of_all_statements_together_are_not_limited() {
+    accepted("", &"p.x := p.x + 1; v[1] := v[i - 1] + 2; ".repeat(700));
+}
