@@ -332,9 +332,11 @@ impl Checker<'_> {
             (Predefined::Chr, Value::Integer(n)) if (0..256).contains(n) => Value::Integer(*n),
             (Predefined::Float, Value::Integer(n)) => Value::Real(*n as f64),
             (Predefined::Odd, Value::Integer(n)) => Value::Integer(n & 1),
-            (Predefined::Ord, Value::Integer(n)) => Value::Integer(*n),
-            (Predefined::Trunc, Value::Real(x)) => Value::Integer(i64::from(*x as i32)),
-            (Predefined::Val, Value::Integer(n)) if self.is_value(*n, ty) => Value::Integer(*n),
+            (Predefined::Ord, Value::Integer(n)) => Value::Integer(self.wrap(*n, ty)),
+            (Predefined::Trunc, Value::Real(x)) => Value::Integer(truncated(*x)),
+            (Predefined::Val, Value::Integer(n)) if self.is_value(*n, ty) => {
+                Value::Integer(self.wrap(*n, ty))
+            }
             _ => return None,
         })
     }
@@ -377,4 +379,11 @@ fn is_procedure(which: Predefined) -> bool {
         which,
         Assert | Delete | DeleteNode | Insert | Read | Strategy | Write | WriteLine
     )
+}
+
+/// Returns a real number without its fraction. The least integer if it does not fit, as at run time.
+fn truncated(number: f64) -> i64 {
+    let whole = number.trunc();
+    let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&whole);
+    if fits { whole as i64 } else { i32::MIN.into() }
 }

@@ -295,13 +295,11 @@ impl Checker<'_> {
                         help,
                     );
                 }
-                if !fits {
-                    self.known.error
-                } else if let TypeKind::Integer(crate::program::Width::Long) = self.program.kind(b)
-                {
-                    b
-                } else {
-                    a
+                match (self.program.kind(a), self.program.kind(b)) {
+                    _ if !fits => self.known.error,
+                    // The variable has all values up to the last one.
+                    (TypeKind::Integer(one), TypeKind::Integer(other)) if other > one => b,
+                    _ => a,
                 }
             }
         };

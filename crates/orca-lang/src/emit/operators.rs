@@ -28,11 +28,13 @@ impl Emitter<'_> {
             _ => 32,
         };
         let is_real = matches!(program.kind(result), TypeKind::Real(_));
+        let is_short_real = matches!(program.kind(result), TypeKind::Real(Width::Short));
         match operator {
             // Two long integers of different widths are computed in the wider one.
             Add | Subtract | Multiply | BitAnd | BitOr | BitXor => {
                 format!("({left} {} {right})", operator.text())
             }
+            Divide if is_short_real => format!("((float)orca_divide({at}, {left}, {right}))"),
             Divide if is_real => format!("orca_divide({at}, {left}, {right})"),
             Divide => format!("orca_div{bits}({at}, {left}, {right})"),
             Modulo => format!("orca_mod{bits}({at}, {left}, {right})"),
