@@ -74,7 +74,7 @@ soak:
 	ANTIPHON_COMPARISONS=10000 cargo test --release -p antiphon-measure --lib comparison::
 	ANTIPHON_COMPARISONS=$(COMPARISONS) $(SOAK) -p antiphon -- --nocapture against_itself three_per_cent
 	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::
-	ORCA_CASES=100000 cargo test -p antiphon-orca-lang --release --test it wild::
+	ORCA_CASES=100000 ORCA_RANDOM=2000 cargo test -p antiphon-orca-lang --release --test it -- wild:: random::
 
 # What to run while at work: formatting, clippy and unit tests of the crates that changed.
 check:

@@ -5,6 +5,7 @@ mod effects;
 mod outside;
 mod partitioned;
 mod programs;
+mod random;
 mod refused;
 mod support;
 mod units;

@@ -24,7 +24,7 @@ use orca_lang::{EmitOptions, Search, Severity, check, emit, load};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The exit code of a run-time error, as in the original.
-const ABORTED: i32 = 134;
+pub const ABORTED: i32 = 134;
 
 #[derive(Default)]
 struct Expected {
@@ -69,8 +69,8 @@ impl Expected {
     }
 }
 
-/// Compiles a program.
-fn built(file: &Path) -> Result<Executable, String> {
+/// Compiles a program, with more flags for the C compiler.
+pub fn built(file: &Path, flags: &[&str]) -> Result<Executable, String> {
     let loaded = load(&[file.to_owned()], &Search::default()).expect("the program is read");
     let checked = check(&loaded, true);
     let texts = |all: &[orca_lang::Diagnostic]| {
@@ -89,7 +89,11 @@ fn built(file: &Path) -> Result<Executable, String> {
     let text = text.map_err(|refused| texts(&refused))?;
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("orca");
     // The C is part of the key, because a change of the compiler may change it.
-    let job = Job::new(&cache, &loaded.sources, &text, Linking::default());
+    let linking = Linking {
+        flags: flags.iter().map(|it| (*it).to_owned()).collect(),
+        ..Linking::default()
+    };
+    let job = Job::new(&cache, &loaded.sources, &text, linking);
     let job = job.map_err(|error| error.to_string())?;
     match job.cached() {
         Some(found) => Ok(found),
@@ -101,7 +105,7 @@ fn built(file: &Path) -> Result<Executable, String> {
 fn differences(file: &Path) -> String {
     let text = std::fs::read_to_string(file).expect("a program");
     let expected = Expected::of(&text);
-    let executable = match (built(file), &expected.refused) {
+    let executable = match (built(file, &[]), &expected.refused) {
         (Ok(_), Some(part)) => return format!("it runs, and {part:?} was expected"),
         (Ok(executable), None) => executable,
         (Err(message), Some(part)) if message.contains(part) => return String::new(),

@@ -5,10 +5,15 @@ use orca_lang::{Dialect, Sources, parse};
 use crate::support::main_unit;
 
 /// A generator of numbers, the same in each run.
-struct Draw(u64);
+pub struct Draw(u64);
 
 impl Draw {
-    fn below(&mut self, limit: usize) -> usize {
+    /// Returns the generator of a seed. Seeds that are close give numbers that are not.
+    pub fn new(seed: u64) -> Draw {
+        Draw((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
