@@ -238,6 +238,32 @@ ORCA_INLINE unsigned long long orca_place_of(const struct orca_dimension *d, int
     (((T *)(array)->data)[orca_place_of((array)->dimension, n, (const long long[]){__VA_ARGS__},  \
                                         at)])
 
+/* A row of an array of arrays: a copy of its bounds and of the pointer to its elements. A row that is
+ * not there has no elements. */
+#define ORCA_ROW(T, array, i)                                                                     \
+    ({                                                                                            \
+        const orca_array1 *const array_ = (array);                                                \
+        const unsigned long long place_ =                                                         \
+            (unsigned long long)(i) - (unsigned long long)array_->dimension[0].low;               \
+        place_ < array_->dimension[0].count ? ((T *)array_->data)[place_] : (T){0};               \
+    })
+/* An element of such a row. If there is none, `before` checks the indices of the row. */
+#ifdef ORCA_NO_CHECKS
+#define ORCA_ROW_AT(T, row, i, at, before) ORCA_AT1(T, row, i, at)
+#else
+#define ORCA_ROW_AT(T, row, i, at, before)                                                        \
+    (*({                                                                                          \
+        const long long index_ = (i);                                                             \
+        const unsigned long long place_ =                                                         \
+            (unsigned long long)index_ - (unsigned long long)(row)->dimension[0].low;             \
+        if (ORCA_UNLIKELY(place_ >= (row)->dimension[0].count)) {                                 \
+            (void)(before);                                                                       \
+            orca_place1(row, index_, at);                                                         \
+        }                                                                                         \
+        &((T *)(row)->data)[place_];                                                              \
+    }))
+#endif
+
 /* A string constant as a value that is only read: never assign to it or destroy it.
  * `static const orca_array1 name = ORCA_TEXT("..");` */
 #define ORCA_TEXT(literal) {(void *)(literal), {{1, sizeof(literal) - 1}}}

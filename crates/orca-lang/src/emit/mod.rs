@@ -24,6 +24,7 @@ mod places;
 mod predefined;
 mod refused;
 mod routines;
+mod rows;
 mod statements;
 mod types;
 
@@ -33,6 +34,7 @@ use antiphon_lang::c::Writer;
 use antiphon_lang::{Diagnostic, Sources, Span};
 
 use environment::Environments;
+use rows::Row;
 
 use crate::program::{Program, RoutineId, RoutineKind, TypeId, Unit, UnitId, UnitKind, VariableId};
 
@@ -74,6 +76,7 @@ pub fn emit(
         here: None,
         loops: Vec::new(),
         labels: 0,
+        rows: Vec::new(),
         places: BTreeMap::new(),
         texts: String::new(),
         text_count: 0,
@@ -117,6 +120,8 @@ struct Emitter<'p> {
     here: Option<Here>,
     loops: Vec<Loop>,
     labels: u32,
+    /// Rows that the loops around the statement have looked up.
+    rows: Vec<Row>,
     /// Numbers of the places that run-time errors name.
     places: BTreeMap<(u32, u32), u32>,
     /// Constants that are strings.

@@ -102,11 +102,16 @@ impl Emitter<'_> {
                 .map(|(value, index)| self.kept(value, index))
                 .collect();
         }
+        let c_type = self.c_type(whole.ty);
+        let at = self.at(whole.span);
+        if let [i] = &values[..]
+            && let Some((row, checks)) = self.row(base, &at)
+        {
+            return format!("ORCA_ROW_AT({c_type}, &{row}, {i}, {at}, ({checks}))");
+        }
         self.is_target = is_target;
         let array = self.stable_place(base);
         self.is_target = false;
-        let c_type = self.c_type(whole.ty);
-        let at = self.at(whole.span);
         match &values[..] {
             [i] => format!("ORCA_AT1({c_type}, &{array}, {i}, {at})"),
             [i, j] => format!("ORCA_AT2({c_type}, &{array}, {i}, {j}, {at})"),

@@ -48,13 +48,13 @@ impl Emitter<'_> {
             StatKind::Case(value, arms, otherwise) => {
                 self.case(value, arms, otherwise.as_deref(), statement);
             }
-            StatKind::Repeat(body, condition) => self.looped(|it| {
+            StatKind::Repeat(body, condition) => self.looped(statement, |it| {
                 it.out.open("for (;;) {");
                 it.statements(body);
                 it.leave_if(condition, "");
                 it.out.close("}");
             }),
-            StatKind::While(condition, body) => self.looped(|it| {
+            StatKind::While(condition, body) => self.looped(statement, |it| {
                 it.out.open("for (;;) {");
                 if let Some(condition) = condition {
                     it.leave_if(condition, "!");
@@ -63,10 +63,10 @@ impl Emitter<'_> {
                 it.out.close("}");
             }),
             StatKind::ForRange(variable, low, high, body) => {
-                self.looped(|it| it.for_range(*variable, low, high, body));
+                self.looped(statement, |it| it.for_range(*variable, low, high, body));
             }
             StatKind::ForEach(variable, set, body) => {
-                self.looped(|it| it.for_each(*variable, set, body));
+                self.looped(statement, |it| it.for_each(*variable, set, body));
             }
             StatKind::Access(indices) => self.access(indices),
         }
@@ -204,13 +204,16 @@ impl Emitter<'_> {
     }
 
     /// Writes a loop, and the label after it if a statement jumps there.
-    fn looped(&mut self, write: impl FnOnce(&mut Self)) {
+    fn looped(&mut self, statement: &Stat, write: impl FnOnce(&mut Self)) {
+        let outer = self.rows.len();
+        self.look_up_rows(statement);
         self.labels += 1;
         self.loops.push(Loop {
             label: self.labels,
             is_left: false,
         });
         write(self);
+        self.rows.truncate(outer);
         if let Some(ended) = self.loops.pop()
             && ended.is_left
         {
