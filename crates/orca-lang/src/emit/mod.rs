@@ -27,6 +27,7 @@ mod routines;
 mod rows;
 mod statements;
 mod types;
+mod used;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +90,7 @@ pub fn emit(
         values: BTreeSet::new(),
         is_target: false,
         environments: Environments::of(program),
+        invoked: used::invoked(program),
         refused: Vec::new(),
     };
     let text = emitter.program(options);
@@ -143,6 +145,8 @@ struct Emitter<'p> {
     is_target: bool,
     /// Parameters that bounds within types use.
     environments: Environments,
+    /// Operations that the program may invoke.
+    invoked: BTreeSet<RoutineId>,
     refused: Vec<Diagnostic>,
 }
 
@@ -160,7 +164,8 @@ impl<'p> Emitter<'p> {
             if of.kind == UnitKind::Object {
                 headings += &self.object_heading(*unit);
             }
-            let routines = of.routines.iter().chain(&of.operations).chain(&of.initial);
+            let operations = self.operations(*unit);
+            let routines = of.routines.iter().chain(&operations).chain(&of.initial);
             for id in routines {
                 self.declare_environment(*id);
                 headings += &self.heading(*id);

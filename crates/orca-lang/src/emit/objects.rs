@@ -71,18 +71,17 @@ impl Emitter<'_> {
             "static void z{number}(void *state)\n{{\n    orca_init(&ts{number}, state);\n{initial}}}\n"
         );
         text += &format!("static const struct orca_operation operations{number}[] = {{\n");
-        for id in &of.operations {
+        let operations = self.operations(unit);
+        for id in &operations {
             text += &self.operation_row(*id);
         }
-        let does_io = of
-            .operations
-            .iter()
-            .any(|id| program.routine(*id).effects.does_io);
+        let mut written = operations.iter();
+        let does_io = written.any(|id| program.routine(*id).effects.does_io);
         text += "    {0}};\n";
         let unique = string(self.unique_name(unit).as_bytes());
         text += &format!(
             "static const struct orca_object_type c{number} = {{\n    {unique}, &ts{number}, z{number}, operations{number}, {}, {does_io}}};\n",
-            of.operations.len()
+            operations.len()
         );
         text
     }
@@ -338,7 +337,7 @@ impl Emitter<'_> {
         if routine.result.is_some() {
             deliver += "    return call.result;\n";
         }
-        let operations = &program.unit(routine.unit).operations;
+        let operations = self.operations(routine.unit);
         let index = operations
             .iter()
             .position(|it| *it == id)
