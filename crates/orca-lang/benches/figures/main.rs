@@ -1,7 +1,8 @@
 //! Ratios of the language, each within one run:
 //!
 //! - generated C against hand-written C with the same flags, with checks and without;
-//! - operations on shared objects against the Rust face, over `local` with two machines;
+//! - operations on shared objects against the Rust face, over `local` with two machines on one
+//!   processor, where the ways in which a thread may wait differ least;
 //! - the time to compile and start a program against SR's.
 //!
 //! ```text
@@ -44,8 +45,11 @@ fn built_with(file: &Path, checks: bool, cache: &Path, flags: &[&str]) -> Execut
 
 /// Runs a program. Returns the words that it prints.
 fn words(program: &Path, machines: u32) -> Vec<String> {
-    let child =
-        antiphon_runner::Program::new(program).env("ANTIPHON_ORCA", format!("machines={machines}"));
+    words_of(antiphon_runner::Program::new(program), machines)
+}
+
+fn words_of(child: antiphon_runner::Program, machines: u32) -> Vec<String> {
+    let child = child.env("ANTIPHON_ORCA", format!("machines={machines}"));
     let output = child.run().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.stderr.is_empty(), "{}", output.stderr);
@@ -53,6 +57,9 @@ fn words(program: &Path, machines: u32) -> Vec<String> {
 }
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some(invocations::IN_RUST) {
+        return invocations::print_rust();
+    }
     loops::measure();
     invocations::measure();
     starts::measure();
