@@ -17,7 +17,7 @@ const MOST_MACHINES: u32 = 64;
 const WRONG: c_int = 2;
 
 const ALL: &str =
-    "write machines=, model=, servers=, stats=, trace= or report=, separated by commas";
+    "write machines=, model=, servers=, sequencer=, stats=, trace= or report=, separated by commas";
 
 /// What processes of the program are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +44,8 @@ pub struct Settings {
     pub model: Model,
     /// The number of OS threads that run fibers.
     pub servers: Option<NonZeroUsize>,
+    /// The machine that gives all writes their places, if not the one that begins first.
+    pub sequencer: Option<u32>,
     pub statistics: Option<Statistics>,
     /// The file for the timeline.
     pub trace: Option<PathBuf>,
@@ -81,6 +83,10 @@ fn read(given: &str) -> Result<Settings, String> {
             ("servers", count) => {
                 let count = count.parse().ok();
                 settings.servers = Some(count.ok_or("servers is a number above 0")?);
+            }
+            ("sequencer", machine) => {
+                let machine = machine.parse().ok();
+                settings.sequencer = Some(machine.ok_or("sequencer is the number of a machine")?);
             }
             ("stats", "text") => settings.statistics = Some(Statistics::Text),
             ("stats", "json") => settings.statistics = Some(Statistics::Json),

@@ -120,6 +120,9 @@ fn run_on(session: &Session) -> Result<(), Error> {
     let mut program = Program::default().statistics(move |it| {
         *kept.lock().unwrap_or_else(|it| it.into_inner()) = it;
     });
+    if let Some(sequencer) = settings::get().sequencer {
+        program = program.ordered_by(sequencer);
+    }
     if settings::get().trace.is_some() {
         let own = session.clone();
         program = program.observed_by(Arc::new(move |event| timeline::note(&own, event)));

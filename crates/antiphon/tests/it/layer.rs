@@ -90,6 +90,14 @@ fn operations_of_sr_over_open_mpi_keep_the_protocol() {
     conforms("layer-sr", "mpi");
 }
 
+#[test]
+fn shared_objects_of_the_orca_language_keep_the_protocol() {
+    if !has_cc() {
+        return;
+    }
+    conforms("layer-orca-language", "shm");
+}
+
 const SUITE: &str = r#"
 name = "trips"
 title = "Trips"
