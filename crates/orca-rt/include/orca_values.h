@@ -247,20 +247,27 @@ ORCA_INLINE unsigned long long orca_place_of(const struct orca_dimension *d, int
             (unsigned long long)(i) - (unsigned long long)array_->dimension[0].low;               \
         place_ < array_->dimension[0].count ? ((T *)array_->data)[place_] : (T){0};               \
     })
-/* An element of such a row. If there is none, `before` checks the indices of the row. */
+/* Whether all indices between two are right, and are 32-bit numbers. */
+#define ORCA_IS_INDEX(array, i)                                                                   \
+    ((long long)(int32_t)(i) == (i) &&                                                            \
+     (unsigned long long)(i) - (unsigned long long)(array)->dimension[0].low <                    \
+         (array)->dimension[0].count)
+#define ORCA_WITHIN(array, from, to) (ORCA_IS_INDEX(array, from) && ORCA_IS_INDEX(array, to))
+/* An element of an array or a row, which is checked unless its index is known to be right. If it is
+ * wrong, `before` checks the indices of the row. */
 #ifdef ORCA_NO_CHECKS
-#define ORCA_ROW_AT(T, row, i, at, before) ORCA_AT1(T, row, i, at)
+#define ORCA_AT_IF(T, array, i, at, is_right, before) ORCA_AT1(T, array, i, at)
 #else
-#define ORCA_ROW_AT(T, row, i, at, before)                                                        \
+#define ORCA_AT_IF(T, array, i, at, is_right, before)                                             \
     (*({                                                                                          \
         const long long index_ = (i);                                                             \
         const unsigned long long place_ =                                                         \
-            (unsigned long long)index_ - (unsigned long long)(row)->dimension[0].low;             \
-        if (ORCA_UNLIKELY(place_ >= (row)->dimension[0].count)) {                                 \
+            (unsigned long long)index_ - (unsigned long long)(array)->dimension[0].low;           \
+        if (ORCA_UNLIKELY(!(is_right)) && ORCA_UNLIKELY(place_ >= (array)->dimension[0].count)) { \
             (void)(before);                                                                       \
-            orca_place1(row, index_, at);                                                         \
+            orca_place1(array, index_, at);                                                       \
         }                                                                                         \
-        &((T *)(row)->data)[place_];                                                              \
+        &((T *)(array)->data)[place_];                                                            \
     }))
 #endif
 

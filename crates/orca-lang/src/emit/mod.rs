@@ -22,6 +22,7 @@ mod operators;
 mod partitioned;
 mod places;
 mod predefined;
+mod ranges;
 mod refused;
 mod routines;
 mod rows;
@@ -35,6 +36,7 @@ use antiphon_lang::c::Writer;
 use antiphon_lang::{Diagnostic, Sources, Span};
 
 use environment::Environments;
+use ranges::Range;
 use rows::Row;
 
 use crate::program::{Program, RoutineId, RoutineKind, TypeId, Unit, UnitId, UnitKind, VariableId};
@@ -78,6 +80,7 @@ pub fn emit(
         loops: Vec::new(),
         labels: 0,
         rows: Vec::new(),
+        ranges: Vec::new(),
         places: BTreeMap::new(),
         texts: String::new(),
         text_count: 0,
@@ -124,6 +127,8 @@ struct Emitter<'p> {
     labels: u32,
     /// Rows that the loops around the statement have looked up.
     rows: Vec<Row>,
+    /// Indices that these loops have checked.
+    ranges: Vec<Range>,
     /// Numbers of the places that run-time errors name.
     places: BTreeMap<(u32, u32), u32>,
     /// Constants that are strings.

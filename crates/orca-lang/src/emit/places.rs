@@ -105,9 +105,9 @@ impl Emitter<'_> {
         let c_type = self.c_type(whole.ty);
         let at = self.at(whole.span);
         if let [i] = &values[..]
-            && let Some((row, checks)) = self.row(base, &at)
+            && let Some(element) = self.checked_before(base, i, &c_type, &at)
         {
-            return format!("ORCA_ROW_AT({c_type}, &{row}, {i}, {at}, ({checks}))");
+            return element;
         }
         self.is_target = is_target;
         let array = self.stable_place(base);
@@ -121,6 +121,20 @@ impl Emitter<'_> {
                 format!("ORCA_ATN({c_type}, &{array}, {count}, {at}, {all})")
             }
         }
+    }
+
+    /// Returns an element of an array if a loop has looked up the array or checked the index.
+    fn checked_before(&mut self, array: &Expr, i: &str, c_type: &str, at: &str) -> Option<String> {
+        let list = self.list(array)?;
+        let checks = self.row_checks(array, at);
+        let range = self.range(&list, i);
+        if checks.is_none() && range.is_none() {
+            return None;
+        }
+        let (range, checks) = (range.unwrap_or("0"), checks.unwrap_or("0".into()));
+        Some(format!(
+            "ORCA_AT_IF({c_type}, &{list}, {i}, {at}, {range}, ({checks}))"
+        ))
     }
 
     /// Returns a place that is cheap to name several times.

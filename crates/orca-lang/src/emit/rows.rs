@@ -3,7 +3,7 @@
 //! ```text
 //! WHILE .. DO                    const orca_array1 x1 = ORCA_ROW(orca_array1, &g, i);
 //!   s +:= g[i][j];         ─▶    for (;;) {
-//! OD;                                .. ORCA_ROW_AT(double, &x1, j, at, orca_place1(&g, i, at))
+//! OD;                                .. ORCA_AT_IF(double, &x1, j, at, 0, (..))
 //! ```
 //!
 //! A row that is not there has no elements. So the loop checks `j` alone. If that fails, the rows
@@ -18,51 +18,49 @@ use crate::program::{Binary, Expr, ExprKind, Stat, StatKind, TypeKind, Unary, Va
 
 /// A row that a loop around the statement has looked up.
 pub(super) struct Row {
-    /// The variable that holds it.
-    pub name: String,
+    /// The C variable that holds it.
+    name: String,
     /// The array and the index that it was looked up by.
     key: (String, String),
 }
 
-/// The variables that a loop changes. It changes no array otherwise than by its elements.
-struct Changed(BTreeSet<VariableId>);
+/// The variables that statements change, which change no array otherwise than by its elements.
+pub(super) type Changed = BTreeSet<VariableId>;
 
 impl Emitter<'_> {
     /// Looks up the rows that a loop uses and does not change.
     pub(super) fn look_up_rows(&mut self, of: &Stat) {
-        let mut changed = Changed(BTreeSet::new());
         let whole = std::slice::from_ref(of);
-        if !self.only_elements_change(whole, &mut changed) {
+        let Some(changed) = self.changed_by(whole) else {
             return;
-        }
-        let mut exprs = Vec::new();
-        for_each_expr(whole, &mut |expr| exprs.push(expr));
-        if exprs.iter().any(|expr| has_effect(expr)) {
-            return;
-        }
-        while let Some(expr) = exprs.pop() {
+        };
+        for expr in exprs_of(whole) {
             if let ExprKind::Element(base, indices) = &expr.kind
                 && indices.len() == 1
             {
                 self.look_up(base, &changed);
             }
-            exprs.extend(parts(expr));
         }
     }
 
-    /// Returns the row that a loop has looked up for an array, with the checks that come first if
-    /// an index of it is wrong.
-    pub(super) fn row(&mut self, array: &Expr, at: &str) -> Option<(String, String)> {
-        let key = self.row_key(array)?;
-        let found = self.rows.iter().find(|row| row.key == key)?;
-        let name = found.name.clone();
-        let ExprKind::Element(outer, _) = &array.kind else {
+    /// Returns the variables that statements change, or nothing if they may change an array or
+    /// call code that may.
+    pub(super) fn changed_by(&self, statements: &[Stat]) -> Option<Changed> {
+        let mut changed = Changed::new();
+        let is_still = self.only_elements_change(statements, &mut changed)
+            && !exprs_of(statements).into_iter().any(has_effect);
+        is_still.then_some(changed)
+    }
+
+    /// Returns the checks of the indices of a row that a loop has looked up.
+    pub(super) fn row_checks(&mut self, row: &Expr, at: &str) -> Option<String> {
+        let ExprKind::Element(outer, _) = &row.kind else {
             return None;
         };
-        let before = self.row(outer, at).map(|(_, checks)| checks + ", ");
-        let (outer, index) = key;
+        let before = self.row_checks(outer, at);
+        let (outer, index) = self.row_key(row)?;
         let check = format!("orca_place1(&{outer}, {index}, {at})");
-        Some((name, before.unwrap_or_default() + &check))
+        Some(before.map_or(String::new(), |it| it + ", ") + &check)
     }
 
     fn look_up(&mut self, array: &Expr, changed: &Changed) {
@@ -87,26 +85,28 @@ impl Emitter<'_> {
         self.rows.push(Row { name, key });
     }
 
-    /// Returns the C text of the array and the index of an element. Only a row that is looked up
-    /// already is an array within another one.
+    /// Returns the C text of the array and the index of an element.
     fn row_key(&mut self, element: &Expr) -> Option<(String, String)> {
         let ExprKind::Element(outer, indices) = &element.kind else {
             return None;
         };
         let [index] = &indices[..] else { return None };
-        if !is_sum(index) || !self.is_list(outer) {
+        let outer = self.list(outer).filter(|_| is_sum(index))?;
+        Some((outer, self.value(index)))
+    }
+
+    /// Returns the C text of an array of one dimension: a variable, or a row that is looked up
+    /// already.
+    pub(super) fn list(&mut self, array: &Expr) -> Option<String> {
+        if !self.is_list(array) {
             return None;
         }
-        let outer = match &outer.kind {
-            ExprKind::Element(..) => {
-                let key = self.row_key(outer)?;
-                let found = self.rows.iter().find(|row| row.key == key)?;
-                found.name.clone()
-            }
-            _ if self.is_variable(outer) => self.place(outer),
-            _ => return None,
-        };
-        Some((outer, self.value(index)))
+        if let ExprKind::Element(..) = array.kind {
+            let key = self.row_key(array)?;
+            let found = self.rows.iter().find(|row| row.key == key)?;
+            return Some(found.name.clone());
+        }
+        self.is_variable(array).then(|| self.place(array))
     }
 
     /// Returns whether an array has one dimension.
@@ -128,9 +128,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn is_constant_array(&self, array: &Expr, changed: &Changed) -> bool {
+    pub(super) fn is_constant_array(&self, array: &Expr, changed: &Changed) -> bool {
         match &array.kind {
-            ExprKind::Variable(id) => !changed.0.contains(id),
+            ExprKind::Variable(id) => !changed.contains(id),
             ExprKind::Field(base, _) => self.is_constant_array(base, changed),
             ExprKind::Element(base, indices) => {
                 indices.iter().all(|it| self.is_constant(it, changed))
@@ -142,7 +142,7 @@ impl Emitter<'_> {
 
     fn is_constant(&self, index: &Expr, changed: &Changed) -> bool {
         match &index.kind {
-            ExprKind::Variable(id) => !changed.0.contains(id),
+            ExprKind::Variable(id) => !changed.contains(id),
             _ => parts(index).iter().all(|it| self.is_constant(it, changed)),
         }
     }
@@ -154,7 +154,7 @@ impl Emitter<'_> {
         all.all(|statement| match &statement.kind {
             StatKind::Assign(target, ..) => {
                 if let ExprKind::Variable(id) = target.kind {
-                    changed.0.insert(id);
+                    changed.insert(id);
                 }
                 self.is_plain(target.ty)
             }
@@ -172,13 +172,25 @@ impl Emitter<'_> {
                 self.only_elements_change(body, changed)
             }
             StatKind::ForRange(variable, _, _, body) | StatKind::ForEach(variable, _, body) => {
-                changed.0.insert(*variable);
+                changed.insert(*variable);
                 self.only_elements_change(body, changed)
             }
             StatKind::Exit | StatKind::Return(_) => true,
             StatKind::Call(_) | StatKind::Fork(..) | StatKind::Access(_) => false,
         })
     }
+}
+
+/// Returns all expressions of statements, with their parts.
+pub(super) fn exprs_of(statements: &[Stat]) -> Vec<&Expr> {
+    let mut all = Vec::new();
+    for_each_expr(statements, &mut |expr| all.push(expr));
+    let mut next = 0;
+    while next < all.len() {
+        all.extend(parts(all[next]));
+        next += 1;
+    }
+    all
 }
 
 /// Returns whether an index is made of variables and constants by `+`, `-` and `*`. It cannot fail.

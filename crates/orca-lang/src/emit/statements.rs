@@ -205,7 +205,7 @@ impl Emitter<'_> {
 
     /// Writes a loop, and the label after it if a statement jumps there.
     fn looped(&mut self, statement: &Stat, write: impl FnOnce(&mut Self)) {
-        let outer = self.rows.len();
+        let outer = (self.rows.len(), self.ranges.len());
         self.look_up_rows(statement);
         self.labels += 1;
         self.loops.push(Loop {
@@ -213,7 +213,8 @@ impl Emitter<'_> {
             is_left: false,
         });
         write(self);
-        self.rows.truncate(outer);
+        self.rows.truncate(outer.0);
+        self.ranges.truncate(outer.1);
         if let Some(ended) = self.loops.pop()
             && ended.is_left
         {
@@ -244,6 +245,7 @@ impl Emitter<'_> {
         let ty = self.program.variable(variable).of.ty;
         let (c_type, name) = (self.c_type(ty), self.variable_name(variable));
         self.line(format!("const long long {from} = {first}, {to} = {last};"));
+        self.check_range(variable, (&from, &to), body);
         // A 64-bit counter does not overflow at the end of 32 bits.
         let head = format!("for (long long {at} = {from}; {at} <= {to}; {at}++) {{");
         self.out.open(head);
