@@ -1,20 +1,31 @@
-/* Panda: messages, calls, groups, collective operations and threads for run-time systems, over platforms that are chosen when a program is started.
+/* Panda: messages, calls, groups, collective operations and threads for run-time systems, over
+ * platforms that are chosen when a program is started.
  *
- * A program is started as N processes, for instance by `antiphon launch -n 4 --over tcp ./program`; each joins the session and gets a rank. It is compiled and linked with
+ * A program is started as N processes, for instance by `antiphon launch -n 4 --over tcp ./program`.
+ * Each process joins the session and gets a rank. A program is compiled and linked with
  *     cc program.c $(pkg-config --cflags --libs panda)
- * What a session is and does is in docs/reference/panda.md; here is what each function does. This file is made from the library's source.
+ * docs/reference/panda.md describes sessions. This file describes each function. It is made from
+ * the library's source.
  *
- * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
- * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
+ * Statuses. A function that can fail returns a panda_status. panda_last_error() has its words, and
+ * panda_last_rank() the rank that it names. Out parameters are written only with PANDA_OK. NULL for
+ * a required argument is PANDA_BAD_ARGUMENT. A function without a status then returns 0, NULL or
+ * PANDA_ANY.
  *
- * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, communicators and replies may be given back after
- * their session. A function that takes a message takes it whatever it returns (but see panda_comm_scatter()). Upcalls are lent what they get.
+ * Ownership. The caller owns each result, and gives it back by the function `free` or `end` of its
+ * kind. Handles of ports, groups, communicators and replies may be given back after their session.
+ * A function that takes a message takes it whatever it returns (but see panda_comm_scatter()).
+ * Arguments of upcalls are lent.
  *
- * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
- * exception of C++ and no panda_thread_exit() may leave an upcall, or another function that the library was given and that is not the body of a thread: it ends the process.
+ * Upcalls are given with a context and a function that releases it. They run on a thread that
+ * drives the session, so they must not wait for messages: functions that wait return
+ * PANDA_IN_UPCALL there. An exception of C++ or panda_thread_exit() that leaves an upcall ends the
+ * process. So it is with every function that the library is given, except the body of a thread.
  *
- * Threads. Handles may be used by all threads at once, messages by one at a time. Nobody may use what another gives back. Ranks are below the session's population, times are in nanoseconds,
- * strings are in UTF-8. A process that forks uses its session in the parent alone. */
+ * Threads. All threads may use a handle at once. One thread at a time may use a message. No thread
+ * may use an object that another thread gives back. Ranks are below the session's population.
+ * Times are in nanoseconds, strings in UTF-8. A process that forks uses its session in the parent
+ * alone. */
 #ifndef ANTIPHON_PANDA_H
 #define ANTIPHON_PANDA_H
 

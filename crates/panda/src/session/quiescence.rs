@@ -84,8 +84,6 @@ impl Detection {
 
 /// A process's part in the detection of quiescence.
 ///
-/// The program declares what is work:
-///
 /// The program says what is work:
 ///
 /// - A process is active while one of its activities goes on. [`active`](Self::active) begins an
