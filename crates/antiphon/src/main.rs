@@ -49,12 +49,8 @@ fn with_verb_of_file(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
-    let extension = Path::new(word).extension().and_then(|one| one.to_str());
-    let verb = match extension {
-        Some("sr") => "sr run",
-        Some("adb" | "ads") => "translate",
-        Some("imp" | "spf") => "orca run",
-        _ => return error,
+    let Some((_, verb)) = language_of(Path::new(word)) else {
+        return error;
     };
     let tip = format!("`antiphon {verb} {word}` takes such a file");
     error.insert(
@@ -62,6 +58,16 @@ fn with_verb_of_file(mut error: clap::Error) -> clap::Error {
         ContextValue::StyledStrs(vec![tip.into()]),
     );
     error
+}
+
+/// Returns the language of a file by its ending, and the verb that takes it.
+fn language_of(file: &Path) -> Option<(&'static str, &'static str)> {
+    match file.extension()?.to_str()? {
+        "sr" => Some(("SR", "sr run")),
+        "adb" | "ads" => Some(("Ada", "translate")),
+        "imp" | "spf" => Some(("Orca", "orca run")),
+        _ => None,
+    }
 }
 
 fn execute(cli: &Cli, verb: &Verb) -> anyhow::Result<Exit> {

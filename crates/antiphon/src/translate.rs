@@ -170,6 +170,7 @@ pub fn run(options: &Translate) -> Result<Exit> {
     if options.selector == SelectorName::None && options.scheme != SchemeName::General {
         bail!("--selector none is a variant of --scheme general: give that too");
     }
+    refuse_other_languages(&options.inputs)?;
     let program = Program::read(&options.inputs)?;
     for what in &program.left_out {
         eprintln!("antiphon: {what}");
@@ -218,6 +219,20 @@ pub fn run(options: &Translate) -> Result<Exit> {
         say("antiphon: nothing was written, since the check found a difference");
     }
     Ok(if agrees { Exit::Done } else { Exit::No })
+}
+
+/// Checks that no file is a program in SR or Orca, whose text would be one large syntax error.
+fn refuse_other_languages(inputs: &[PathBuf]) -> Result<()> {
+    for file in inputs.iter().filter(|path| path.is_file()) {
+        match crate::language_of(file) {
+            None | Some(("Ada", _)) => {}
+            Some((language, verb)) => bail!(
+                "{file} is a program in {language} by its ending, and only Ada is translated; `antiphon {verb} {file}` runs it",
+                file = file.display()
+            ),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the next step after the verdicts.

@@ -100,6 +100,20 @@ fn a_file_in_the_place_of_a_verb_gets_its_verb() {
 }
 
 #[test]
+fn a_program_in_another_language_is_not_translated() {
+    let place = Place::new();
+    for (file, tip) in [
+        ("dining.sr", "in SR by its ending"),
+        ("hello.imp", "in Orca by its ending"),
+    ] {
+        place.write(file, "resource dining()\nend\n");
+        place
+            .run(&["translate", file])
+            .fails(2, &[tip, &format!("run {file}` runs it")]);
+    }
+}
+
+#[test]
 fn servers_are_not_profiled() {
     let place = Place::new();
     let server = "language = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x', '{port}']\nserves = 'http'\n\
