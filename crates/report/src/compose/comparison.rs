@@ -46,17 +46,23 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
 fn summary(comparison: &Comparison) -> Vec<Note> {
     let count = |verdict| comparison.count(verdict);
     let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
-    let incomparable = match count(Verdict::Incomparable) {
-        0 => String::new(),
-        rows => format!("{rows} not comparable, "),
-    };
-    let text = format!(
-        "{} rows compared: {slower} slower, {faster} faster, {} the same, of {} it cannot be told, {incomparable}{} without a figure on one side.",
-        comparison.rows.len(),
+    let mut text = format!(
+        "{} compared: {slower} slower, {faster} faster, {} the same",
+        number::counted(comparison.rows.len(), "row"),
         count(Verdict::Same),
-        count(Verdict::CannotTell),
-        count(Verdict::Missing)
     );
+    let without_answer = [
+        (Verdict::CannotTell, "of ", " it cannot be told"),
+        (Verdict::Incomparable, "", " not comparable"),
+        (Verdict::Missing, "", " without a figure on one side"),
+    ];
+    for (verdict, before, behind) in without_answer {
+        let rows = count(verdict);
+        if rows > 0 {
+            text += &format!(", {before}{rows}{behind}");
+        }
+    }
+    text.push('.');
     let mut notes = vec![Note::new(Weight::Info, "", text)];
     notes.extend(moved(count(Verdict::Incomparable)));
     let worst = comparison

@@ -41,7 +41,10 @@ fn runs_of_one_start_tell_nothing_and_what_would_is_said() {
     assert_eq!(unsure.rows[0].starts, Some((1, 1)));
     let note = &unsure.rows[0].note;
     assert!(note.contains("`--repetitions 12` would tell"), "{note}");
-    let page = render(&compose_comparison(&unsure), PLAIN);
+    let document = compose_comparison(&unsure);
+    let counts = "1 row compared: 0 slower, 0 faster, 0 the same, of 1 it cannot be told.";
+    assert_eq!(document.summary[0].text, counts);
+    let page = render(&document, PLAIN);
     assert!(page.contains("cannot tell"), "{page}");
 }
 
