@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::interruption::interruption;
-use crate::output::{print, print_document};
+use crate::output::{print, print_fields};
 use antiphon_load::{
     Expected, Latency, Load as Settings, Measured, Reach, Request, Schedule, Stopped, Target,
 };
@@ -94,7 +94,7 @@ pub struct Load {
     #[arg(long)]
     pub i_own_this_host: bool,
 
-    /// Print JSON, with the raw histogram and every connection
+    /// Print JSON, with the raw histogram and every connection; a line for each field
     #[arg(long)]
     pub json: bool,
 }
@@ -148,7 +148,7 @@ fn show(
     stop: &AtomicBool,
 ) -> Result<Exit> {
     match options.json {
-        true => print_document("antiphon.load", 1, json(options, load, measured, closed)?)?,
+        true => print_fields("antiphon.load", 1, &json(options, load, measured, closed)?)?,
         false => print(&reported(load, measured, closed))?,
     }
     let lost = measured.failed() + measured.unanswered + measured.never_sent;

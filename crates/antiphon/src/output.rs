@@ -6,6 +6,7 @@ use antiphon_report::export::text::TextOptions;
 use anyhow::{Context, Result};
 use console::Term;
 use serde::Serialize;
+use serde_json::Value;
 use std::env;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -55,6 +56,23 @@ pub fn print_document(schema: &str, version: u32, body: impl Serialize) -> Resul
         body,
     };
     print_json(&serde_json::to_string_pretty(&all).context("cannot write JSON")?)
+}
+
+/// Writes a document of JSON as [`print_document`], with each field of the object `body` on a line
+/// of its own: a histogram has thousands of numbers.
+pub fn print_fields(schema: &str, version: u32, body: &Value) -> Result<()> {
+    let fields = body.as_object().into_iter().flatten();
+    let fields = fields.map(|(name, value)| field(name, value));
+    let head = [
+        field("schema", &schema.into()),
+        field("version", &version.into()),
+    ];
+    let lines: Vec<String> = head.into_iter().chain(fields).collect();
+    print_json(&format!("{{\n{}\n}}", lines.join(",\n")))
+}
+
+fn field(name: &str, value: &Value) -> String {
+    format!("  {}: {value}", Value::from(name))
 }
 
 /// Writes a file's content to standard output, as [`print()`]. A pipe or file gets it unchanged, a

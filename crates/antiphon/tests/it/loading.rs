@@ -103,6 +103,9 @@ fn a_server_is_measured_and_told() {
     ]);
     let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(value["answered"], 50);
+    // A line for each field, and one for each brace: a histogram is no more.
+    let lines = String::from_utf8_lossy(&json.stdout).lines().count();
+    assert_eq!(lines, value.as_object().unwrap().len() + 2);
     assert_eq!(value["connections"].as_array().unwrap().len(), 3);
     assert_eq!(value["empty_polls_ns"], 0);
     assert_eq!(value["schema"], "antiphon.load");
