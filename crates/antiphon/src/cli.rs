@@ -84,7 +84,9 @@ pub enum Verb {
 #[command(after_help = "\
 Examples:
   antiphon doctor
-  antiphon doctor --subject subjects/c      check a subject against the subject protocol")]
+  antiphon doctor --subject subjects/c      check a subject against the subject protocol
+
+Exit code 3: a first look (`antiphon measure`) lacks something. 1: the subject breaks a rule.")]
 pub struct Doctor {
     /// Build this subject and check it against the subject protocol
     #[arg(long, value_name = "DIR")]

@@ -4,6 +4,7 @@ use crate::cli::{Cli, Doctor};
 use crate::exit::{self, Exit};
 use crate::home::home;
 use crate::interruption::interruption;
+use crate::list;
 use crate::output::{print, print_document, print_line, say};
 use crate::progress::Progress;
 use crate::subjects;
@@ -113,6 +114,8 @@ struct Findings {
     /// The distance of the two processors that runs use.
     core_to_core: Option<Apart>,
     advice: Vec<Advice>,
+    /// The commands that a first look needs.
+    install_for_first_look: Vec<String>,
 }
 
 /// A subject's needs.
@@ -127,10 +130,14 @@ struct Toolchain {
 
 fn machine(cli: &Cli, options: &Doctor, stop: &AtomicBool) -> Result<Exit> {
     // The machine can be checked without a home.
-    let subjects = home(cli).and_then(|home| subjects::all(&home));
-    let subjects = subjects.unwrap_or_else(|error| {
+    let found = home(cli).and_then(|home| Ok((subjects::all(&home)?, home)));
+    let found = found.map(|(subjects, home)| {
+        let needed = list::install_for_first_look(&home, &subjects);
+        (subjects, needed)
+    });
+    let (subjects, needed) = found.unwrap_or_else(|error| {
         say(format_args!("antiphon: {}", exit::message(&error)));
-        Vec::new()
+        (Vec::new(), Vec::new())
     });
     // After Ctrl-C no further check begins, and the results so far are printed.
     let goes_on = || !stop.load(Ordering::Relaxed);
@@ -143,18 +150,17 @@ fn machine(cli: &Cli, options: &Doctor, stop: &AtomicBool) -> Result<Exit> {
         interference: goes_on().then(|| interference(LOOK).ok()).flatten(),
         core_to_core,
         advice: Machine::advice().into_iter().chain(on_apart).collect(),
+        install_for_first_look: needed,
     };
     match options.json {
         true => print_document("antiphon.doctor", 1, &found)?,
         false => print(&machine_text(&found))?,
     }
-    let ready = |toolchain: &Toolchain| toolchain.missing.is_empty();
-    Ok(
-        match !subjects.is_empty() && found.subjects.iter().all(ready) {
-            true => Exit::Done,
-            false => Exit::Missing,
-        },
-    )
+    let is_ready = !subjects.is_empty() && found.install_for_first_look.is_empty();
+    Ok(match is_ready {
+        true => Exit::Done,
+        false => Exit::Missing,
+    })
 }
 
 /// Returns the distance of the two processors that runs use, and advice about it. On one processor
@@ -242,6 +248,10 @@ fn machine_text(found: &Findings) -> String {
             "\nFor steadier numbers\n{}",
             lines(&found.advice, "nothing to change", advice_line)
         ),
+        match &found.install_for_first_look[..] {
+            [] => String::new(),
+            commands => format!("\nFor a first look: {}\n", commands.join("; ")),
+        },
     ]
     .concat()
 }

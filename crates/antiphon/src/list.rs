@@ -74,14 +74,23 @@ fn all(home: &Path, json: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Returns shell commands that install what a first look lacks on this machine.
+pub fn install_for_first_look(home: &Path, subjects: &[Subject]) -> Vec<String> {
+    commands_for_first_look(&suites(home), subjects)
+}
+
+fn commands_for_first_look(suites: &[Suite], subjects: &[Subject]) -> Vec<String> {
+    let looked_at = suites.iter().filter_map(|suite| suite.first_look.as_ref());
+    let looked_at = looked_at.flat_map(|first_look| &first_look.subjects);
+    let looked_at = looked_at.filter_map(|name| select(subjects, name).ok());
+    commands(&lacked(looked_at))
+}
+
 fn find(home: &Path, subjects: &[Subject]) -> Found {
     let suites = suites(home);
     let of_all = subjects.iter();
     let of_all = of_all.flat_map(|subject| subject.variants.iter().map(move |one| (subject, one)));
     let missing = lacked(of_all);
-    let looked_at = suites.iter().filter_map(|suite| suite.first_look.as_ref());
-    let looked_at = looked_at.flat_map(|first_look| &first_look.subjects);
-    let looked_at = looked_at.filter_map(|name| select(subjects, name).ok());
     Found {
         home: home.display().to_string(),
         suites: suites
@@ -90,7 +99,7 @@ fn find(home: &Path, subjects: &[Subject]) -> Found {
             .collect(),
         subjects: subjects.iter().map(subject_line).collect(),
         install: commands(&missing),
-        install_for_first_look: commands(&lacked(looked_at)),
+        install_for_first_look: commands_for_first_look(&suites, subjects),
         missing: wanted(&missing),
     }
 }

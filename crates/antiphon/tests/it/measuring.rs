@@ -216,10 +216,20 @@ fn without_a_compiler_it_says_what_to_install() {
     let mut command = place.command(&QUICK);
     let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
     ran.fails(3, &["c/O2 is left out", "`cc`", "apt install gcc"]);
-    let mut command = place.command(&["doctor"]);
-    let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    let doctor = || {
+        let mut command = place.command(&["doctor"]);
+        let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+        assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
+        ran
+    };
+    assert_eq!(doctor().code, Some(0), "no first look needs the compiler");
+    let first_look = "[first_look]\nsubjects = ['c/O2']\nseconds = 1\n[[group]]";
+    let suite = SUITE.replacen("[[group]]", first_look, 1);
+    place.write("suites/small.toml", &suite);
+    let ran = doctor();
     assert_eq!(ran.code, Some(3));
-    assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
+    let needed = "For a first look: apt-get install gcc make";
+    assert!(ran.out.contains(needed), "{}", ran.out);
 }
 
 /// Starts a run with a long build, with SIGHUP ignored or at its default, and waits until the build
