@@ -10,6 +10,7 @@ use antiphon_panda::starter::Signal;
 use antiphon_panda::{Error, Message, Rank, SpawnOptions};
 
 use crate::code::Code;
+use crate::ffi::say;
 use crate::protocol::{
     Answer, HOST as HOST_NAME, HostInfo, LEGACY, Legacy, MACHINE, Request, Sink,
 };
@@ -52,7 +53,7 @@ pub fn spawn(task: &Arc<Task>, order: &Order) -> Result<Vec<Result<Tid, Code>>, 
         Ok(None) => (None, task.tid.host()),
         Err(code) => return Ok(vec![Err(code); count]),
     };
-    let Some(program) = find(&order.program) else {
+    let Some(program) = find_with_hint(&order.program) else {
         return Ok(vec![Err(Code::NO_FILE); count]);
     };
     let (sink, context) = with(|state| {
@@ -207,9 +208,30 @@ pub fn is_host(host: &HostInfo, name: &str) -> bool {
     host.name == name || name == "localhost" && host.tid == Tid::of_host(1)
 }
 
-/// Finds a program by its path, or in one of the folders of programs.
+/// Finds a program as [`find`]. The first time that it finds one only in `PATH`, it says so:
+/// another package may have a program of that name.
+fn find_with_hint(program: &OsStr) -> Option<PathBuf> {
+    find_in(program, usual_folders()).or_else(|| {
+        let found = find_in(program, listed("PATH"))?;
+        if with(|state| state.from_path.insert(found.clone())) {
+            say(&format!(
+                "{} is not beside this program, so {} of PATH is started",
+                program.display(),
+                found.display()
+            ));
+        }
+        Some(found)
+    })
+}
+
+/// Finds a program by its path, or in one of the folders of programs: the usual ones, and `PATH`.
 #[must_use]
 pub fn find(program: &OsStr) -> Option<PathBuf> {
+    let folders = usual_folders().into_iter().chain(listed("PATH"));
+    find_in(program, folders.collect())
+}
+
+fn find_in(program: &OsStr, folders: Vec<PathBuf>) -> Option<PathBuf> {
     let named = Path::new(program);
     if named.as_os_str().is_empty() {
         return None;
@@ -217,7 +239,7 @@ pub fn find(program: &OsStr) -> Option<PathBuf> {
     if named.is_absolute() {
         return is_program(named).then(|| named.to_owned());
     }
-    let mut found = folders().into_iter().map(|folder| folder.join(named));
+    let mut found = folders.into_iter().map(|folder| folder.join(named));
     let found = found.find(|path| is_program(path));
     found.and_then(|path| std::path::absolute(path).ok())
 }
@@ -227,15 +249,17 @@ fn is_program(path: &Path) -> bool {
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns the folders of programs: `PVM_PATH`, PVM's own folders, this program's, the working
-/// directory, and `PATH`.
-fn folders() -> Vec<PathBuf> {
-    let listed = |name: &str| {
-        let value = env::var_os(name).unwrap_or_default();
-        env::split_paths(&value)
-            .filter(|path| !path.as_os_str().is_empty())
-            .collect::<Vec<_>>()
-    };
+/// Returns the folders in an environment variable.
+fn listed(name: &str) -> Vec<PathBuf> {
+    let value = env::var_os(name).unwrap_or_default();
+    env::split_paths(&value)
+        .filter(|path| !path.as_os_str().is_empty())
+        .collect()
+}
+
+/// Returns the usual folders of programs: `PVM_PATH`, PVM's own folders, this program's, and the
+/// working directory.
+fn usual_folders() -> Vec<PathBuf> {
     let arch = env::var_os("PVM_ARCH").unwrap_or_else(|| crate::ARCH.into());
     let below = |name: &str, inside: &str| {
         let base = env::var_os(name).filter(|base| !base.is_empty());
@@ -248,7 +272,6 @@ fn folders() -> Vec<PathBuf> {
     folders.extend(below("PVM_ROOT", "bin"));
     folders.extend(own);
     folders.push(PathBuf::from("."));
-    folders.extend(listed("PATH"));
     folders
 }
 

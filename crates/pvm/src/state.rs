@@ -4,8 +4,9 @@
 //! inside a wait, and call the library again on the same thread.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -45,6 +46,8 @@ pub struct State {
     pub handlers: Vec<Option<Handling>>,
     pub matcher: Option<Matcher>,
     pub catcher: Catcher,
+    /// Programs from `PATH`, of which the user was told.
+    pub from_path: HashSet<PathBuf>,
     pub exported: Vec<String>,
     pub last_code: c_int,
 }

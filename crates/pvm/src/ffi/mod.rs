@@ -59,7 +59,7 @@ fn report(name: &str, code: Code) -> c_int {
 }
 
 /// Writes a line in the form of PVM's own.
-fn say(text: &str) {
+pub fn say(text: &str) {
     let who = match own_tid() {
         Some(tid) => tid.to_string(),
         None => format!("pid{}", std::process::id()),

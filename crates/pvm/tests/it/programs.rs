@@ -1,5 +1,6 @@
 //! The same programs with this library and, where it is installed, with PVM's own.
 
+use std::fs;
 use std::process::Command;
 
 use antiphon_runner::End;
@@ -199,4 +200,26 @@ fn a_program_in_fortran_packs_spawns_and_reduces() {
     let words: Vec<&str> = shown.split_whitespace().collect();
     let wanted = "started 2 2 1.50 [hello ] 2 22 4 2.50 [hello ] 2 22 size 3 sum 21";
     assert_eq!(words.join(" "), wanted, "{}", output.stderr);
+}
+
+#[test]
+fn a_program_that_only_path_has_is_named_once() {
+    let place = Place::ours();
+    let program = compiled(place.folder.path(), "cases");
+    let folders = ["of-spawner", "of-path"].map(|name| place.folder.path().join(name));
+    folders
+        .iter()
+        .for_each(|folder| fs::create_dir(folder).unwrap());
+    let [spawner, child] = [folders[0].join("first"), folders[1].join("cases")];
+    fs::copy(&program, &spawner).unwrap();
+    fs::rename(&program, &child).unwrap();
+    let output = place.program(spawner).arg("last").env("PATH", &folders[1]);
+    let output = output.run().unwrap();
+    let (end, errors) = (&output.end, &output.stderr);
+    assert!(matches!(end, End::Exited(0)), "{end}: {errors}");
+    let hint = format!(
+        "cases is not beside this program, so {} of PATH is started",
+        child.display()
+    );
+    assert_eq!(errors.matches(&hint).count(), 1, "{errors}");
 }
