@@ -99,6 +99,7 @@ fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
 pub struct Sleeper<S: Servers> {
     fiber: NonNull<Fiber<S>>,
     parking: u64,
+    is_killed: bool,
     run: RunId,
 }
 
@@ -114,14 +115,11 @@ pub struct Places {
 }
 
 impl<S: Servers> Sleeper<S> {
-    /// Returns whether it was killed: it will not run, but must be woken to be freed.
+    /// Returns whether it had been killed when it was taken from its queue: it will not run, but
+    /// must be woken to be freed.
     #[inline]
     pub fn is_killed(&self) -> bool {
-        // SAFETY: a descriptor lives as long as its run, which is the caller's.
-        self.run == server::<S>().run
-            && unsafe { self.fiber.as_ref() }
-                .is_killed
-                .load(Ordering::Relaxed)
+        self.is_killed
     }
 }
 
@@ -171,15 +169,18 @@ impl<S: Servers> Threads for Fibers<S> {
             return None;
         }
         let run = server::<S>().run;
-        queue.belong_to(run);
+        if queue.belong_to(run) {
+            return None;
+        }
         let fiber = queue.take_first()?;
         // The queue's lock is held, so the fiber is still in this wait. Later its alarm may have
         // woken it, and it may wait elsewhere. SAFETY: a descriptor lives as long as its run, which
         // is the caller's.
-        let parking = unsafe { fiber.as_ref() }.parking.get();
+        let it = unsafe { fiber.as_ref() };
         Some(Sleeper {
             fiber,
-            parking,
+            parking: it.parking.get(),
+            is_killed: it.is_killed.load(Ordering::Relaxed),
             run,
         })
     }

@@ -108,8 +108,9 @@ impl<S: Servers> Server<S> {
         let mut to_look = DISPATCHES_A_LOOK;
         loop {
             to_look -= 1;
-            if to_look == 0 || self.is_look_due.take() {
+            if to_look == 0 || self.is_look_due.get() {
                 to_look = DISPATCHES_A_LOOK;
+                self.is_look_due.set(false);
                 self.shared.look_around(self.number);
             }
             match self.next() {

@@ -120,8 +120,9 @@ fn page() -> usize {
     rustix::param::page_size()
 }
 
+/// Returns the bytes of a guard: a multiple of the page, as both are powers of two.
 fn guard_bytes() -> usize {
-    GUARD_BYTES.next_multiple_of(page())
+    GUARD_BYTES.max(page())
 }
 
 impl Pool {

@@ -54,17 +54,19 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
         self.length
     }
 
-    /// Makes the queue one of the caller's run. Fibers of an ended run are forgotten, untouched:
-    /// their descriptors are gone.
+    /// Makes the queue one of the caller's run, and returns whether it was not: then it is empty.
+    /// Fibers of an ended run are forgotten, untouched: their descriptors are gone.
     ///
     /// # Panics
     ///
     /// The queue holds fibers of another run that has not ended.
     #[inline]
-    pub(crate) fn belong_to(&mut self, run: RunId) {
-        if self.run != run {
+    pub(crate) fn belong_to(&mut self, run: RunId) -> bool {
+        let is_other = self.run != run;
+        if is_other {
             self.change_run(run);
         }
+        is_other
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use crate::class::Class;
 use crate::co::Co;
 use crate::flavour::Flavour;
 use crate::layout::{At, Cap, Invocation, NOOP_SERIAL, Op, invoked, kind};
-use crate::process::{self, Indices, Place, Process, Role, Waits};
+use crate::process::{self, Place, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 use crate::{errors, options};
 
@@ -197,7 +197,7 @@ pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
                     #[cfg(not(feature = "machines"))]
                     priority: None,
                     region: usize::try_from((*block).region - 1).ok().map(Region),
-                    indices: Indices::of(op, block),
+                    invocation: Some((op, block)),
                 };
                 process::start_in::<S>(at, instance, name, Role::Proc, place, move |_| {
                     let last = process::generated::<S, _>(|| code(instance, block));

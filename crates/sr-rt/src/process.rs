@@ -100,25 +100,23 @@ impl Indices {
         values: [0; Indices::MOST],
     };
 
-    /// Returns the values for the process that an invocation starts.
+    /// Takes the values for the process that an invocation starts.
     ///
     /// # Safety
     /// The operation is a proc's, and the block is an invocation of it.
     #[inline]
-    pub unsafe fn of(op: *const Op, block: *const Invocation) -> Indices {
-        let mut indices = Indices::NONE;
+    unsafe fn take(&mut self, op: *const Op, block: *const Invocation) {
         // SAFETY: by the contract, `index` says where the block has the values and how many.
         unsafe {
             let index = (*op).index;
             if index != 0 {
                 let count = (index as usize & 0xf).min(Indices::MOST);
                 let first = block.byte_add(index as usize >> 4).cast::<i32>();
-                ptr::copy_nonoverlapping(first, indices.values.as_mut_ptr(), count);
-                indices.count = count as u8;
-                indices.of = (*op).name;
+                ptr::copy_nonoverlapping(first, self.values.as_mut_ptr(), count);
+                self.count = count as u8;
+                self.of = (*op).name;
             }
         }
-        indices
     }
 
     /// Returns the values, if the process has its declaration's name.
@@ -174,30 +172,20 @@ pub unsafe fn start<S: Flavour>(
 }
 
 /// Where a process belongs, and which one of its declaration it is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Place {
     /// Its own region, in place of its instance's.
     pub region: Option<Region>,
     /// Its priority, in place of its creator's.
     pub priority: Option<i32>,
-    /// The values of its quantifiers.
-    pub indices: Indices,
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Place {
-            region: None,
-            priority: None,
-            indices: Indices::NONE,
-        }
-    }
+    /// The proc and the invocation that it runs, which have the values of its quantifiers.
+    pub invocation: Option<(*const Op, *const Invocation)>,
 }
 
 /// The same for one of several processes of a declaration, or for one in a region of its own.
 ///
 /// # Safety
-/// As above.
+/// As above. The invocation is one of the operation, which is a proc.
 #[inline]
 pub unsafe fn start_in<S: Flavour>(
     at: At,
@@ -220,7 +208,10 @@ pub unsafe fn start_in<S: Flavour>(
         (*process).waits_for = Waits::Nothing;
         (*process).instance = instance;
         (*process).fiber = None;
-        (*process).indices = place.indices;
+        (*process).indices.count = 0;
+        if let Some((op, block)) = place.invocation {
+            (*process).indices.take(op, block);
+        }
         (*process).is_killed.store(false, Ordering::Relaxed);
         (*process).holds = ptr::null_mut();
         (*process).private.reset();

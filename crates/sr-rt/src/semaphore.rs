@@ -68,9 +68,10 @@ impl<S: Flavour> Semaphore<S> {
         self.value.load(Ordering::SeqCst)
     }
 
-    /// Resets the semaphore, on which no process waits, for a descriptor that is reused.
+    /// Resets the semaphore, on which no process waits, for a descriptor that is reused. Other
+    /// processes get the descriptor through a lock, which orders this store.
     pub fn reset(&self) {
-        self.value.store(0, Ordering::SeqCst);
+        self.value.store(0, Ordering::Relaxed);
     }
 
     /// Changes the value and returns the new one.
