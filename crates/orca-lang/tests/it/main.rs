@@ -2,6 +2,7 @@
 
 mod accepted;
 mod effects;
+mod original;
 mod outside;
 mod partitioned;
 mod programs;

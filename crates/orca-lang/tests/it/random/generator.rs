@@ -445,7 +445,10 @@ impl Generator<'_> {
             "FUNCTION {name}({formals}){};",
             returned.unwrap_or_default()
         );
-        let body = self.body(5);
+        let mut body = self.body(5);
+        if let Some((Mode::In, Ty::Integer)) = parameters.first() {
+            body.insert(0, self.recursion(&name, &parameters, result.as_ref()));
+        }
         let piece = Piece(vec![
             Part::Text(format!("{heading}\n{}BEGIN", self.local_lines())),
             Part::Block(body),
@@ -460,6 +463,26 @@ impl Generator<'_> {
             function,
         });
         piece
+    }
+
+    /// Returns a call of the function by itself, with a smaller first argument.
+    fn recursion(&mut self, name: &str, parameters: &[(Mode, Ty)], result: Option<&Ty>) -> Piece {
+        self.begin();
+        let first = self.scope.iter().find(|it| it.path.starts_with('p'));
+        let Some(first) = first.map(|it| it.path.clone()) else {
+            return Piece::line(";");
+        };
+        let Some(others) = self.arguments(&parameters[1..], 1) else {
+            return Piece::line(";");
+        };
+        let comma = if others.is_empty() { "" } else { ", " };
+        let call = format!("{name}({first} - 1{comma}{others})");
+        let call = match result {
+            Some(ty) => format!("{} := {call}", self.local(ty)),
+            None => call,
+        };
+        let condition = format!("({first} > 0) AND ({first} < 4)");
+        Piece::line(format!("IF {condition} THEN\n  {call};\nFI;"))
     }
 
     /// Returns a process: a case, or one that cases start.
@@ -1361,20 +1384,35 @@ impl Generator<'_> {
 
     fn range(&mut self, depth: usize) -> Piece {
         let name = self.fresh("i");
-        let arrays = self.variables().into_iter().filter(|it| !it.is_risky);
-        let arrays: Vec<(String, Ty)> = arrays
-            .filter_map(|it| match self.types.of(&it.ty) {
-                Some(Shape::Array { indices, .. }) => Some((it.path, indices[0].0.clone())),
+        let arrays = self.variables().into_iter();
+        let arrays: Vec<(Variable, Ty, Ty)> = arrays
+            .filter(|it| !(it.is_risky && self.has_risk))
+            .filter_map(|it| match self.types.of(&it.ty).cloned() {
+                Some(Shape::Array {
+                    indices, element, ..
+                }) if indices.len() == 1 => Some((it, indices[0].0.clone(), element)),
                 _ => None,
             })
             .collect();
-        let (range, ty) = match (self.draw.below(4), self.pick(&arrays)) {
+        let before = self.scope.len();
+        let (range, ty) = match (self.draw.below(6), self.pick(&arrays)) {
             (0, _) => ("'a'..'c'".to_owned(), Ty::Char),
             (1, _) => (format!("({} & 3)..4", self.integer(1)), Ty::Integer),
-            (_, Some((path, ty))) => (format!("LB({path})..UB({path})"), ty),
+            (_, Some((array, ty, element))) => {
+                let path = array.path;
+                // The element, unless the loop gives the array other bounds.
+                self.scope.push(Variable {
+                    path: format!("{path}[{name}]"),
+                    ty: element,
+                    is_writable: array.is_writable,
+                    is_risky: true,
+                });
+                (format!("LB({path})..UB({path})"), ty)
+            }
             _ => ("MIN(T0)..MAX(T0)".to_owned(), Ty::Named(0)),
         };
         let body = self.looped(Some((&name, ty)), depth);
+        self.scope.truncate(before);
         Piece::around(format!("FOR {name} IN {range} DO"), body, "OD;")
     }
 
