@@ -456,11 +456,17 @@ fn parallel<T: Value, const D: usize, A: DeserializeOwned>(
     reads: Reads,
     of_part: impl Fn(&View<'_, T, D>, usize, &A) -> Result<Ran, DecodeError> + Send + Sync + 'static,
 ) -> ArrayOperation {
-    let run = move |access: &Access<'_>, parts: &[usize], arguments: &[u8]| {
+    let run = move |access: &mut Access<'_>, parts: &[usize], arguments: &[u8]| {
         let arguments: A = value_in(arguments)?;
-        let view = View::of(access);
-        let ran = parts.iter().map(|part| of_part(&view, *part, &arguments));
-        ran.collect()
+        let mut all = Vec::with_capacity(parts.len());
+        for batch in parts.chunks(access.batch(parts.len())) {
+            let view = View::of(access);
+            let ran = batch.iter().map(|part| of_part(&view, *part, &arguments));
+            let ran = ran.collect::<Result<Vec<_>, _>>()?;
+            access.ran(&ran);
+            all.extend(ran);
+        }
+        Ok(all)
     };
     ArrayOperation {
         name: name.into(),

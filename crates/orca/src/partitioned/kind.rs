@@ -31,7 +31,7 @@ pub type DeclaringByCall =
 /// Runs an operation on all elements of some parts. Returns the outcome of each part, in their
 /// order.
 pub type RunningInParallel =
-    dyn Fn(&Access<'_>, &[usize], &[u8]) -> Result<Vec<Ran>, DecodeError> + Send + Sync;
+    dyn Fn(&mut Access<'_>, &[usize], &[u8]) -> Result<Vec<Ran>, DecodeError> + Send + Sync;
 /// Runs an operation on the whole array. Returns the parts that it has changed, and its result.
 pub type RunningAtOnce = dyn Fn(&Access<'_>, &[u8]) -> Result<(BTreeMap<usize, Arc<Part>>, Vec<u8>), DecodeError>
     + Send
@@ -114,11 +114,24 @@ pub struct ArrayType {
     pub operations: Vec<ArrayOperation>,
 }
 
+/// The last use of an own part as it was before a parallel operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastUse {
+    /// The number of own parts on which the operation has run by then.
+    pub ran: usize,
+    /// The part.
+    pub part: usize,
+}
+
 /// An array during an operation: its parts as they were before the operation.
 pub struct Access<'a> {
     plan: &'a Plan,
     machine: Rank,
     slots: Vec<OnceCell<Arc<Part>>>,
+    /// The own parts that a parallel operation replaces, and when.
+    last_uses: &'a [LastUse],
+    /// The number of own parts on which it has run.
+    ran: usize,
     /// Fetches a part from another machine.
     fetch: Box<dyn Fn(usize) -> Result<Arc<Part>, Error> + 'a>,
     failure: OnceCell<Error>,
@@ -127,20 +140,57 @@ pub struct Access<'a> {
 impl<'a> Access<'a> {
     pub(super) fn new(
         (plan, machine): (&'a Plan, Rank),
-        own: &BTreeMap<usize, Arc<Part>>,
+        own: BTreeMap<usize, Arc<Part>>,
+        last_uses: &'a [LastUse],
         fetch: impl Fn(usize) -> Result<Arc<Part>, Error> + 'a,
     ) -> Self {
-        let slots: Vec<OnceCell<_>> = plan.blocks().iter().map(|_| OnceCell::new()).collect();
+        let mut slots: Vec<OnceCell<_>> = plan.blocks().iter().map(|_| OnceCell::new()).collect();
         for (part, elements) in own {
-            let _ = slots[*part].set(elements.clone());
+            slots[part] = OnceCell::from(elements);
         }
         Self {
             plan,
             machine,
             slots,
+            last_uses,
+            ran: 0,
             fetch: Box::new(fetch),
             failure: OnceCell::new(),
         }
+    }
+
+    /// Returns how many parts to run an operation on before [`ran`](Self::ran) is called.
+    pub(super) fn batch(&self, parts: usize) -> usize {
+        const BATCHES: usize = 64;
+        match self.last_uses.is_empty() {
+            true => parts.max(1),
+            false => parts.div_ceil(BATCHES),
+        }
+    }
+
+    /// Takes the outcomes of an operation on the next parts. Drops the old states of own parts that
+    /// it reads no more, so that new ones are written into memory that is still in the cache.
+    pub(super) fn ran(&mut self, ran: &[Ran]) {
+        if ran.iter().any(|it| it.written.is_none()) {
+            self.last_uses = &[];
+        }
+        self.ran += ran.len();
+        while let Some((first, later)) = self.last_uses.split_first()
+            && first.ran <= self.ran
+        {
+            drop(self.slots[first.part].take());
+            self.last_uses = later;
+        }
+    }
+
+    /// Replaces an own part by its new state.
+    pub(super) fn replace(&mut self, part: usize, written: Arc<Part>) {
+        self.slots[part] = OnceCell::from(written);
+    }
+
+    /// Takes an own part out.
+    pub(super) fn take(&mut self, part: usize) -> Option<Arc<Part>> {
+        self.slots[part].take()
     }
 
     /// Returns the array's plan.

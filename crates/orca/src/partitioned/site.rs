@@ -10,7 +10,9 @@ use antiphon_panda::{DecodeError, Rank};
 use bytes::Bytes;
 
 use super::invocation::Task;
-use super::kind::{Access, ArrayBody, ArrayOperation, ArrayType, Declaring, Part, Ran, Reads};
+use super::kind::{
+    Access, ArrayBody, ArrayOperation, ArrayType, Declaring, LastUse, Part, Ran, Reads,
+};
 use super::layout::Plan;
 use super::parcel::{Content, Encoded, Stock, Version, lengths_of};
 use crate::entry::{Entry, Executed, ObjectId};
@@ -109,8 +111,45 @@ pub fn halt(error: Error) -> ! {
 struct Exchange {
     takes: BTreeSet<usize>,
     gives: BTreeMap<Rank, BTreeSet<usize>>,
-    /// Own parts that need parts of another machine.
-    waiting: BTreeSet<usize>,
+    schedule: Arc<Schedule>,
+}
+
+/// The run of an operation on the own parts.
+#[derive(Default)]
+struct Schedule {
+    /// The own parts in the order in which they run.
+    order: Vec<usize>,
+    /// The last uses of their old states, the earliest first, where that is known.
+    last_uses: Vec<LastUse>,
+}
+
+impl Schedule {
+    /// Makes the schedule of an operation that reads no other part than its own.
+    fn of_own(order: Vec<usize>) -> Self {
+        let last_use = |(at, part): (usize, &usize)| LastUse {
+            ran: at + 1,
+            part: *part,
+        };
+        let last_uses = order.iter().enumerate().map(last_use).collect();
+        Self { order, last_uses }
+    }
+
+    /// Makes the schedule of an operation that reads these parts, by own part. Those that need no
+    /// other machine come first.
+    fn of_reads(reads: &BTreeMap<usize, BTreeSet<usize>>) -> Self {
+        let waits = |part: &usize| reads[part].iter().any(|it| !reads.contains_key(it));
+        let mut order: Vec<_> = reads.keys().copied().collect();
+        order.sort_by_key(waits);
+        let mut last: BTreeMap<usize, usize> = BTreeMap::new();
+        for (at, part) in order.iter().enumerate() {
+            let used = reads[part].iter().filter(|it| reads.contains_key(it));
+            last.extend(used.chain([part]).map(|it| (*it, at + 1)));
+        }
+        let last_use = |(part, ran)| LastUse { ran, part };
+        let mut last_uses: Vec<_> = last.into_iter().map(last_use).collect();
+        last_uses.sort_by_key(|it| it.ran);
+        Self { order, last_uses }
+    }
 }
 
 /// The parts of other machines that an operation reads.
@@ -256,10 +295,10 @@ impl Worker {
                 let named = (index, operation.name.as_str());
                 let incoming = self.exchange(job, named, reads, arguments, parts)?;
                 let fetched = RefCell::default();
-                let order = self.order_of(index, parts);
-                let run = |access: &Access<'_>, own: &[usize]| run(access, own, arguments);
-                let ran =
-                    self.run_parallel(job, named.1, (&incoming, &fetched), &order, parts, run)?;
+                let schedule = self.schedule_of(index, reads, parts);
+                let run = |access: &mut Access<'_>, own: &[usize]| run(access, own, arguments);
+                let exchanged = (&incoming, &fetched);
+                let ran = self.run_parallel(job, named.1, exchanged, &schedule, parts, run)?;
                 self.end_parallel(job, index, reads, fetched.into_inner())?;
                 Ok(ran)
             }
@@ -284,7 +323,8 @@ impl Worker {
                     false => Incoming::Sent((0..job.plan.blocks().len()).collect()),
                 };
                 let fetched = RefCell::default();
-                let access = self.access(job, &operation.name, &incoming, &fetched, parts);
+                let exchanged = (&incoming, &fetched);
+                let access = self.access(job, &operation.name, exchanged, (parts.clone(), &[]));
                 let ran = caught(|| run(&access, arguments));
                 let failure = access.failure();
                 drop(access);
@@ -411,18 +451,19 @@ impl Worker {
         }
         let (plan, own) = (&job.plan, self.machine.rank);
         let made = caught(|| {
-            let mut exchange = Exchange::default();
+            let (mut exchange, mut reads) = (Exchange::default(), BTreeMap::new());
             for (part, block) in plan.blocks().iter().enumerate() {
-                for read in declare(plan, part) {
-                    let owner = plan.blocks()[read].owner;
-                    if block.owner == own && owner != own {
-                        exchange.takes.insert(read);
-                        exchange.waiting.insert(part);
-                    } else if block.owner != own && owner == own {
-                        exchange.gives.entry(block.owner).or_default().insert(read);
-                    }
+                let read = declare(plan, part);
+                let is_own = |part: &usize| plan.blocks()[*part].owner == own;
+                if block.owner == own {
+                    exchange.takes.extend(read.iter().filter(|it| !is_own(it)));
+                    reads.insert(part, read);
+                } else if read.iter().any(is_own) {
+                    let gives = exchange.gives.entry(block.owner).or_default();
+                    gives.extend(read.into_iter().filter(is_own));
                 }
             }
+            exchange.schedule = Arc::new(Schedule::of_reads(&reads));
             Ok(exchange)
         });
         let made = Arc::new(made.map_err(|why| self.explain(name, why))?);
@@ -492,14 +533,19 @@ impl Worker {
         }
     }
 
-    /// Returns the own parts in the order in which they run: those that need no other machine come
-    /// first.
-    fn order_of(&self, index: usize, parts: &Parts) -> Vec<usize> {
-        let exchange = self.declared.get(&index);
-        let waits = |part: &usize| exchange.is_some_and(|it| it.waiting.contains(part));
-        let mut order: Vec<_> = parts.keys().copied().collect();
-        order.sort_by_key(waits);
-        order
+    /// Returns the schedule of a parallel operation.
+    fn schedule_of(&self, index: usize, reads: &Reads, parts: &Parts) -> Arc<Schedule> {
+        if let Some(exchange) = self.declared.get(&index) {
+            return exchange.schedule.clone();
+        }
+        let order = parts.keys().copied().collect();
+        Arc::new(match reads {
+            Reads::Own => Schedule::of_own(order),
+            _ => Schedule {
+                order,
+                last_uses: Vec::new(),
+            },
+        })
     }
 
     /// Reports to the others what this machine has fetched, and that it fetches no more.
@@ -533,9 +579,8 @@ impl Worker {
         &'a self,
         job: &'a Job,
         name: &'a str,
-        incoming: &'a Incoming,
-        fetched: &'a RefCell<BTreeSet<usize>>,
-        parts: &Parts,
+        (incoming, fetched): (&'a Incoming, &'a RefCell<BTreeSet<usize>>),
+        (own, last_uses): (Parts, &'a [LastUse]),
     ) -> Access<'a> {
         let fetch = move |part: usize| {
             let owner = job.plan.blocks()[part].owner;
@@ -555,7 +600,7 @@ impl Worker {
             }
             self.await_part(job, owner, part)
         };
-        Access::new((&job.plan, self.machine.rank), parts, fetch)
+        Access::new((&job.plan, self.machine.rank), own, last_uses, fetch)
     }
 
     fn await_part(&self, job: &Job, owner: Rank, part: usize) -> Result<Arc<Part>, Error> {
@@ -585,29 +630,35 @@ impl Worker {
         job: &Job,
         name: &str,
         (incoming, fetched): (&Incoming, &RefCell<BTreeSet<usize>>),
-        order: &[usize],
+        schedule: &Schedule,
         parts: &mut Parts,
-        run: impl Fn(&Access<'_>, &[usize]) -> Result<Vec<Ran>, DecodeError>,
+        run: impl Fn(&mut Access<'_>, &[usize]) -> Result<Vec<Ran>, DecodeError>,
     ) -> Result<Encoded, Error> {
+        let Schedule { order, last_uses } = schedule;
         // With this injected fault the operation sees its own writes, because parts are changed one
         // by one.
-        let batches: Vec<&[usize]> = match self.machine.fault.is(Mutant::SeesOwnWrites) {
-            true => order.chunks(1).collect(),
-            false => vec![order],
-        };
+        let (batches, last_uses): (Vec<&[usize]>, &[LastUse]) =
+            match self.machine.fault.is(Mutant::SeesOwnWrites) {
+                true => (order.chunks(1).collect(), &[]),
+                false => (vec![order], last_uses),
+            };
         let mut results = Vec::new();
         for batch in batches {
-            let access = self.access(job, name, incoming, fetched, parts);
-            let ran = caught(|| run(&access, batch));
-            let failure = access.failure();
-            drop(access);
-            let ran = ran.map_err(|why| failure.unwrap_or_else(|| self.explain(name, why)))?;
+            let own = (std::mem::take(parts), last_uses);
+            let mut access = self.access(job, name, (incoming, fetched), own);
+            let ran = caught(|| run(&mut access, batch));
+            let ran = ran.map_err(|why| {
+                let failure = access.failure();
+                failure.unwrap_or_else(|| self.explain(name, why))
+            })?;
             for (part, ran) in batch.iter().zip(ran) {
                 if let Some(written) = ran.written {
-                    parts.insert(*part, written);
+                    access.replace(*part, written);
                 }
                 results.push((*part, ran.result.into()));
             }
+            let own = job.plan.owned_by(self.machine.rank);
+            *parts = own.filter_map(|it| Some((it, access.take(it)?))).collect();
         }
         Ok(results)
     }
@@ -728,7 +779,8 @@ impl Worker {
         self.give_as(job, parts, &exchange)?;
         let incoming = Incoming::Sent(needs(own));
         let fetched = RefCell::default();
-        let access = self.access(job, DISTRIBUTE, &incoming, &fetched, parts);
+        let own_parts = (parts.clone(), &[][..]);
+        let access = self.access(job, DISTRIBUTE, (&incoming, &fetched), own_parts);
         let regroup = &self.site.array_type.codec.regroup;
         let new = to.owned_by(own);
         let made = caught(|| Ok(new.map(|part| (part, regroup(&access, to, part))).collect()));

@@ -1,5 +1,6 @@
 //! Partitioned arrays over any platform.
 
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use antiphon_panda::Session;
@@ -350,4 +351,71 @@ fn a_table_made_at_run_time_is_executed_on_parts() {
             .collect::<Vec<_>>())
     });
     assert_eq!(sums, [24, 18]);
+}
+
+/// The elements of [`Counted`] that there are now, and the most that there were.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+/// An element that counts its copies. Machines that are threads need not encode it.
+#[derive(Serialize, Deserialize)]
+struct Counted(u64);
+
+impl Counted {
+    fn one(value: u64) -> Self {
+        MOST.fetch_max(LIVE.fetch_add(1, SeqCst) + 1, SeqCst);
+        Self(value)
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Self::one(self.0)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, SeqCst);
+    }
+}
+
+#[orca::elements(1)]
+impl Counted {
+    #[initial]
+    fn initial([at]: [usize; 1], _: [usize; 1]) -> Self {
+        Self::one(at as u64)
+    }
+
+    #[parallel]
+    #[reads(declared = before)]
+    fn follow(&mut self, ring: &View<'_, Self, 1>) {
+        let [from] = before(ring.at(), ring.shape());
+        self.0 = ring[from].0;
+    }
+
+    #[parallel]
+    #[reduce(u64::max)]
+    fn first(&self, ring: &View<'_, Self, 1>) -> u64 {
+        match ring.at() {
+            [0] => self.0,
+            _ => 0,
+        }
+    }
+}
+
+#[test]
+fn old_parts_are_dropped_before_an_operation_ends() {
+    const PARTS: usize = 256;
+    let first = result(local(1), |orca| {
+        let how = Distribution::block(&[PARTS], &orca.machines());
+        let ring: Partitioned<Counted, 1> = orca.create_partitioned([PARTS], &how)?;
+        for _ in 0..3 {
+            ring.follow()?;
+        }
+        ring.first()
+    });
+    assert_eq!(first, PARTS as u64 - 3);
+    let most = MOST.load(SeqCst);
+    assert!(most < PARTS * 5 / 4, "{most} copies of {PARTS} elements");
 }
