@@ -92,7 +92,7 @@ pub enum Answer {
 pub enum Effect {
     Answer(Answer, Outcome),
     Block(Answer),
-    Send(Order, Bytes),
+    Send(Box<Order>, Bytes),
 }
 
 /// The record of one execution.
@@ -240,12 +240,12 @@ impl Copy {
 }
 
 /// Returns the result of an attempt, and whether it wrote.
-pub fn completed(attempt: Attempt) -> Result<Option<(Bytes, bool)>, String> {
+pub fn completed(attempt: Attempt) -> Result<Option<(Vec<u8>, bool)>, String> {
     match attempt {
         Attempt::Done {
             result,
             has_written,
-        } => Ok(Some((result.into(), has_written))),
+        } => Ok(Some((result, has_written))),
         Attempt::Blocked => Ok(None),
         Attempt::Failed(why) => Err(why),
     }

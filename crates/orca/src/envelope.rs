@@ -1,7 +1,8 @@
 //! Messages of a value and bytes.
 
+use antiphon_panda::message::value_in;
 use antiphon_panda::{DecodeError, Message};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -22,6 +23,31 @@ pub fn pack(
 /// Splits a message that [`pack`] has made.
 pub fn unpack<H: DeserializeOwned>(mut message: Message) -> Result<(H, Bytes), DecodeError> {
     let length = u32::from_le_bytes(message.pop()?) as usize;
-    let header = message.split_to(length)?;
-    Ok((header.value()?, message.to_bytes()))
+    let mut bytes = in_one_piece(message);
+    let header = bytes.get(..length).ok_or(DecodeError::Short {
+        want: length,
+        have: bytes.len(),
+    })?;
+    let header = value_in(header)?;
+    bytes.advance(length);
+    Ok((header, bytes))
+}
+
+/// Makes a message of bytes before which headers come. A few bytes are copied, so that they are in
+/// one piece with the headers.
+pub fn behind_headers(bytes: &Bytes) -> Message {
+    const FEW: usize = 16;
+    match bytes.len() <= FEW {
+        true => Message::copy_of(bytes),
+        false => Message::from(bytes.clone()),
+    }
+}
+
+/// Returns all bytes of a message. Most messages come in one piece, which is not copied.
+pub fn in_one_piece(message: Message) -> Bytes {
+    let has_more = message.slices().nth(1).is_some();
+    match has_more {
+        true => message.to_bytes(),
+        false => message.rest(0).next().unwrap_or_default(),
+    }
 }

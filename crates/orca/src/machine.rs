@@ -444,7 +444,7 @@ impl Machine {
         match completed(entry.object_type.attempt_reads(index, state, arguments)) {
             Ok(Some((result, _))) => {
                 self.record(entry, index, arguments, &result, false);
-                Some(Outcome::Done(result))
+                Some(Outcome::Done(result.into()))
             }
             Ok(None) => {
                 count(&entry.counts.closed_reads);
@@ -523,7 +523,7 @@ impl Machine {
                         .object_type
                         .attempt(operation, state, &arguments, self.fault);
                 }
-                effects.extend(answer.map(|it| Effect::Answer(it, Outcome::Done(result))));
+                effects.extend(self.answered(answer, result));
                 if has_written {
                     effects.extend(self.retry(entry, copy, is_ordered));
                 }
@@ -531,10 +531,10 @@ impl Machine {
             Ok(None) => {
                 // A write without a waiting process never blocks.
                 if let Some(answer) = answer {
-                    if answer.is_counted_at(self.rank) {
+                    if answer.concerns(self.rank) {
                         count(&entry.counts.blocked);
+                        effects.extend(answer.blocks().map(Effect::Block));
                     }
-                    effects.extend(answer.blocks().map(Effect::Block));
                     copy.blocked.push_back(Invocation {
                         operation,
                         arguments,
@@ -550,6 +550,12 @@ impl Machine {
             }
         }
         effects
+    }
+
+    /// Returns the answer of an operation, unless it is the task of another machine.
+    fn answered(&self, answer: Option<Answer>, result: Vec<u8>) -> Option<Effect> {
+        let answer = answer.filter(|it| it.concerns(self.rank))?;
+        Some(Effect::Answer(answer, Outcome::Done(result.into())))
     }
 
     /// Lets an invocation wait for those that were blocked before the object came here.
@@ -606,7 +612,7 @@ impl Machine {
                     let is_ordered = is_ordered && matches!(it.answer, Answer::Origin(..));
                     self.record(entry, operation, &it.arguments, &result, is_ordered);
                     self.observe_execution(entry, operation, it.ticket, began, is_ordered);
-                    effects.push(Effect::Answer(it.answer, Outcome::Done(result)));
+                    effects.extend(self.answered(Some(it.answer), result));
                     if has_written {
                         at = 0;
                     }
@@ -785,9 +791,9 @@ impl Machine {
 }
 
 impl Answer {
-    /// Returns whether this machine counts it if it blocks: it does for its own processes, and as
-    /// an owner for callers.
-    fn is_counted_at(&self, machine: Rank) -> bool {
+    /// Returns whether this machine answers it, and counts it if it blocks: it does for its own
+    /// processes, and as an owner for callers.
+    fn concerns(&self, machine: Rank) -> bool {
         match self {
             Self::Here(_) | Self::Caller(..) => true,
             Self::Origin(rank, _) => *rank == machine,

@@ -63,7 +63,7 @@ pub enum Order {
         late_write: u64,
         /// Invocations that are blocked, in their order.
         queue: Vec<Ticket>,
-        usage: Usage,
+        usage: Box<Usage>,
         why: String,
     },
     /// An invocation that was blocked does not come again.
@@ -97,7 +97,7 @@ pub enum Order {
     Distribute {
         number: u64,
         object: ObjectId,
-        layout: Layout,
+        layout: Box<Layout>,
         keeps: bool,
         first: Option<u32>,
     },
@@ -385,7 +385,7 @@ impl Machine {
                 why,
             } => self.on_object(object, |entry, copy| {
                 let given = (generation, to, late_write);
-                self.on_install(entry, copy, from, given, (queue, usage, why), &body)
+                self.on_install(entry, copy, from, given, (queue, *usage, why), &body)
             }),
             Order::GivesUp { object, ticket } => self.on_object(object, |entry, copy| {
                 copy.given_up.insert((from, ticket));
@@ -445,7 +445,7 @@ impl Machine {
                 keeps,
                 first,
             } => {
-                let to = Arc::new(Plan::of(layout));
+                let to = Arc::new(Plan::of(*layout));
                 let first = first.map(|operation| (operation as usize, body));
                 let task = Task::Distribute { to, keeps, first };
                 self.on_array((from, place, number), object, task);
@@ -594,13 +594,11 @@ impl Machine {
         }
         copy.inquiry = self.common.lock().machines.keys().copied().collect();
         match copy.inquiry.contains(&self.rank) {
-            true => vec![Effect::Send(
-                Order::Reads {
-                    object: entry.id,
-                    reads: entry.take_reads(),
-                },
-                Bytes::new(),
-            )],
+            true => {
+                let (object, reads) = (entry.id, entry.take_reads());
+                let order = Box::new(Order::Reads { object, reads });
+                vec![Effect::Send(order, Bytes::new())]
+            }
             false => Vec::new(),
         }
     }
@@ -701,10 +699,10 @@ impl Machine {
             to,
             late_write: copy.late_write,
             queue: copy.queue(entry.object_type, |_| true),
-            usage: copy.usage.clone(),
+            usage: Box::new(copy.usage.clone()),
             why,
         };
-        vec![Effect::Send(order, state.into())]
+        vec![Effect::Send(Box::new(order), state.into())]
     }
 
     /// Waits for the invocations that were blocked where the object came from, if it is here now.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Outcome;
 use crate::entry::{Answer, Effect, Entry, ObjectId, Ticket};
+use crate::envelope::{behind_headers, in_one_piece};
 use crate::error::{BlockedProcess, Deadlock, Error};
 use crate::fault::Mutant;
 use crate::machine::Machine;
@@ -95,7 +96,7 @@ impl Machine {
         header[8..16].copy_from_slice(&entry.id.to_le_bytes());
         header[16..20].copy_from_slice(&(operation as u32).to_le_bytes());
         header[20..].copy_from_slice(&ticket.to_le_bytes());
-        let mut request = Message::from(arguments.clone());
+        let mut request = behind_headers(arguments);
         request.push(&header);
         // The owner is a valid rank.
         let _ = self.quiescence.sent(owner);
@@ -130,7 +131,7 @@ impl Machine {
             group.wait_for(place, None)?;
         }
         match kind {
-            DONE => Ok(Outcome::Done(reply.to_bytes())),
+            DONE => Ok(Outcome::Done(in_one_piece(reply))),
             AGAIN => Ok(Outcome::Again),
             _ => Ok(Outcome::Failed(reply.value::<Refusal>()?.error())),
         }
@@ -256,7 +257,7 @@ impl Machine {
     /// Answers a caller.
     pub fn reply(&self, reply: Reply, from: Rank, outcome: Outcome) {
         let (kind, mut message) = match outcome {
-            Outcome::Done(result) => (DONE, Message::from(result)),
+            Outcome::Done(result) => (DONE, behind_headers(&result)),
             Outcome::Again => (AGAIN, Message::new()),
             // It holds strings and numbers.
             Outcome::Failed(error) => (
@@ -287,7 +288,7 @@ impl Request {
             from: call.from,
             object,
             operation,
-            arguments: payload.to_bytes(),
+            arguments: in_one_piece(payload),
             ticket,
             reply: call.reply,
         };

@@ -606,7 +606,7 @@ impl Array {
         let order = |number| Order::Distribute {
             number,
             object: entry.id,
-            layout,
+            layout: Box::new(layout),
             keeps,
             first,
         };
