@@ -189,6 +189,11 @@ impl Node {
         })
     }
 
+    /// Returns the process that has started it.
+    pub fn parent(&self) -> Option<Rank> {
+        self.command.as_ref().map(|command| command.parent)
+    }
+
     /// Makes the next incarnation of this process, which has not joined yet.
     pub fn reborn(&self, life: usize) -> Arc<Self> {
         Arc::new(Self {

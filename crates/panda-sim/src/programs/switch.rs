@@ -390,6 +390,13 @@ impl Switch {
     pub fn crash(&self, node: &Node) {
         self.medium(|medium| medium.crash(node.rank));
         self.bury(node, Phase::Crashed);
+        // The system tells a process of the end of one that it has started.
+        if let Some(parent) = node
+            .parent()
+            .and_then(|rank| self.nodes().get(rank as usize).cloned())
+        {
+            self.medium(|medium| medium.add(medium.now, What::GoOn(parent)));
+        }
     }
 
     fn bury(&self, node: &Node, phase: Phase) {

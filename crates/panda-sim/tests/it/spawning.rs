@@ -296,6 +296,31 @@ fn who_crashes_before_it_has_joined_is_not_spawned() {
     assert!(matches!(run.ends[1..], [End::Crashed, End::Crashed]));
 }
 
+/// The system tells a process of the end of its child, also where no frame does.
+#[test]
+fn a_spawn_waits_for_no_process_that_crashes_as_it_joins() {
+    for kind in KINDS {
+        let run = Simulation::of(1)
+            .over(Network::new(kind, 0, 0, 50, 100))
+            .at(SECOND + Duration::from_micros(10), Fault::Crash(1))
+            .program("late", |_, _| Duration::ZERO)
+            .run(|session| {
+                thread::sleep(SECOND);
+                let began = thread::now();
+                let spawned = session.spawn("late", [""; 0], 1);
+                assert!(
+                    matches!(spawned, Err(Error::NotSpawned { rank: 1, .. })),
+                    "{spawned:?}"
+                );
+                thread::now() - began
+            });
+        let End::Returned(took) = run.unwrap().ends[0] else {
+            panic!("{kind:?}: it waits");
+        };
+        assert!(took < SECOND, "{kind:?}: {took:?}");
+    }
+}
+
 #[test]
 fn who_is_spawned_is_on_its_parents_side_of_a_split() {
     let run = Simulation::of(3)
