@@ -49,11 +49,12 @@ test: setup-test
 
 # The large numbers of what `make test` tries a few of. Histories of the portability layer's
 # protocols and of programs over it are drawn from SEEDS seeds, those of shared objects from
-# HISTORIES; members lie in LIES ways. A build of
+# HISTORIES, and those of SR's virtual machines from SR_SEEDS; members lie in LIES ways. A build of
 # the C subject is compared with itself COMPARISONS times (a minute each), and a true 3 % is looked for.
 SEEDS ?= 100000
 LIES ?= 3000
 HISTORIES ?= 5000
+SR_SEEDS ?= 20000
 COMPARISONS ?= 50
 SOAK = cargo test --release --test it
 soak:
@@ -73,6 +74,7 @@ soak:
 	LAUNCH_LARGE=yes cargo test -p antiphon-launch --release --test it -- --nocapture large_sessions
 	ANTIPHON_COMPARISONS=10000 cargo test --release -p antiphon-measure --lib comparison::
 	ANTIPHON_COMPARISONS=$(COMPARISONS) $(SOAK) -p antiphon -- --nocapture against_itself three_per_cent
+	SR_SEEDS=$(SR_SEEDS) cargo test --release -p antiphon-sr-rt --lib -- every_invocation
 	SR_CASES=$(SEEDS) SR_PROGRAMS=300 cargo test -p antiphon-sr --release --test it -- fuzz:: mutated:: random::
 	ORCA_CASES=100000 ORCA_RANDOM=2000 cargo test -p antiphon-orca-lang --release --test it -- wild:: random::
 

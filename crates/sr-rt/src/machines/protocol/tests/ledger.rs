@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 
 use antiphon_panda::thread;
 
-/// The longest time from the moment that a claim is about until it is handled.
+/// The longest time from the moment that a claim is about until it is handled, where messages may
+/// have to be sent again.
 const CLAIM: Duration = Duration::from_secs(1);
+/// The same where no message is lost.
+const SOON: Duration = Duration::from_millis(20);
 
 /// An invocation, as all machines together know it.
 #[derive(Debug, Clone)]
@@ -31,8 +34,8 @@ pub struct Invocation {
 #[derive(Debug, Default)]
 pub struct Ledger {
     pub begun: Option<Instant>,
-    /// When machines crash.
-    pub crashes: BTreeMap<u32, Duration>,
+    /// Machines that crash, and when.
+    pub crashes: Vec<(u32, Duration)>,
     pub destroyed: BTreeSet<u32>,
     pub machines: Vec<u32>,
     pub invocations: Vec<Invocation>,
@@ -41,6 +44,10 @@ pub struct Ledger {
     /// Processes that can go on, by machine.
     pub running: BTreeMap<u32, i64>,
     pub letters: u64,
+    /// Whether messages may have to be sent again.
+    pub is_lossy: bool,
+    /// The last moment after which nothing could go on without news of a loss.
+    pub quiet_at: Option<Instant>,
     pub verdicts: u32,
     pub faults: Vec<String>,
 }
@@ -48,6 +55,15 @@ pub struct Ledger {
 impl Ledger {
     pub fn fault(&mut self, what: String) {
         self.faults.push(what);
+    }
+
+    /// Notes that a machine is there. It outlives the crashes that were planned for an earlier time.
+    pub fn joined(&mut self, machine: u32) {
+        let Some(now) = self.begun.map(|begun| thread::now() - begun) else {
+            return;
+        };
+        self.crashes
+            .retain(|(crashed, at)| *crashed != machine || *at >= now);
     }
 
     /// Returns whether a machine is dead or destroyed.
@@ -58,9 +74,11 @@ impl Ledger {
     /// Returns whether a machine is destroyed, or has been dead for a time.
     fn has_been_gone(&self, machine: u32, time: Duration) -> bool {
         let now = self.begun.map(|begun| thread::now() - begun);
-        let crash = self.crashes.get(&machine);
-        let has_crashed = crash.zip(now).is_some_and(|(at, now)| now >= *at + time);
-        has_crashed || self.destroyed.contains(&machine)
+        let has_crashed = |now: Duration| {
+            let mut crashes = self.crashes.iter();
+            crashes.any(|(crashed, at)| *crashed == machine && now >= *at + time)
+        };
+        now.is_some_and(has_crashed) || self.destroyed.contains(&machine)
     }
 
     /// Enters a new invocation of an operation of a machine, and returns its number.
@@ -137,23 +155,49 @@ impl Ledger {
         self.under_way.remove(&letter);
     }
 
+    /// Notes that a process of a machine can go on. If nothing else can, it has got news of a loss.
+    pub fn goes_on(&mut self, machine: u32) {
+        let has_begun = !self.running.is_empty();
+        if has_begun && self.activities().is_empty() {
+            self.quiet_at = Some(thread::now());
+        }
+        *self.running.entry(machine).or_default() += 1;
+    }
+
+    pub fn pauses(&mut self, machine: u32) {
+        *self.running.entry(machine).or_default() -= 1;
+    }
+
+    /// Returns what goes on, in words.
+    fn activities(&self) -> Vec<String> {
+        let is_running =
+            |(machine, running): &(&u32, &i64)| **running > 0 && !self.is_gone(**machine);
+        let running = self.running.iter().filter(is_running);
+        let running = running
+            .map(|(machine, running)| format!("{running} processes of machine {machine} run"));
+        let arrives = |(from, to): &&(u32, u32)| !self.is_gone(*from) && !self.is_gone(*to);
+        let letters = self.under_way.values().filter(arrives);
+        let letters = letters.map(|(from, to)| format!("a letter goes from {from} to {to}"));
+        running.chain(letters).collect()
+    }
+
+    /// Returns whether nothing could go on a moment ago. The claim is about that moment. Since then a
+    /// machine may have died, and others may have heard of it.
+    fn was_quiet(&self) -> bool {
+        let claim = if self.is_lossy { CLAIM } else { SOON };
+        self.quiet_at
+            .is_some_and(|quiet_at| thread::now() - quiet_at <= claim)
+    }
+
     /// Checks the claim that nothing can go on.
     pub fn check_verdict(&mut self) {
         self.verdicts += 1;
+        let activities = self.activities();
+        let is_quiet = activities.is_empty();
         let mut faults = Vec::new();
-        for (machine, running) in &self.running {
-            if *running > 0 && !self.is_gone(*machine) {
-                faults.push(format!(
-                    "the end is found while {running} processes of machine {machine} run"
-                ));
-            }
-        }
-        for (from, to) in self.under_way.values() {
-            if !self.is_gone(*from) && !self.is_gone(*to) {
-                faults.push(format!(
-                    "the end is found while a letter goes from {from} to {to}"
-                ));
-            }
+        if !self.was_quiet() {
+            let found = |activity| format!("the end is found while {activity}");
+            faults.extend(activities.into_iter().map(found));
         }
         for (number, it) in self.invocations.iter().enumerate() {
             let Some(caller) = it.caller else { continue };
@@ -162,7 +206,8 @@ impl Ledger {
             }
             // Its caller waits. That is right while a process of a living machine has it. The claim
             // is about a past moment, at which a machine may have lived that has died since.
-            if !it.has_come || it.served > 0 || self.has_been_gone(it.at, CLAIM) {
+            let is_under_way = !it.has_come || it.served > 0;
+            if is_quiet && is_under_way || self.has_been_gone(it.at, CLAIM) {
                 faults.push(format!(
                     "the caller of invocation {number} waits in vain: {it:?}"
                 ));

@@ -95,6 +95,7 @@ impl Machine {
         let fault = Fault {
             mutant: plan.mutant,
         };
+        ledger.lock().joined(own);
         let machine = Arc::new(Self {
             own,
             session: session.clone(),
@@ -232,12 +233,12 @@ impl Machine {
     /// Notes that a process can go on.
     fn goes_on(&self) {
         self.running.fetch_add(1, Relaxed);
-        *self.ledger.lock().running.entry(self.own).or_default() += 1;
+        self.ledger.lock().goes_on(self.own);
     }
 
     /// Notes that a process can go on no more.
     fn pauses(&self) {
-        *self.ledger.lock().running.entry(self.own).or_default() -= 1;
+        self.ledger.lock().pauses(self.own);
         if self.running.fetch_sub(1, Relaxed) == 1 && !self.is_over.load(Relaxed) {
             // The run-time calls it until nothing was handled between two calls.
             let _ = self.protocol.rests() || self.protocol.rests();
@@ -685,9 +686,9 @@ impl Machine {
     /// Checks a verdict, except for the activity of handling it.
     fn check_verdict(&self) {
         let mut ledger = self.ledger.lock();
-        *ledger.running.entry(0).or_default() -= 1;
+        ledger.pauses(0);
         ledger.check_verdict();
-        *ledger.running.entry(0).or_default() += 1;
+        ledger.goes_on(0);
     }
 
     fn read(self: &Arc<Self>, from: u32, letter: Letter, body: Bytes) {
