@@ -68,18 +68,18 @@ pub unsafe fn allocate_more(arena: &mut Arena, at: At, bytes: i64) -> *mut c_voi
     let size = if is_mapped {
         needed
     } else {
-        // SAFETY: the arena's chunks live.
         let last = if before.is_null() {
             0
         } else {
+            // SAFETY: the arena's chunks live.
             unsafe { (*before).bytes }
         };
         (last * 2).clamp(FIRST_BYTES, MOST_BYTES).max(needed)
     };
-    // SAFETY: malloc of a size above zero.
     let memory = if is_mapped {
         map(size)
     } else {
+        // SAFETY: malloc of a size above zero.
         unsafe { libc::malloc(size) }
     };
     if memory.is_null() {

@@ -10,14 +10,12 @@ use crate::layout::{At, Dimension, StringPlace, Text};
 /// Limit of an array's bytes: the size of an address space.
 const MOST_BYTES: i64 = 1 << 47;
 
-// SAFETY of everything below: views are as in the contract: dimensions, and the address of the
-// element at the low bounds.
-
 /// Checks bounds, sets strides, and returns the bytes of all elements.
 ///
 /// # Safety
 /// `d` points to that many dimensions.
 pub unsafe fn layout(at: At, d: *mut Dimension, dimensions: i32, element_bytes: i64) -> i64 {
+    // SAFETY: by the contract there are that many dimensions, which nothing else uses meanwhile.
     let d = unsafe { std::slice::from_raw_parts_mut(d, dimensions.max(0) as usize) };
     let mut bytes = element_bytes;
     for d in d.iter_mut().rev() {
@@ -47,10 +45,12 @@ unsafe extern "C" fn sr_array_layout(
     dimensions: i32,
     element_bytes: i64,
 ) -> i64 {
+    // SAFETY: generated code passes the dimensions of the array that it declares.
     unsafe { layout(at, d, dimensions, element_bytes) }
 }
 
 unsafe fn slice<'a>(d: *const Dimension, dimensions: i32) -> &'a [Dimension] {
+    // SAFETY: the callers pass the dimensions of a view of the contract, which has that many.
     unsafe { std::slice::from_raw_parts(d, dimensions.max(0) as usize) }
 }
 
@@ -96,6 +96,8 @@ unsafe fn pairs(
         return each(to, from);
     };
     for n in 0..first.length() {
+        // SAFETY: each offset is that of an element within the bounds, and so inside the view's
+        // memory.
         unsafe {
             let to = to.offset((n * first.stride) as isize);
             let from = from.offset((n * from_first.stride) as isize);
@@ -112,6 +114,7 @@ fn extent(d: &[Dimension], element_bytes: i64) -> i64 {
 /// Copies the elements of a view side by side into new memory.
 unsafe fn gather(from: *mut u8, d: &[Dimension], element_bytes: i64) -> Vec<u8> {
     let mut copy = Vec::with_capacity((elements(d) * element_bytes) as usize);
+    // SAFETY: `from` has these dimensions, and each element has that many bytes.
     unsafe {
         pairs(from, d, from, d, &mut |_, from| {
             copy.extend_from_slice(std::slice::from_raw_parts(from, element_bytes as usize));
@@ -130,6 +133,8 @@ unsafe extern "C" fn sr_array_copy(
     from: *mut u8,
     from_d: *const Dimension,
 ) {
+    // SAFETY: generated code passes two views with that many dimensions; `copy` allows them to
+    // overlap. `copy_nonoverlapping` comes only after a check that they do not.
     unsafe {
         let (to_d, from_d) = (slice(to_d, dimensions), slice(from_d, dimensions));
         if !check_sizes(at, to_d, from_d) {
@@ -161,6 +166,8 @@ unsafe fn copy_overlapping(
     element_bytes: i64,
 ) {
     let _busy = crate::flavour::busy();
+    // SAFETY: `to` has as many elements as `from`, so `next` stays within the gathered bytes. The
+    // copy overlaps neither.
     unsafe {
         let copy = gather(from, from_d, element_bytes);
         let mut next = copy.as_ptr();
@@ -181,6 +188,9 @@ unsafe extern "C" fn sr_array_copy_strings(
     from: *mut u8,
     from_d: *const Dimension,
 ) {
+    // SAFETY: generated code passes two views of strings, each with its length before its
+    // characters. The lengths are checked before anything is written, and `texts` holds as many
+    // strings as `to`.
     unsafe {
         let _busy = crate::flavour::busy();
         let (to_d, from_d) = (slice(to_d, dimensions), slice(from_d, dimensions));
@@ -223,6 +233,8 @@ unsafe extern "C" fn sr_array_swap(
     b: *mut u8,
     b_d: *const Dimension,
 ) {
+    // SAFETY: generated code passes two views with that many dimensions, which are equal or do not
+    // overlap.
     unsafe {
         let (a_d, b_d) = (slice(a_d, dimensions), slice(b_d, dimensions));
         if check_sizes(at, a_d, b_d) {
@@ -235,12 +247,15 @@ unsafe extern "C" fn sr_array_swap(
 
 unsafe fn swap(a: *mut u8, b: *mut u8, bytes: usize) {
     if a != b {
+        // SAFETY: by the callers' contract both have that many bytes; if they differ they do not
+        // overlap.
         unsafe { ptr::swap_nonoverlapping(a, b, bytes) };
     }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_swap(a: *mut u8, b: *mut u8, bytes: usize) {
+    // SAFETY: generated code swaps two variables of one type.
     unsafe { swap(a, b, bytes) };
 }
 
@@ -252,6 +267,8 @@ unsafe extern "C" fn sr_array_fill(
     d: *const Dimension,
     value: *const u8,
 ) {
+    // SAFETY: generated code passes a view with that many dimensions, and a value of its element's
+    // type. The value is an element of the view or lies outside.
     unsafe {
         let d = slice(d, dimensions);
         pairs(to, d, to, d, &mut |to, _| {
@@ -264,6 +281,8 @@ unsafe extern "C" fn sr_array_fill(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_text_of_chars(at: At, data: *const u8, d: *const Dimension) -> Text {
+    // SAFETY: generated code passes an array of characters with its one dimension. The copy has
+    // room for all of them.
     unsafe {
         let d = *d;
         let length = d.length().clamp(0, i64::from(i32::MAX));
@@ -285,6 +304,8 @@ unsafe extern "C" fn sr_text_of_chars(at: At, data: *const u8, d: *const Dimensi
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_string_swap(at: At, a: StringPlace, b: StringPlace) {
+    // SAFETY: generated code passes the places of two strings, each with room for its maximum. Each
+    // has room for the other one's characters, as was checked.
     unsafe {
         for (from, to) in [(a, b), (b, a)] {
             let length = *from.length;

@@ -18,6 +18,9 @@ use crate::queues::{Crowd, Queue};
 use crate::semaphore::Semaphore;
 
 /// A class, in the memory of `struct sr_class`.
+///
+/// Its lock protects its parts, the invocations in its queues, and the links of processes in its
+/// crowds. But `old` belongs to the process that has access, if there is one.
 #[repr(C)]
 pub struct Class<S: Servers> {
     /// The invocations to look through, oldest first. Generated code reads the first and its
@@ -39,10 +42,6 @@ pub struct Class<S: Servers> {
 const _: () = assert!(size_of::<Class<antiphon_fiber::One>>() <= 96);
 const _: () = assert!(size_of::<Class<antiphon_fiber::Many>>() <= 96);
 
-// SAFETY of everything in this file: a class's lock protects its parts, the invocations in its
-// queues, and the links of processes in its crowds. Exception: `old` belongs to the process that
-// has access, if there is one.
-
 impl<S: Flavour> Class<S> {
     pub fn new() -> Self {
         Class {
@@ -59,6 +58,7 @@ impl<S: Flavour> Class<S> {
     /// Gives access to a process.
     #[inline]
     unsafe fn grant(it: *mut Self, process: *mut Process<S>) {
+        // SAFETY: the caller holds the class's lock, and the process is its own or one that waits.
         unsafe {
             (*it).is_held = true;
             (*it).outer = (*process).holds;
@@ -73,6 +73,8 @@ impl<S: Flavour> Class<S> {
     #[inline]
     pub unsafe fn append(it: *mut Self, block: *mut Invocation) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract. Its lock is held, and the new block is in no
+        // queue.
         unsafe {
             let _held = (*it).lock.lock();
             if (*it).is_held {
@@ -87,6 +89,7 @@ impl<S: Flavour> Class<S> {
     /// Puts an invocation where the next process looks.
     #[inline]
     unsafe fn admit(&mut self, block: *mut Invocation) {
+        // SAFETY: the caller holds the lock; an invocation in a queue keeps its operation's memory.
         unsafe {
             (*(*block).op.op).pending += 1;
             self.old.push(block);
@@ -97,6 +100,7 @@ impl<S: Flavour> Class<S> {
     unsafe fn admit_new(&mut self) {
         let mut block = std::mem::replace(&mut self.new, Queue::EMPTY).first;
         while !block.is_null() {
+            // SAFETY: the caller holds the lock, which protects the links of set-aside invocations.
             unsafe {
                 let next = (*block).next;
                 self.admit(block);
@@ -108,6 +112,7 @@ impl<S: Flavour> Class<S> {
     /// Lets processes that found nothing look again, before those that have not looked yet.
     #[inline]
     unsafe fn recall(&mut self) {
+        // SAFETY: the caller holds the lock, which protects the links of both crowds.
         unsafe {
             self.waiting.append(&mut self.entering);
         }
@@ -119,6 +124,8 @@ impl<S: Flavour> Class<S> {
     unsafe fn hand_on(&mut self) {
         self.is_held = false;
         loop {
+            // SAFETY: the caller holds the lock. A waiting process keeps its descriptor until it is
+            // woken.
             unsafe {
                 let next = self.entering.pop();
                 if next.is_null() {
@@ -144,6 +151,8 @@ impl<S: Flavour> Class<S> {
     #[inline(always)]
     pub unsafe fn enter(it: *mut Self, at: At, op: *mut Op, has_else: bool) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract. The descriptor is the caller's own, and the lock
+        // is held while the class changes.
         unsafe {
             let this = S::this();
             (*this).head.at = at;
@@ -162,6 +171,7 @@ impl<S: Flavour> Class<S> {
     #[inline(always)]
     unsafe fn pause(it: *mut Self, this: *mut Process<S>, op: *mut Op) {
         let class: *mut c_void = it.cast();
+        // SAFETY: the descriptor is the caller's own.
         unsafe {
             Semaphore::wait(
                 &raw mut (*this).private,
@@ -176,6 +186,7 @@ impl<S: Flavour> Class<S> {
     /// # Safety
     /// As for [`Class::append`]; the caller has access.
     pub unsafe fn first(it: *mut Self) -> *mut Invocation {
+        // SAFETY: the class lives, and `old` belongs to the caller, who has access.
         unsafe { (*it).old.first }
     }
 
@@ -186,6 +197,7 @@ impl<S: Flavour> Class<S> {
     #[inline(always)]
     pub unsafe fn wait(it: *mut Self, at: At, op: *mut Op) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: as in `enter`; the caller has access, which it gives up before it waits.
         unsafe {
             let this = S::this();
             (*this).head.at = at;
@@ -218,6 +230,8 @@ impl<S: Flavour> Class<S> {
     #[inline]
     pub unsafe fn take(it: *mut Self, block: *mut Invocation) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract. The lock is held, and the block is in `old`,
+        // which belongs to the caller.
         unsafe {
             let _held = (*it).lock.lock();
             (*it).old.remove(block);
@@ -232,6 +246,7 @@ impl<S: Flavour> Class<S> {
     /// As for [`Class::first`].
     pub unsafe fn leave(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract, and the lock is held.
         unsafe {
             let _held = (*it).lock.lock();
             (*it).give_up();
@@ -243,6 +258,8 @@ impl<S: Flavour> Class<S> {
     /// # Safety
     /// As for [`Class::append`]; a process that does not run has access.
     pub unsafe fn outer(it: *const Self) -> *mut Self {
+        // SAFETY: the class lives. Only a process with access changes `outer`, and that one does
+        // not run.
         unsafe { (*it).outer }
     }
 
@@ -252,6 +269,8 @@ impl<S: Flavour> Class<S> {
     /// As for [`Class::append`]; the killed process has access.
     pub unsafe fn forfeit(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract, and the lock is held. The killed process never
+        // looks again.
         unsafe {
             let _held = (*it).lock.lock();
             (*it).hand_on();
@@ -260,6 +279,7 @@ impl<S: Flavour> Class<S> {
 
     #[inline]
     unsafe fn give_up(&mut self) {
+        // SAFETY: the caller holds the lock and has access, so that `old` is its own to read.
         unsafe {
             (*S::this()).holds = self.outer;
             if !self.new.first.is_null() {
@@ -275,6 +295,7 @@ impl<S: Flavour> Class<S> {
     /// Skips processes without an else while there is nothing to look at: they would only look and
     /// wait again.
     unsafe fn skip_hopeless(&mut self) {
+        // SAFETY: the caller holds the lock; processes in a crowd keep their descriptors.
         unsafe {
             while !self.entering.first.is_null() && !(*self.entering.first).has_else {
                 let hopeless = self.entering.pop();
@@ -289,6 +310,8 @@ impl<S: Flavour> Class<S> {
     /// As for [`Class::append`].
     pub unsafe fn purge(it: *mut Self, op: *mut Op) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class and the operation live by the contract. The lock is held until the
+        // invocations are out of the queues; from then on they belong to the caller.
         unsafe {
             let held = (*it).lock.lock();
             let refused = [(*it).old.remove_all(op), (*it).new.remove_all(op)];
@@ -311,6 +334,8 @@ impl<S: Flavour> Class<S> {
     /// As for [`Class::append`].
     pub unsafe fn wake_killed(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the class lives by the contract. The lock is held, and processes in a crowd keep
+        // their descriptors.
         unsafe {
             let _held = (*it).lock.lock();
             (*it).recall();

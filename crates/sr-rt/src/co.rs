@@ -11,7 +11,8 @@ use crate::layout::{At, Invocation, invoked};
 use crate::process::Waits;
 use crate::semaphore::Semaphore;
 
-/// A running `co` statement.
+/// A running `co` statement. It lives until the statement is left and all its invocations have
+/// completed.
 pub struct Co<S: Servers> {
     state: S::Lock<State>,
     completed: Semaphore<S>,
@@ -30,8 +31,6 @@ struct State {
 
 const LOST: &str = "attempting to invoke operation that no longer exists";
 
-// SAFETY of everything below: a `Co` lives until its statement is left and all its invocations have
-// completed. Blocks are as in `invocation`.
 impl<S: Flavour> Co<S> {
     pub fn begin() -> *mut Self {
         Box::into_raw(Box::new(Co {
@@ -46,6 +45,7 @@ impl<S: Flavour> Co<S> {
     }
 
     unsafe fn count(it: *mut Self) {
+        // SAFETY: the `co` lives: its statement goes on.
         unsafe {
             (*it).open += 1;
             (*it).state.lock().running += 1;
@@ -58,6 +58,8 @@ impl<S: Flavour> Co<S> {
     /// Called by the process that began the `co`, which has entered the run-time. The block is from
     /// [`invocation::allocate`].
     pub unsafe fn call(it: *mut Self, at: At, block: *mut Invocation) {
+        // SAFETY: by the contract the block is the caller's to give away, and the `co` lives until
+        // its statement is left.
         unsafe {
             (*block).kind = invoked::CO;
             (*block).is_replied = false;
@@ -77,6 +79,8 @@ impl<S: Flavour> Co<S> {
     /// # Safety
     /// As for [`Co::call`].
     pub unsafe fn send(it: *mut Self, at: At, block: *mut Invocation) {
+        // SAFETY: the block belongs to the caller, and has as many bytes as it says. The copy is
+        // new, and `relocate` was made for this block.
         unsafe {
             let size = (*block).size;
             let sent = invocation::allocate::<S>(at, i64::from(size));
@@ -95,6 +99,7 @@ impl<S: Flavour> Co<S> {
     /// # Safety
     /// As for [`Co::call`].
     pub unsafe fn done(it: *mut Self, at: At, arm: i32) {
+        // SAFETY: the new block belongs to the caller until it counts as completed.
         unsafe {
             let block = invocation::allocate::<S>(at, size_of::<Invocation>() as i64);
             (*block).arm = arm;
@@ -109,6 +114,8 @@ impl<S: Flavour> Co<S> {
     /// The invocation was started by [`Co::call`] of this `Co`, or counted as such.
     pub unsafe fn completed(it: *mut Self, block: *mut Invocation) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the `co` lives until its statement is left and all its invocations have
+        // completed, of which this is one. The last of both frees it.
         unsafe {
             // The starter frees it.
             (*block).is_replied = true;
@@ -136,6 +143,8 @@ impl<S: Flavour> Co<S> {
     #[inline(always)]
     pub unsafe fn wait(it: *mut Self, at: At) -> *mut Invocation {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the `co` lives: its statement goes on. There is a block for each completion that
+        // the semaphore counts.
         unsafe {
             if (*it).open == 0 {
                 return ptr::null_mut();
@@ -158,6 +167,8 @@ impl<S: Flavour> Co<S> {
     /// Called by the process that began the `co`, which does not use it afterwards.
     pub unsafe fn end(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
+        // SAFETY: the `co` lives until here. If no invocation runs any more, nothing else can reach
+        // it, and it is freed.
         unsafe {
             let mut state = (*it).state.lock();
             state.is_over = true;

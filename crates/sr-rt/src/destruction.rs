@@ -15,13 +15,13 @@ use crate::ops;
 use crate::process::{self, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 
-// SAFETY of everything below: as in `instance`.
-
 /// Runs the final of an instance, if it has one, as a process of that instance.
 ///
 /// # Safety
 /// The instance lives; called by a process.
 pub unsafe fn run_final<S: Flavour>(at: At, of: *mut Instance) {
+    // SAFETY: the instance lives by the contract, and components are static. The caller's
+    // descriptor lives, since it waits for the final.
     unsafe {
         let component = (*of).component;
         let Some(last) = (*component).last else {
@@ -46,6 +46,8 @@ pub unsafe fn run_final<S: Flavour>(at: At, of: *mut Instance) {
 /// The instance is from a capability. Called by a process.
 pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: instances are never unmapped, and the serial tells whether it still is the
+    // capability's. From the new serial on no other process destroys it.
     unsafe {
         if of.is_null() {
             if serial == NOOP_SERIAL {
@@ -85,6 +87,8 @@ pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
 
 /// Kills all processes of an instance except the caller.
 unsafe fn kill_processes<S: Flavour>(of: *mut Instance) {
+    // SAFETY: `with_processes` keeps the processes in their list, and a listed process keeps its
+    // descriptor. The creator waits, so that its descriptor lives.
     unsafe {
         let this = S::this();
         let mut killed = Vec::new();
@@ -124,6 +128,8 @@ unsafe fn wake_killed<S: Flavour>(
     memory: &[*mut c_void],
     process: *mut Process<S>,
 ) {
+    // SAFETY: the killed process keeps its descriptor until it is woken. What it waits for lies in
+    // the instance, whose memory is kept until its last process has ended.
     unsafe {
         let mut held = std::mem::replace(&mut (*process).holds, ptr::null_mut());
         while !held.is_null() {

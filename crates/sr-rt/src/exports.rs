@@ -31,6 +31,7 @@ macro_rules! export {
         $(#[inline(always)]
         #[allow(unused_unsafe, reason = "some bodies need it")]
         unsafe fn $name<S: Flavour>($($parameter: $type),*) $(-> $result)? {
+            // SAFETY: as stated where the functions are listed.
             unsafe { $body }
         })*
         mod $one {
@@ -38,6 +39,7 @@ macro_rules! export {
             type S = One;
             $(#[unsafe(export_name = concat!("sr1_", stringify!($name)))]
             unsafe extern "C" fn $name($($parameter: $type),*) $(-> $result)? {
+                // SAFETY: generated code calls it as the contract says.
                 unsafe { super::$name::<S>($($parameter),*) }
             })*
         }
@@ -46,6 +48,7 @@ macro_rules! export {
             type S = Many;
             $(#[unsafe(export_name = concat!("srn_", stringify!($name)))]
             unsafe extern "C" fn $name($($parameter: $type),*) $(-> $result)? {
+                // SAFETY: generated code calls it as the contract says.
                 unsafe { super::$name::<S>($($parameter),*) }
             })*
         }
@@ -84,6 +87,7 @@ macro_rules! gated {
         #[allow(unused_mut, unused_variables, reason = "not all have parameters")]
         let mut words = [$a, $b, $c, $d].into_iter();
         $(let $parameter = <$type as Word>::from_word(words.next().unwrap_or_default());)*
+        // SAFETY: the gate passes the words of generated code's parameters, and its saved registers.
         unsafe {
             let result = $function($($parameter),*);
             gate::leave($saved, result.into_word())
@@ -121,8 +125,9 @@ words! {
     [] (): _word => (), _value => 0;
 }
 
-// SAFETY of everything below: generated code calls these functions as `include/sr.h` says; pointers
-// are of the kinds stated there.
+// SAFETY: generated code calls these functions as `include/sr.h` says, with pointers of the kinds
+// stated there. Each passes them on to a function with the same contract, or uses them as its line
+// says: memory that it initialises is the caller's, and `this` is the caller's own descriptor.
 export! {
     plain_one plain_many
     // The head of a loop.
@@ -251,7 +256,7 @@ export! {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: as for the functions that do not switch.
 export_gated! {
     fn call<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::call::<S>(at, block) }
     fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {

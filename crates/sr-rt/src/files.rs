@@ -312,15 +312,15 @@ fn fill(at: At, file: usize, descriptor: i32) -> bool {
     }
 }
 
-// SAFETY of the functions below: texts are the contract's.
-
 unsafe fn path(name: Text) -> Option<CString> {
+    // SAFETY: the callers pass a text of the contract.
     CString::new(unsafe { name.bytes() }).ok()
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_open(name: Text, mode: i32) -> usize {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     let Some(path) = (unsafe { path(name) }) else {
         return NULL;
     };

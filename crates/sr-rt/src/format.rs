@@ -15,11 +15,9 @@ pub fn pointer(value: *const c_void) -> Vec<u8> {
     }
 }
 
-// SAFETY of everything below: the kind of a value says which of its bits are set, as in the
-// contract.
-
 /// Appends a value as `write` shows it.
 unsafe fn show(out: &mut Vec<u8>, value: &Value) {
+    // SAFETY: the kind says which of the bits are set.
     unsafe {
         match value.kind {
             b'b' if value.bits.i != 0 => out.extend_from_slice(b"true"),
@@ -40,6 +38,7 @@ unsafe fn show(out: &mut Vec<u8>, value: &Value) {
 
 unsafe fn text_of(value: &Value) -> Text {
     Text {
+        // SAFETY: the callers pass a text or an array of characters, whose bits are its address.
         data: unsafe { value.bits.p }.cast(),
         length: value.length,
     }
@@ -95,6 +94,7 @@ pub unsafe fn format(
         if flags.iter().any(|f| !b"-+ #0123456789.".contains(f)) {
             return Err("illegal specification character in format");
         }
+        // SAFETY: the values are as in the contract.
         unsafe { convert(out, flags, conversion, value)? };
     }
     match values.next() {
@@ -113,10 +113,13 @@ unsafe fn convert(
     let of = |kinds: &[u8], message| kinds.contains(&value.kind).then_some(()).ok_or(message);
     let mut text = |text: &[u8]| {
         let text = [text, b"\0"].concat();
+        // SAFETY: the text ends with a zero, and the format has one `%s`.
         print(out, &spec(b's'), |buffer, size, format| unsafe {
             libc::snprintf(buffer, size, format, text.as_ptr())
         });
     };
+    // SAFETY: each conversion checks the kind, which says which of the bits are set, and passes a
+    // format of that one conversion.
     unsafe {
         match conversion {
             b'q' | b'i' | b'd' | b'o' | b'x' | b'X' => {
@@ -183,6 +186,7 @@ unsafe fn values<'a>(count: i32, values: *const Value) -> &'a [Value] {
     if count <= 0 {
         return &[];
     }
+    // SAFETY: generated code passes that many values.
     unsafe { std::slice::from_raw_parts(values, count as usize) }
 }
 
@@ -196,10 +200,12 @@ unsafe extern "C" fn sr_write(
 ) {
     let _busy = flavour::busy();
     files::output(at, file, |out| {
+        // SAFETY: generated code passes that many values.
         for (number, value) in unsafe { values(count, shown) }.iter().enumerate() {
             if with_line && number > 0 {
                 out.push(b' ');
             }
+            // SAFETY: the kind of each value says which of its bits are set.
             unsafe { show(out, value) };
         }
         if with_line {
@@ -213,6 +219,7 @@ unsafe extern "C" fn sr_printf(at: At, file: usize, by: Text, count: i32, shown:
     let _busy = flavour::busy();
     let mut result = Ok(());
     files::output(at, file, |out| {
+        // SAFETY: a text of the contract, and that many values.
         result = unsafe { format(out, by.bytes(), values(count, shown)) };
     });
     if let Err(message) = result {
@@ -230,6 +237,7 @@ unsafe extern "C" fn sr_sprintf(
 ) {
     let _busy = flavour::busy();
     let mut out = Vec::new();
+    // SAFETY: a text of the contract, and that many values.
     let result = unsafe { format(&mut out, by.bytes(), values(count, shown)) };
     if let Err(message) = result {
         abort(at, message);
@@ -237,6 +245,7 @@ unsafe extern "C" fn sr_sprintf(
     if out.len() > to.maximum.max(0) as usize {
         abort(at, "result string too small");
     }
+    // SAFETY: the place has room for its maximum, which the text does not exceed.
     unsafe {
         std::ptr::copy_nonoverlapping(out.as_ptr(), to.data, out.len());
         *to.length = out.len() as i32;

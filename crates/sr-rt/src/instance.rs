@@ -35,15 +35,13 @@ pub struct Inner<S: Servers> {
     pub is_destroyed: bool,
 }
 
-// SAFETY of everything below: instances' memory is never unmapped, and the lock of an instance
-// protects its state.
-
 /// Returns the state of an instance.
 ///
 /// # Safety
 /// The instance was made by [`take`].
 #[inline]
 pub unsafe fn state<'a, S: Flavour>(of: *mut Instance) -> &'a State<S> {
+    // SAFETY: `take` made the state, which is never freed.
     unsafe { &*(*of).state.cast::<State<S>>() }
 }
 
@@ -56,6 +54,7 @@ pub unsafe fn with_processes<S: Flavour, T>(
     of: *mut Instance,
     look: impl FnOnce(&mut Inner<S>) -> T,
 ) -> T {
+    // SAFETY: by the contract.
     look(&mut unsafe { state::<S>(of) }.inner.lock())
 }
 
@@ -65,6 +64,7 @@ pub unsafe fn with_processes<S: Flavour, T>(
 /// As for [`state`]; the process belongs to none.
 #[inline]
 pub unsafe fn enlist<S: Flavour>(of: *mut Instance, process: *mut Process<S>) {
+    // SAFETY: the instance's lock is held, which protects its list. The new process is in no list.
     unsafe {
         let mut inner = state::<S>(of).inner.lock();
         (*process).next = ptr::null_mut();
@@ -85,6 +85,8 @@ pub unsafe fn enlist<S: Flavour>(of: *mut Instance, process: *mut Process<S>) {
 /// It belongs to an instance.
 #[inline]
 pub unsafe fn leave<S: Flavour>(process: *mut Process<S>) {
+    // SAFETY: the process is in its instance's list, whose lock is held until the process is out of
+    // it.
     unsafe {
         let of = (*process).instance;
         let mut inner = state::<S>(of).inner.lock();
@@ -113,6 +115,7 @@ pub unsafe fn leave<S: Flavour>(process: *mut Process<S>) {
 /// # Safety
 /// As for [`state`].
 pub unsafe fn each<S: Flavour>(of: *mut Instance, mut look: impl FnMut(*mut Process<S>)) {
+    // SAFETY: the instance's lock is held, and listed processes keep their descriptors.
     unsafe {
         let inner = state::<S>(of).inner.lock();
         let mut process = inner.first;
@@ -129,6 +132,8 @@ unsafe fn take<S: Flavour>(at: At, component: *const Component) -> *mut Instance
     if let Some(of) = instances.spare.get_mut(&component).and_then(Vec::pop) {
         return of;
     }
+    // SAFETY: components are static; calloc gives zeroed memory with room for the head, which
+    // nothing else uses yet.
     unsafe {
         let bytes = (*component).instance_bytes;
         let of: *mut Instance = libc::calloc(1, bytes.max(size_of::<Instance>())).cast();
@@ -159,6 +164,8 @@ unsafe fn take<S: Flavour>(at: At, component: *const Component) -> *mut Instance
 /// # Safety
 /// As for [`state`]; the instance is destroyed, and no process belongs to it.
 pub unsafe fn recycle<S: Flavour>(of: *mut Instance) {
+    // SAFETY: no process belongs to the instance, and its serial is above those of all
+    // capabilities. So nothing else uses its memory, which has as many bytes as its component says.
     unsafe {
         let mut inner = state::<S>(of).inner.lock();
         for block in inner.memory.drain(..) {
@@ -190,6 +197,7 @@ pub unsafe fn create<S: Flavour>(
     bytes: usize,
 ) -> *mut Instance {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: by the contract; the descriptor is the caller's own.
     unsafe {
         let of = prepare::<S>(at, component, parameters, bytes, &|_| {});
         let this = S::this();
@@ -215,6 +223,7 @@ pub unsafe fn create_placed<S: Flavour>(
     place: &dyn Fn(*mut c_void),
 ) -> *mut Instance {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: as in `create`; `parameters` is a slice.
     unsafe {
         let (from, bytes) = (parameters.as_ptr().cast(), parameters.len());
         let of = prepare::<S>(at, component, from, bytes, place);
@@ -238,6 +247,7 @@ pub fn resources<S: Flavour>() -> Vec<(*mut Instance, u32)> {
     let mut living: Vec<_> = all.into_iter().filter(lives).collect();
     // SAFETY: as above. Serials grow.
     living.sort_by_key(|of| unsafe { (**of).serial });
+    // SAFETY: instances are never unmapped.
     let with_serials = living.into_iter().map(|of| (of, unsafe { (*of).serial }));
     with_serials.collect()
 }
@@ -249,6 +259,8 @@ unsafe fn prepare<S: Flavour>(
     bytes: usize,
     place: &dyn Fn(*mut c_void),
 ) -> *mut Instance {
+    // SAFETY: by the callers' contract. The instance is new, so that only this process knows it
+    // until it is started; its memory is never unmapped.
     unsafe {
         let of = take::<S>(at, component);
         (*of).serial = S::runtime().serial();
@@ -286,6 +298,8 @@ unsafe fn prepare<S: Flavour>(
 /// Wakes the process that waits for the body or the final, which has ended or replied. Returns
 /// whether one waited.
 unsafe fn answer<S: Flavour>(of: *mut Instance) -> bool {
+    // SAFETY: instances are never unmapped. The process in `waits` waits until the V, so that its
+    // descriptor lives.
     unsafe {
         let (waits, had_replied) = with_processes::<S, _>(of, |inner| {
             (inner.waits, std::mem::replace(&mut inner.has_replied, true))
@@ -308,6 +322,8 @@ unsafe fn answer<S: Flavour>(of: *mut Instance) -> bool {
 /// Called by a process.
 pub unsafe fn reply<S: Flavour>(at: At) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the descriptor is the caller's own; the instance lives as long as one of its
+    // processes.
     unsafe {
         let this = S::this();
         match (*this).role {
@@ -326,6 +342,8 @@ pub unsafe fn reply<S: Flavour>(at: At) {
 #[inline(always)]
 pub unsafe fn need_global<S: Flavour>(at: At, component: *const Component) {
     let entered = Fibers::<S>::enter();
+    // SAFETY: components are static. A process in the list waits until its V, so that its
+    // descriptor lives.
     unsafe {
         let mut instances = S::runtime().instances.lock();
         let maker = instances.makers.entry(component).or_insert(Making::Nobody);

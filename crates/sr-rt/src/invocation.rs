@@ -1,4 +1,7 @@
 //! Invocations: call, send, reply, forward, and their ends.
+//!
+//! A block belongs to one process at a time: to its caller before the call and after the answer, to
+//! its servant in between.
 
 use std::ptr;
 
@@ -54,9 +57,6 @@ pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
 const LOST: &str = "attempting to invoke operation that no longer exists";
 const LOST_BY_FORWARD: &str = "attempting to forward to operation that no longer exists";
 
-// SAFETY of everything below: blocks and operations are as in the contract. A block belongs to one
-// process at a time: to its caller before the call and after the answer, to its servant in between.
-
 /// Allocates a block, its head zeroed.
 ///
 /// # Safety
@@ -65,6 +65,7 @@ pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut Invocation {
     let _entered = Fibers::<S>::enter();
     let is_possible = (size_of::<Invocation>() as i64..i64::from(u32::MAX)).contains(&bytes);
     let block: *mut Invocation = if is_possible {
+        // SAFETY: malloc of a size above zero.
         unsafe { libc::malloc(bytes as usize) }.cast()
     } else {
         ptr::null_mut()
@@ -72,6 +73,7 @@ pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut Invocation {
     if block.is_null() {
         crate::arena::exhausted(at, bytes);
     }
+    // SAFETY: the memory is new, and has at least the size of a head, for which zero is valid.
     unsafe {
         ptr::write_bytes(block, 0, 1);
         (*block).size = bytes as u32;
@@ -83,6 +85,7 @@ pub unsafe fn allocate<S: Flavour>(at: At, bytes: i64) -> *mut Invocation {
 /// # Safety
 /// As above; the block is not used afterwards.
 pub unsafe fn free(block: *mut Invocation) {
+    // SAFETY: by the contract the block is the caller's, and is not used again.
     unsafe {
         if (*block).is_owned {
             libc::free(block.cast());
@@ -92,6 +95,8 @@ pub unsafe fn free(block: *mut Invocation) {
 
 /// Copies a block for a servant whose caller goes on. No process waits for the copy.
 unsafe fn copy<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
+    // SAFETY: the block has as many bytes as it says, and so has its copy. `relocate` was made for
+    // this block.
     unsafe {
         let size = (*block).size;
         let copy = allocate::<S>(at, i64::from(size));
@@ -107,6 +112,7 @@ unsafe fn copy<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
 
 /// Marks a block for which no process waits any more.
 unsafe fn disclaim(block: *mut Invocation) {
+    // SAFETY: the block is the caller's.
     unsafe {
         (*block).kind = invoked::SEND;
         (*block).is_replied = true;
@@ -122,6 +128,8 @@ unsafe fn disclaim(block: *mut Invocation) {
 #[inline(always)]
 pub unsafe fn call<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
     let entered = Fibers::<S>::enter();
+    // SAFETY: the block is the caller's until it is delivered, and the caller's descriptor is its
+    // own. An operation that `find` returns lives. `answer` outlives the wait for the reply.
     unsafe {
         let this = S::this();
         (*this).head.at = at;
@@ -160,6 +168,8 @@ unsafe fn call_here<S: Flavour>(
     op: *mut Op,
     block: *mut Invocation,
 ) -> *mut Invocation {
+    // SAFETY: the descriptor is the caller's own, and the operation lives. Generated code made the
+    // block for the operation's code.
     unsafe {
         let (name, role) = ((*this).name, (*this).role);
         (*this).name = (*op).name;
@@ -173,6 +183,7 @@ unsafe fn call_here<S: Flavour>(
 }
 
 unsafe fn code_of(op: *mut Op, at: At) -> crate::layout::Code {
+    // SAFETY: the caller passes an operation of a proc, whose target is its code.
     match unsafe { (*op).target.code } {
         Some(code) => code,
         None => errors::abort(at, "an operation has no code"),
@@ -182,6 +193,8 @@ unsafe fn code_of(op: *mut Op, at: At) -> crate::layout::Code {
 /// Delivers an invocation to the process or operation that serves it.
 #[inline]
 pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
+    // SAFETY: the operation lives, its kind says what its target is, and the block is an invocation
+    // of it that belongs to nobody else.
     unsafe {
         match (*op).kind {
             kind::INPUT => Class::<S>::append((*op).target.class.cast(), block),
@@ -214,6 +227,7 @@ pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
 /// As above; the block is from [`allocate`], and the callee takes it over.
 pub unsafe fn send<S: Flavour>(at: At, block: *mut Invocation) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the block is the caller's until it is delivered, freed or sent.
     unsafe {
         disclaim(block);
         match find(at, (*block).op, LOST) {
@@ -227,6 +241,8 @@ pub unsafe fn send<S: Flavour>(at: At, block: *mut Invocation) {
 
 /// Tells the caller that the block holds its results.
 unsafe fn answer<S: Flavour>(block: *mut Invocation) {
+    // SAFETY: the servant owns the block until here. The caller that the block names waits until
+    // the V, and so its `answer` lives; a `co` lives until its invocations have completed.
     unsafe {
         (*block).is_replied = true;
         match (*block).kind {
@@ -249,6 +265,7 @@ unsafe fn answer<S: Flavour>(block: *mut Invocation) {
 /// As above.
 pub unsafe fn reply<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocation {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the servant owns the block until it answers, and the copy from then on.
     unsafe {
         if (*block).is_replied {
             return block;
@@ -269,6 +286,7 @@ pub unsafe fn forward<S: Flavour>(
     next: *mut Invocation,
 ) -> *mut Invocation {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the servant owns both blocks. `next` gets the duty to answer, and `kept` has none.
     unsafe {
         (*next).kind = (*block).kind;
         (*next).caller = (*block).caller;
@@ -301,6 +319,7 @@ pub unsafe fn forward<S: Flavour>(
 /// As above.
 pub unsafe fn finish<S: Flavour>(block: *mut Invocation) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the servant owns the block, and does not use it afterwards.
     unsafe {
         if (*block).is_replied {
             free(block);
@@ -315,6 +334,7 @@ pub unsafe fn finish<S: Flavour>(block: *mut Invocation) {
 /// # Safety
 /// As above; the block is in no queue.
 pub unsafe fn refuse<S: Flavour>(block: *mut Invocation) {
+    // SAFETY: the block is in no queue, so that it belongs to the caller.
     unsafe {
         (*block).is_refused = true;
         finish::<S>(block);

@@ -6,8 +6,8 @@
 //! Olsson, TR 92-09) defines what SR means; where it leaves freedom, this run-time does what SR
 //! 2.3.3 does.
 //!
-//! Generated code passes raw pointers. The contract states the invariants; each module says at its
-//! head which of them its `unsafe` rests on.
+//! Generated code passes raw pointers. The contract states the invariants, and each `unsafe` block
+//! says which of them it rests on.
 
 #![cfg_attr(
     test,

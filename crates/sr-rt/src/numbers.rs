@@ -86,29 +86,31 @@ fn illegal(at: At, ty: &str, text: Text) -> ! {
     abort(at, &format!("illegal conversion: {ty}(\"{shown}\")"))
 }
 
-// SAFETY of the functions below: texts and places are the contract's.
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_int_of_text(at: At, text: Text) -> i32 {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     parse_int(unsafe { text.bytes() }).unwrap_or_else(|| illegal(at, "int", text))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_real_of_text(at: At, text: Text) -> f64 {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     parse_real(unsafe { text.bytes() }).unwrap_or_else(|| illegal(at, "real", text))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_bool_of_text(at: At, text: Text) -> bool {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     parse_bool(unsafe { text.bytes() }).unwrap_or_else(|| illegal(at, "bool", text))
 }
 
 /// Returns the first character that is not a blank, or zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_char_of_text(text: Text) -> u8 {
+    // SAFETY: a text of the contract.
     let bytes = unsafe { text.bytes() };
     bytes.trim_ascii_start().first().copied().unwrap_or(0)
 }
@@ -116,6 +118,7 @@ unsafe extern "C" fn sr_char_of_text(text: Text) -> u8 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_pointer_of_text(at: At, text: Text) -> *mut c_void {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     let address = parse_pointer(unsafe { text.bytes() });
     address.unwrap_or_else(|| illegal(at, "ptr", text)) as *mut c_void
 }
@@ -123,6 +126,7 @@ unsafe extern "C" fn sr_pointer_of_text(at: At, text: Text) -> *mut c_void {
 /// Copies a text to a buffer of 32 bytes. Returns its length.
 unsafe fn put(buffer: *mut u8, text: &[u8]) -> i32 {
     let length = text.len().min(32);
+    // SAFETY: the callers pass a buffer of 32 bytes.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), buffer, length) };
     length as i32
 }
@@ -144,6 +148,7 @@ unsafe extern "C" fn sr_format_int(buffer: *mut u8, value: i32) -> i32 {
         start -= 1;
         digits[start] = b'-';
     }
+    // SAFETY: generated code passes a buffer of 32 bytes.
     unsafe { put(buffer, &digits[start..]) }
 }
 
@@ -157,6 +162,7 @@ unsafe extern "C" fn sr_format_real(buffer: *mut u8, value: f64) -> i32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_format_pointer(buffer: *mut u8, value: *const c_void) -> i32 {
     let _busy = flavour::busy();
+    // SAFETY: generated code passes a buffer of 32 bytes.
     unsafe { put(buffer, &format::pointer(value)) }
 }
 

@@ -12,9 +12,6 @@ use crate::invocation::{self, Found};
 use crate::layout::{At, Cap, Instance, Name, Op, OpTarget, kind};
 use crate::semaphore::Semaphore;
 
-// SAFETY of everything below: memory of operations is only ever used for operations, as in the
-// contract.
-
 /// Makes an operation.
 ///
 /// # Safety
@@ -28,6 +25,7 @@ pub unsafe fn begin<S: Flavour>(
     target: OpTarget,
 ) {
     let serial = S::runtime().serial();
+    // SAFETY: by the contract nothing else uses the memory.
     unsafe {
         op.write(Op {
             serial,
@@ -49,6 +47,8 @@ pub unsafe fn begin<S: Flavour>(
 /// They are operations, or zeroed.
 pub unsafe fn end<S: Flavour>(ops: *mut Op, count: i64) {
     for number in 0..count as usize {
+        // SAFETY: operations or zeroes lie there, `count` of them; the class of an input operation
+        // outlives it.
         unsafe {
             let op = ops.add(number);
             let kind = std::mem::replace(&mut (*op).kind, kind::NONE);
@@ -88,6 +88,7 @@ pub fn allocate<S: Flavour>(at: At, count: i64) -> *mut Op {
 /// They are from [`allocate`] with that count.
 pub unsafe fn free<S: Flavour>(ops: *mut Op, count: i64) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: by the contract.
     unsafe { end::<S>(ops, count) };
     let mut spare = S::runtime().spare_ops.lock();
     spare.entry(count).or_default().push(ops);
@@ -113,6 +114,7 @@ pub unsafe fn create<S: Flavour>(
     let target = OpTarget {
         class: class.cast(),
     };
+    // SAFETY: the memory is new, and the class and the instance live by the contract.
     unsafe {
         begin::<S>(op, of, name, kind::INPUT, target);
         // The mark of operations that do not end with a block or an instance.
@@ -127,6 +129,8 @@ pub unsafe fn create<S: Flavour>(
 /// As for all capabilities.
 pub unsafe fn destroy<S: Flavour>(at: At, cap: Cap) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: memory of operations is only ever used for operations. A dynamic operation was
+    // allocated by itself.
     unsafe {
         let op = match invocation::find(at, cap, "op no longer exists") {
             Found::Op(op) => op,
@@ -147,6 +151,7 @@ pub unsafe fn destroy<S: Flavour>(at: At, cap: Cap) {
 /// # Safety
 /// As for all capabilities.
 pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
+    // SAFETY: an operation that `find` returns lives, and its kind says what its target is.
     unsafe {
         let op = match invocation::find(at, cap, "op no longer exists") {
             Found::Op(op) => op,
@@ -176,6 +181,8 @@ pub unsafe fn receive<S: Flavour>(
     has_else: bool,
 ) -> *mut crate::layout::Invocation {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: an operation that `find` returns lives, and so does its class. Between `enter` and
+    // `take`, `leave` or `wait` this process alone looks through the queue.
     unsafe {
         let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
             if !has_else {
@@ -215,6 +222,8 @@ unsafe fn receive_token<S: Flavour>(
     op: *mut Op,
     has_else: bool,
 ) -> *mut crate::layout::Invocation {
+    // SAFETY: the operation lives, and its target is a semaphore. The new block belongs to the
+    // caller.
     unsafe {
         let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
         if has_else && (*semaphore).value() <= 0 {
@@ -231,6 +240,7 @@ unsafe fn receive_token<S: Flavour>(
 #[cold]
 unsafe fn wait_for_ever<S: Flavour>(at: At) {
     loop {
+        // SAFETY: the descriptor is the caller's own.
         unsafe {
             let this = S::this();
             Semaphore::wait(&raw mut (*this).private, at, crate::process::Waits::Ever);

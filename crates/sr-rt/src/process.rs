@@ -168,6 +168,7 @@ pub unsafe fn start<S: Flavour>(
     role: Role,
     run: impl FnOnce(*mut Process<S>) + 'static,
 ) {
+    // SAFETY: the contract is the same.
     unsafe { start_in(at, instance, name, role, Place::default(), run) }
 }
 

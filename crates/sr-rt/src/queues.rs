@@ -22,9 +22,6 @@ pub struct Crowd<S: Servers> {
     last: *mut Process<S>,
 }
 
-// SAFETY of everything below: the class's lock protects the links of the members of a queue or
-// crowd, and the caller holds it.
-
 impl Queue {
     pub const EMPTY: Queue = Queue {
         first: ptr::null_mut(),
@@ -33,6 +30,8 @@ impl Queue {
 
     #[inline]
     pub unsafe fn push(&mut self, block: *mut Invocation) {
+        // SAFETY: the class's lock is held, which protects the links of its members. The new block
+        // is in no queue.
         unsafe {
             (*block).next = ptr::null_mut();
             (*block).previous = self.last;
@@ -47,6 +46,7 @@ impl Queue {
 
     #[inline]
     pub unsafe fn remove(&mut self, block: *mut Invocation) {
+        // SAFETY: the class's lock is held, and the block is in this queue.
         unsafe {
             let (next, previous) = ((*block).next, (*block).previous);
             if previous.is_null() {
@@ -67,6 +67,7 @@ impl Queue {
         let mut removed = Queue::EMPTY;
         let mut block = self.first;
         while !block.is_null() {
+            // SAFETY: the class's lock is held, and the blocks come from this queue.
             unsafe {
                 let next = (*block).next;
                 if (*block).op.op == op {
@@ -87,6 +88,8 @@ impl<S: Flavour> Crowd<S> {
     };
 
     pub unsafe fn push(&mut self, process: *mut Process<S>) {
+        // SAFETY: the class's lock is held, which protects the links of its members. The process is
+        // in no crowd.
         unsafe {
             (*process).next_waiting = ptr::null_mut();
             if self.last.is_null() {
@@ -101,6 +104,7 @@ impl<S: Flavour> Crowd<S> {
     pub unsafe fn pop(&mut self) -> *mut Process<S> {
         let process = self.first;
         if !process.is_null() {
+            // SAFETY: the class's lock is held, and the process is in this crowd.
             self.first = unsafe { (*process).next_waiting };
             if self.first.is_null() {
                 self.last = ptr::null_mut();
@@ -117,6 +121,8 @@ impl<S: Flavour> Crowd<S> {
         if self.last.is_null() {
             self.first = other.first;
         } else {
+            // SAFETY: both crowds belong to the class whose lock is held, and `last` is in one of
+            // them.
             unsafe { (*self.last).next_waiting = other.first };
         }
         self.last = other.last;

@@ -13,8 +13,6 @@ use crate::process::{self, Indices, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 use crate::{errors, files, options};
 
-// SAFETY of everything below: descriptors are never unmapped, names are static.
-
 /// Returns a name with an element's index in place of the empty brackets at its end.
 ///
 /// # Safety
@@ -60,6 +58,7 @@ pub unsafe fn name<S: Flavour>(process: *const Process<S>) -> Option<String> {
     // SAFETY: by the contract.
     let process = unsafe { &*process };
     let has_name = process.role != Role::System;
+    // SAFETY: names are static.
     has_name.then(|| unsafe { in_words(process.name, process.role, &process.indices) })
 }
 
@@ -73,6 +72,7 @@ pub fn running() -> Option<String> {
         if this.is_null() {
             return None;
         }
+        // SAFETY: the descriptor is the caller's own.
         unsafe { name::<S>(this) }
     }
     if options::is_many() {
@@ -86,6 +86,8 @@ pub fn running() -> Option<String> {
 fn each<S: Flavour>(with_globals: bool, mut look: impl FnMut(*mut Process<S>)) {
     let all = S::runtime().instances.lock().all.clone();
     for of in all {
+        // SAFETY: instances and components are never unmapped, and a listed process keeps its
+        // descriptor.
         unsafe {
             let is_global = !(*(*of).component).global.is_null();
             if is_global && !with_globals {
@@ -115,6 +117,7 @@ pub fn at_rest<S: Flavour>() -> AtRest {
     let mut blocked = Vec::new();
     let mut is_deadlock = false;
     // Processes of globals do not count: they exist to serve, and end with their global.
+    // SAFETY: `each` passes descriptors, which are never unmapped.
     each::<S>(false, |process| unsafe {
         let it = &*process;
         let Some(name) = name(process) else { return };
@@ -234,6 +237,7 @@ pub fn everywhere<S: Flavour>(running: Option<&'static Function>) -> Vec<String>
         None => std::ptr::null_mut(),
     };
     let mut all = Vec::new();
+    // SAFETY: `each` passes descriptors, which are never unmapped.
     each::<S>(true, |process| unsafe {
         let it = &*process;
         let Some(name) = name(process) else { return };
@@ -290,6 +294,7 @@ impl Running {
     pub fn find() -> Running {
         fn of<S: Flavour>() -> Running {
             let in_use = Fibers::<S>::stack_in_use();
+            // SAFETY: the range is the part of the caller's stack that is in use.
             let function = in_use.and_then(|stack| unsafe { calling_function(stack) });
             Running::of(S::this(), function)
         }

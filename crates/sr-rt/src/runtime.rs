@@ -49,6 +49,7 @@ pub struct Instances {
 
 // SAFETY: the pointers lead to memory that is used under locks, or by the one process that owns it.
 unsafe impl<S: Servers> Send for Runtime<S> {}
+// SAFETY: as for Send.
 unsafe impl<S: Servers> Sync for Runtime<S> {}
 
 impl<S: Servers> Runtime<S> {

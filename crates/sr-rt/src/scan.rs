@@ -109,9 +109,6 @@ fn line(input: &mut impl Input, most: usize) -> Option<Vec<u8>> {
     }
 }
 
-// SAFETY of everything below: a target's kind says what type of value is at its place, as in the
-// contract.
-
 /// Stores characters in a string, or in an array, whose rest becomes blank.
 ///
 /// # Safety
@@ -119,6 +116,7 @@ fn line(input: &mut impl Input, most: usize) -> Option<Vec<u8>> {
 pub unsafe fn store_text(target: &Target, text: &[u8]) {
     let most = target.maximum.max(0) as usize;
     let length = text.len().min(most);
+    // SAFETY: by the contract there is room for `maximum` characters, and a string has a length.
     unsafe {
         let place: *mut u8 = target.place.cast();
         std::ptr::copy_nonoverlapping(text.as_ptr(), place, length);
@@ -133,6 +131,7 @@ pub unsafe fn store_text(target: &Target, text: &[u8]) {
 /// Stores the value of a word. Returns whether the word is such a value.
 unsafe fn store_word(target: &Target, word: &[u8]) -> bool {
     let place = target.place;
+    // SAFETY: the kind says what type of value is at the place.
     unsafe {
         match target.kind {
             b'b' => parse_bool(word).map(|v| *place.cast::<u8>() = u8::from(v)),
@@ -158,9 +157,11 @@ unsafe fn read(input: &mut impl Input, targets: &[Target]) -> i32 {
         let is_stored = match &found {
             None => false,
             Some(text) if is_text => {
+                // SAFETY: a string or an array of characters.
                 unsafe { store_text(target, text) };
                 true
             }
+            // SAFETY: the kind says what type of value is at the place.
             Some(word) => unsafe { store_word(target, word) },
         };
         if !is_stored {
@@ -181,12 +182,14 @@ pub unsafe fn targets<'a>(count: i32, targets: *const Target) -> &'a [Target] {
     if count <= 0 {
         return &[];
     }
+    // SAFETY: by the contract there are that many targets.
     unsafe { std::slice::from_raw_parts(targets, count as usize) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_read(at: At, file: usize, count: i32, to: *const Target) -> i32 {
     let _busy = flavour::busy();
+    // SAFETY: generated code passes that many targets.
     unsafe { read(&mut FileInput { at, file }, targets(count, to)) }
 }
 
@@ -196,6 +199,7 @@ unsafe extern "C" fn sr_get(at: At, file: usize, to: Target) -> i32 {
     let most = to.maximum.max(0) as usize;
     let mut done = 0;
     while done < most && files::peek(at, file).is_some() {
+        // SAFETY: the target has room for `most` characters, of which `done` are there.
         done += files::take(at, file, most - done, |bytes| unsafe {
             let place = to.place.cast::<u8>().add(done);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
@@ -205,6 +209,7 @@ unsafe extern "C" fn sr_get(at: At, file: usize, to: Target) -> i32 {
         return EOF;
     }
     if to.kind == b's' {
+        // SAFETY: a string has a length.
         unsafe { *to.length = done as i32 };
     }
     done as i32
@@ -251,6 +256,7 @@ unsafe extern "C" fn sr_getarg(number: i32, to: Target) -> i32 {
     };
     // SAFETY: the command line as `main` got it.
     let text = unsafe { CStr::from_ptr(*ARGUMENTS.load(Ordering::Relaxed).add(index)) }.to_bytes();
+    // SAFETY: the kind says what type of value is at the place, and that a string has a length.
     unsafe {
         match to.kind {
             b's' | b'a' => {

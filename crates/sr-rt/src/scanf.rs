@@ -39,6 +39,7 @@ unsafe fn scan(
 ) -> Result<i32, &'static str> {
     let mut done = 0;
     let mut targets = targets.iter();
+    // SAFETY: the caller's targets.
     match unsafe { fields(input, format, &mut targets, &mut done) } {
         Ok(()) | Err(Mismatch) => Ok(done),
         Err(End) if done == 0 => Ok(EOF),
@@ -69,6 +70,7 @@ unsafe fn fields(
         } else {
             Some(targets.next().ok_or(Wrong(UNLIKE))?)
         };
+        // SAFETY: a target's kind says what type of value is at its place.
         unsafe { convert(input, &field, target)? };
         *done += i32::from(target.is_some());
     }
@@ -159,7 +161,6 @@ fn of_kind<'a>(target: Option<&'a Target>, kinds: &[u8]) -> Result<Option<&'a Ta
     }
 }
 
-// SAFETY: a target's kind is checked before its place is written.
 unsafe fn convert(
     input: &mut impl Input,
     field: &Field,
@@ -169,16 +170,19 @@ unsafe fn convert(
         b'o' | b'q' | b'd' | b'u' | b'x' | b'i' => {
             let target = of_kind(target, b"ie")?;
             let value = integer(input, field.conversion, field.width())?;
+            // SAFETY: the target is an integer, as was checked.
             store(target, |place| unsafe { *place.cast::<i32>() = value });
         }
         b'e' | b'f' | b'g' => {
             let target = of_kind(target, b"r")?;
             let value = real(input, field.width())?;
+            // SAFETY: the target is a real, as was checked.
             store(target, |place| unsafe { *place.cast::<f64>() = value });
         }
         b'b' => {
             let target = of_kind(target, b"b")?;
             let value = truth(input, field.width)?;
+            // SAFETY: the target is a bool, as was checked.
             store(target, |place| unsafe {
                 *place.cast::<u8>() = u8::from(value)
             });
@@ -186,10 +190,12 @@ unsafe fn convert(
         b'p' => {
             let target = of_kind(target, b"p")?;
             let value = pointer(input, field.width.unwrap_or(8))?;
+            // SAFETY: the target is a pointer, as was checked.
             store(target, |place| unsafe { *place.cast::<usize>() = value });
         }
         b'[' | b's' | b'c' => {
             let target = of_kind(target, b"csa")?;
+            // SAFETY: the target is of one of these kinds, as was checked.
             unsafe { characters(input, field, target)? };
         }
         _ => return Err(Wrong("invalid field specifier in format string")),
@@ -245,26 +251,29 @@ unsafe fn characters(
         return Err(Mismatch);
     }
     match target {
+        // SAFETY: the target is a char.
         Some(target) if is_char => unsafe { *target.place.cast::<u8>() = taken[0] },
+        // SAFETY: the target is a string or an array of characters.
         Some(target) => unsafe { store_text(target, &taken) },
         None => {}
     }
     Ok(())
 }
 
-// SAFETY of the functions below: texts and targets are the contract's.
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_scanf(at: At, file: usize, by: Text, count: i32, to: *const Target) -> i32 {
     let _busy = flavour::busy();
     let mut input = FileInput { at, file };
+    // SAFETY: a text of the contract, and that many targets.
     unsafe { scan(&mut input, by.bytes(), targets(count, to)) }.unwrap_or_else(|m| abort(at, m))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_sscanf(at: At, from: Text, by: Text, count: i32, to: *const Target) -> i32 {
     let _busy = flavour::busy();
+    // SAFETY: a text of the contract.
     let mut input = TextInput(unsafe { from.bytes() });
+    // SAFETY: a text of the contract, and that many targets.
     unsafe { scan(&mut input, by.bytes(), targets(count, to)) }.unwrap_or_else(|m| abort(at, m))
 }
 

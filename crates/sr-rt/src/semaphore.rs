@@ -189,10 +189,12 @@ impl<S: Flavour> Semaphore<S> {
                 drop(state);
                 return Fibers::<S>::wake(sleeper);
             }
-            // It is woken only so that it ends; its P is undone.
+            // It is woken only so that it ends; its P is undone. SAFETY: the semaphore lives by the
+            // callers' contract.
             unsafe { (*it).count(1) };
             Fibers::<S>::wake(sleeper);
         }
+        // SAFETY: the semaphore lives by the callers' contract.
         if unsafe { (*it).value() } <= 0 {
             state.credits += 1;
         }

@@ -17,14 +17,12 @@ use crate::invocation;
 use crate::layout::{At, Dimension, Field, Invocation, Text, name_of};
 use crate::memory;
 
-// SAFETY of everything in this file: blocks and parameters are as in the contract, and generated
-// descriptions say where they hold addresses.
-
 /// Checks that an operation can be invoked on another machine.
 ///
 /// # Safety
 /// A block of the contract.
 pub unsafe fn check(at: At, block: *const Invocation) {
+    // SAFETY: a block of the contract, whose signature is static.
     unsafe {
         if let Some(signature) = (*block).signature.as_ref() {
             let refused = name_of(signature.refused);
@@ -46,6 +44,7 @@ struct Given {
 
 // SAFETY: nobody writes into the block any more, and any thread may free it.
 unsafe impl Send for Given {}
+// SAFETY: as for Send.
 unsafe impl Sync for Given {}
 
 impl AsRef<[u8]> for Given {
@@ -68,6 +67,8 @@ impl Drop for Given {
 /// # Safety
 /// Called by a process. A block of the contract; with a result it is answered.
 pub unsafe fn give<S: Flavour>(block: *mut Invocation, with_result: bool) -> (BlockSent, Message) {
+    // SAFETY: the block is the caller's, and has as many bytes as it says. With a result, the field
+    // has an address and dimensions where its description says.
     unsafe {
         let size = (*block).size;
         let sent = BlockSent {
@@ -92,6 +93,7 @@ pub unsafe fn give<S: Flavour>(block: *mut Invocation, with_result: bool) -> (Bl
 }
 
 unsafe fn result_of<'a>(block: *const Invocation) -> Option<&'a Field> {
+    // SAFETY: signatures are static.
     unsafe {
         (*block)
             .signature
@@ -103,12 +105,15 @@ unsafe fn result_of<'a>(block: *const Invocation) -> Option<&'a Field> {
 unsafe fn bytes_at<'a>(place: *const u8, count: usize) -> &'a [u8] {
     match count {
         0 => &[],
+        // SAFETY: the callers pass a place with that many bytes.
         _ => unsafe { std::slice::from_raw_parts(place, count) },
     }
 }
 
 /// Returns the characters of a text, or the elements of an array that lie side by side.
 unsafe fn outside<'a>(place: *const u8, dimensions: i32) -> &'a [u8] {
+    // SAFETY: the field holds a text, or an address with that many dimensions, whose elements lie
+    // side by side.
     unsafe {
         if dimensions == 0 {
             return place.cast::<Text>().read().bytes();
@@ -135,6 +140,9 @@ pub unsafe fn received<S: Flavour>(sent: BlockSent, body: &[u8]) -> *mut Invocat
             "a message of another virtual machine is damaged",
         );
     }
+    // SAFETY: the new block has room for the sender's, which was checked to be at least a head. All
+    // machines run one executable: descriptions and `relocate` are where the sender's addresses
+    // lead, and `relocate` is null or such a function.
     unsafe {
         let block = invocation::allocate::<S>(ptr::null(), i64::from(sent.size));
         ptr::copy_nonoverlapping(body.as_ptr(), block.cast::<u8>(), size);
@@ -178,6 +186,7 @@ const ROOM: usize = 16;
 /// # Safety
 /// `place` is a struct of that many bytes with those fields.
 pub unsafe fn parameters(place: *const u8, bytes: usize, fields: &[(u32, i32)]) -> Vec<u8> {
+    // SAFETY: the struct has that many bytes, and holds a text or a view at each field's offset.
     unsafe {
         let mut body = bytes_at(place, bytes).to_vec();
         for &(offset, dimensions) in fields {
@@ -197,6 +206,8 @@ pub unsafe fn parameters(place: *const u8, bytes: usize, fields: &[(u32, i32)]) 
 
 /// Appends the elements of a view, in which the elements of each row lie side by side.
 unsafe fn gather(field: *const u8, dimensions: usize, to: &mut Vec<u8>) {
+    // SAFETY: the field holds a view with that many dimensions, and each offset is that of one of
+    // its elements.
     unsafe {
         let data = field.cast::<*const u8>().read();
         let d = field.add(size_of::<*const u8>()).cast::<Dimension>();
@@ -221,6 +232,8 @@ unsafe fn gather(field: *const u8, dimensions: usize, to: &mut Vec<u8>) {
 /// # Safety
 /// [`parameters`] made the bytes, and their memory lives as long as they are used.
 pub unsafe fn place_parameters(place: *mut u8, fields: &[(u32, i32)]) {
+    // SAFETY: by the contract each field holds an offset within the bytes, and a view has its
+    // dimensions behind it.
     unsafe {
         for &(offset, dimensions) in fields {
             let field = place.add(offset as usize);

@@ -41,7 +41,8 @@ struct Site {
     name: Text,
 }
 
-// SAFETY of everything below: generated code calls these functions as `include/sr.h` says.
+// SAFETY: generated code calls these functions as `include/sr.h` says, and each passes its
+// parameters on to a function with the same contract.
 export_gated! {
     fn create_on<S>(at: At, creation: *mut Creation) { create_on_machine::<S>(at, creation); }
     fn create_vm<S>(at: At, site: *const Site) -> u32 { create_machine::<S>(at, site) }
@@ -53,6 +54,7 @@ export_gated! {
 
 unsafe fn create_on_machine<S: Flavour>(at: At, creation: *mut Creation) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: generated code passes a creation that it has filled in, with that many fields.
     unsafe {
         let it = &mut *creation;
         if it.machine == own() {
@@ -87,6 +89,8 @@ unsafe fn create_on_machine<S: Flavour>(at: At, creation: *mut Creation) {
 unsafe fn create_machine<S: Flavour>(at: At, site: *const Site) -> u32 {
     let _entered = Fibers::<S>::enter();
     crate::files::flush_standard_output();
+    // SAFETY: generated code passes a site that it has filled in; the descriptor is the caller's
+    // own.
     unsafe {
         let site = &*site;
         (*S::this()).head.at = at;
@@ -114,6 +118,7 @@ fn made(letter: Letter) -> Result<u32, String> {
 
 unsafe fn destroy_machine<S: Flavour>(at: At, machine: u32) {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: the descriptor is the caller's own.
     unsafe {
         (*S::this()).head.at = at;
         let destroyed = match own() {
@@ -129,6 +134,8 @@ unsafe fn destroy_machine<S: Flavour>(at: At, machine: u32) {
 
 unsafe fn receive_from<S: Flavour>(at: At, cap: Cap, has_else: bool) -> *mut Invocation {
     let _entered = Fibers::<S>::enter();
+    // SAFETY: a capability of the contract. The machine that answers runs the same program, and
+    // sends the block of an invocation that it has given up.
     unsafe {
         let to = super::machine_of(cap);
         // A capability of one of this machine's resources.

@@ -97,6 +97,8 @@ fn machine_of(cap: Cap) -> u32 {
 /// # Safety
 /// The capability's memory is only ever used for operations.
 unsafe fn operation(cap: Cap) -> Option<*mut Op> {
+    // SAFETY: memory of operations is only ever used for operations, and instances are never
+    // unmapped.
     unsafe {
         let op = cap.op;
         let is_there = match cap.machine & BY_RESOURCE {
@@ -120,6 +122,7 @@ pub unsafe fn find(at: At, cap: Cap, lost: &str) -> Found {
     if machine != own() {
         return Found::Elsewhere(machine);
     }
+    // SAFETY: by the contract.
     match unsafe { operation(cap) } {
         Some(op) => Found::Op(op),
         None => errors::abort(at, lost),
@@ -154,11 +157,11 @@ fn post(at: At, to: u32, letter: &Letter, body: impl Into<Message>) {
     }
 }
 
-// SAFETY of everything below: blocks and capabilities are as in `invocation`.
-
 /// Sends an invocation to another machine, with the process that waits for it. The message takes
 /// the block over.
 unsafe fn invoke<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    // SAFETY: by the callers' contract the block is theirs to give away, and its head names the
+    // process that waits.
     unsafe {
         blocks::check(at, block);
         let awaits = waits::for_block(to, block);
@@ -179,6 +182,8 @@ unsafe fn invoke<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
 #[cold]
 #[inline(never)]
 pub unsafe fn call<S: Flavour>(at: At, to: u32, block: *mut Invocation) -> *mut Invocation {
+    // SAFETY: as for a local call: the block is the caller's, and `answer` outlives the wait for
+    // the reply.
     unsafe {
         let mut answer: *mut Invocation = ptr::null_mut();
         (*block).kind = invoked::CALL;
@@ -196,6 +201,7 @@ pub unsafe fn call<S: Flavour>(at: At, to: u32, block: *mut Invocation) -> *mut 
 /// As for [`crate::invocation::send`].
 #[cold]
 pub unsafe fn send<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    // SAFETY: by the contract the block is the caller's to give away.
     unsafe { invoke::<S>(at, to, block) };
 }
 
@@ -205,6 +211,7 @@ pub unsafe fn send<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
 /// As for [`crate::co::Co::call`].
 #[cold]
 pub unsafe fn co_call<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
+    // SAFETY: by the contract the block is the caller's to give away.
     unsafe { invoke::<S>(at, to, block) };
 }
 
@@ -213,6 +220,7 @@ pub unsafe fn co_call<S: Flavour>(at: At, to: u32, block: *mut Invocation) {
 /// # Safety
 /// As for [`crate::invocation::forward`].
 pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
+    // SAFETY: the servant owns both blocks.
     unsafe {
         (*next).home = (*block).home;
         (*next).token = (*block).token;
@@ -227,6 +235,7 @@ pub unsafe fn inherit(block: *const Invocation, next: *mut Invocation) {
 /// As for [`crate::invocation::forward`].
 #[cold]
 pub unsafe fn forward<S: Flavour>(at: At, to: u32, next: *mut Invocation) {
+    // SAFETY: by the contract the block is the caller's to give away.
     unsafe { invoke::<S>(at, to, next) };
 }
 
@@ -236,6 +245,7 @@ pub unsafe fn forward<S: Flavour>(at: At, to: u32, next: *mut Invocation) {
 /// As for [`crate::invocation::finish`].
 #[cold]
 pub unsafe fn answer<S: Flavour>(block: *mut Invocation) {
+    // SAFETY: the servant owns the block, which is not used after `give`.
     unsafe {
         let (home, token) = ((*block).home, (*block).token);
         let (sent, body) = blocks::give::<S>(block, true);
@@ -300,6 +310,7 @@ pub unsafe fn destroy<S: Flavour>(at: At, to: u32, of: *mut Instance, serial: u3
 
 /// Delivers an invocation from another machine to the operation that serves it here.
 unsafe fn adopt(block: *mut Invocation, awaits: Awaits, priority: i32) {
+    // SAFETY: the block has just been received, so that it belongs to the caller.
     unsafe {
         (*block).priority = priority;
         match awaits {

@@ -1,5 +1,6 @@
 //! The process of a machine that carries out its letters.
 
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +9,7 @@ use antiphon_panda::Message;
 use bytes::Bytes;
 
 use super::inbox::Event;
-use super::letters::{Blocked, Letter, Origin};
+use super::letters::{Awaits, BlockSent, Blocked, Letter, Origin};
 use super::session::{self, Link, link};
 use super::{adopt, blocks, ending, relay, timeline, vms, waits};
 use crate::flavour::Flavour;
@@ -98,9 +99,6 @@ pub fn start<S: Flavour>(priority: i32, run: impl FnOnce() + 'static) {
     }
 }
 
-// SAFETY of everything below: letters come from machines that run the same program. They name
-// statics, or addresses that this machine has given out.
-
 unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
     match event {
         Event::Letter {
@@ -110,11 +108,13 @@ unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
             body,
         } => {
             timeline::note_handled(letter.kind(), from, number);
+            // SAFETY: the caller is a process, and all machines run the same program.
             unsafe { read::<S>(link, from, letter, body) }
         }
         Event::Verdict { .. } => start::<S>(0, || ending::conclude::<S>(true)),
         Event::Lost { machine } => {
             let why = link.check(machine).err().unwrap_or_default();
+            // SAFETY: the caller is a process.
             unsafe { waits::fail::<S>(link.protocol.fail(machine), machine, &why) };
             if let Some(letter) = link.protocol.obituary(machine) {
                 for other in vms::live() {
@@ -139,37 +139,26 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             origin,
             awaits,
             block,
-        } => unsafe {
-            let at = place_of(origin);
-            let block = blocks::received::<S>(block, &body);
-            adopt(block, awaits, origin.priority);
-            match invocation::find(at, (*block).op, LOST) {
-                Found::Op(op) => invocation::deliver::<S>(at, op, block),
-                Found::Noop => invocation::finish::<S>(block),
-                Found::Elsewhere(_) => errors::abort(at, LOST),
-            }
-        },
-        Letter::Answer { token, block } => unsafe { waits::answered::<S>(token, block, &body) },
+        } => {
+            // SAFETY: this is a process, and the message holds the block of an invocation.
+            unsafe { deliver::<S>(origin, awaits, block, &body) }
+        }
+        Letter::Answer { token, block } => {
+            // SAFETY: this is a process.
+            unsafe { waits::answered::<S>(token, block, &body) }
+        }
         Letter::Receive {
             origin,
             token,
             cap,
             has_else,
-        } => start::<S>(origin.priority, move || unsafe {
-            let at = place_of(origin);
-            let block = ops::receive::<S>(at, cap.into(), has_else);
-            if !block.is_null() && link.check(from).is_err() {
-                return give_back::<S>(at, cap.into(), block);
+        } => start::<S>(origin.priority, move || {
+            // SAFETY: this is a process, and this machine has given out the capability.
+            let taken =
+                unsafe { take_for::<S>(link, from, place_of(origin), cap.into(), has_else) };
+            if let Some((taken, body)) = taken {
+                let _ = link.post(from, &Letter::Received { token, taken }, body);
             }
-            let (taken, body) = match block.is_null() {
-                true => (None, Message::new()),
-                false => {
-                    let awaits = waits::for_block(from, block);
-                    let (sent, body) = blocks::give::<S>(block, false);
-                    (Some((awaits, sent)), body)
-                }
-            };
-            let _ = link.post(from, &Letter::Received { token, taken }, body);
         }),
         Letter::Moved {
             token,
@@ -177,22 +166,22 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             sender,
             hops,
         } => link.protocol.moved(token, (to, sender), hops),
-        Letter::DestroyOp { origin, cap } => unsafe {
-            ops::destroy::<S>(place_of(origin), cap.into());
-        },
+        Letter::DestroyOp { origin, cap } => {
+            // SAFETY: this is a process, and this machine has given out the capability.
+            unsafe { ops::destroy::<S>(place_of(origin), cap.into()) };
+        }
         Letter::Create {
             origin,
             token,
             component,
             bytes,
             fields,
-        } => start::<S>(origin.priority, move || unsafe {
-            let component = origin.base.here(component as *const Component);
+        } => start::<S>(origin.priority, move || {
+            let (at, component) = (place_of(origin), origin.base.here(component as *const _));
             debug_assert!(bytes as usize <= body.len());
-            let of = instance::create_placed::<S>(place_of(origin), component, &body, &|place| {
-                blocks::place_parameters(place.cast(), &fields);
-            });
-            let (instance, serial) = (of as u64, (*of).serial);
+            // SAFETY: this is a process. All machines have the same components, and the sender made
+            // the body of this one's parameters.
+            let (instance, serial) = unsafe { create::<S>(at, component, &body, &fields) };
             reply(Letter::Made {
                 token,
                 instance,
@@ -204,8 +193,10 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             token,
             instance,
             serial,
-        } => start::<S>(origin.priority, move || unsafe {
-            destruction::destroy::<S>(place_of(origin), instance as *mut Instance, serial);
+        } => start::<S>(origin.priority, move || {
+            let (at, of) = (place_of(origin), instance as *mut Instance);
+            // SAFETY: this is a process, and this machine has given out the instance's address.
+            unsafe { destruction::destroy::<S>(at, of, serial) };
             reply(Letter::Done { token });
         }),
         Letter::CreateMachine { token, place } => start::<S>(0, move || {
@@ -234,6 +225,7 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
         Letter::Ended { machine } => {
             let waiters = link.protocol.end(machine);
             let why = link.check(machine).err().unwrap_or_default();
+            // SAFETY: this is a process.
             unsafe { waits::fail::<S>(waiters, machine, &why) };
         }
         Letter::Received { token, .. }
@@ -241,7 +233,10 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
         | Letter::MachineMade { token, .. }
         | Letter::Reported { token, .. }
         | Letter::Line { token }
-        | Letter::Done { token } => unsafe { waits::replied::<S>(token, Ok((letter, body))) },
+        | Letter::Done { token } => {
+            // SAFETY: this is a process.
+            unsafe { waits::replied::<S>(token, Ok((letter, body))) };
+        }
         // Panda's threads take these.
         Letter::Hello { .. }
         | Letter::Output { .. }
@@ -257,13 +252,88 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
     }
 }
 
+/// Delivers an invocation of another machine.
+///
+/// # Safety
+/// The caller is a process, and the body is that of the invocation's message.
+unsafe fn deliver<S: Flavour>(origin: Origin, awaits: Awaits, block: BlockSent, body: &[u8]) {
+    let at = place_of(origin);
+    // SAFETY: the block is new, and belongs to this process until it is delivered. Its capability is
+    // one that this machine has given out.
+    unsafe {
+        let block = blocks::received::<S>(block, body);
+        adopt(block, awaits, origin.priority);
+        match invocation::find(at, (*block).op, LOST) {
+            Found::Op(op) => invocation::deliver::<S>(at, op, block),
+            Found::Noop => invocation::finish::<S>(block),
+            Found::Elsewhere(_) => errors::abort(at, LOST),
+        }
+    }
+}
+
+/// An invocation that was taken for another machine, if there was one, and its block as it is sent.
+type Taken = (Option<(Awaits, BlockSent)>, Message);
+
+/// Takes an invocation for a process of another machine. Returns `None` if that machine is gone.
+///
+/// # Safety
+/// The caller is a process, and the capability is one of this machine's.
+unsafe fn take_for<S: Flavour>(
+    link: &Link,
+    from: u32,
+    at: At,
+    cap: Cap,
+    has_else: bool,
+) -> Option<Taken> {
+    // SAFETY: by the contract; an invocation that was taken belongs to the caller.
+    unsafe {
+        let block = ops::receive::<S>(at, cap, has_else);
+        if block.is_null() {
+            return Some((None, Message::new()));
+        }
+        if link.check(from).is_err() {
+            give_back::<S>(at, cap, block);
+            return None;
+        }
+        let awaits = waits::for_block(from, block);
+        let (sent, body) = blocks::give::<S>(block, false);
+        Some((Some((awaits, sent)), body))
+    }
+}
+
 /// Gives an invocation back to its operation: the machine that it was taken for is gone.
+///
+/// # Safety
+/// The caller is a process that has taken the invocation from this operation.
 unsafe fn give_back<S: Flavour>(at: At, cap: Cap, block: *mut Invocation) {
+    // SAFETY: by the contract.
     unsafe {
         match super::operation(cap) {
             Some(op) => invocation::deliver::<S>(at, op, block),
             None => invocation::refuse::<S>(block),
         }
+    }
+}
+
+/// Creates an instance for a process of another machine. Returns its address and serial.
+///
+/// # Safety
+/// The caller is a process. The component is static, and the parameters are those that
+/// [`blocks::parameters`] made for it.
+unsafe fn create<S: Flavour>(
+    at: At,
+    component: *const Component,
+    parameters: &[u8],
+    fields: &[(u32, i32)],
+) -> (u64, u32) {
+    let place = |place: *mut c_void| {
+        // SAFETY: a copy of the parameters, in the instance's memory.
+        unsafe { blocks::place_parameters(place.cast(), fields) };
+    };
+    // SAFETY: by the contract; instances are never unmapped.
+    unsafe {
+        let of = instance::create_placed::<S>(at, component, parameters, &place);
+        (of as u64, (*of).serial)
     }
 }
 

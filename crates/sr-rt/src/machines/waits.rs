@@ -42,13 +42,12 @@ unsafe impl Send for Waiter {}
 /// The mark of an invocation of a `co` whose machine was lost.
 const LOST: u64 = u64::MAX - 1;
 
-// SAFETY of everything below: blocks are as in `invocation`.
-
 /// Notes which process waits for the end of an invocation that goes to another machine.
 ///
 /// # Safety
 /// The block's head names the process that waits for it.
 pub unsafe fn for_block(on: u32, block: *mut Invocation) -> Awaits {
+    // SAFETY: the block is the caller's, and its kind says which parts of its head are set.
     unsafe {
         let Some(link) = link().filter(|_| !(*block).is_replied) else {
             return Awaits::Nobody;
@@ -87,6 +86,7 @@ pub unsafe fn for_block(on: u32, block: *mut Invocation) -> Awaits {
 /// # Safety
 /// The caller is a process.
 pub unsafe fn answered<S: Flavour>(token: u64, sent: BlockSent, body: &[u8]) {
+    // SAFETY: the caller is a process, and the block that came back is new.
     unsafe {
         let Some(waiter) = link().and_then(|link| link.protocol.end_wait(token)) else {
             return;
@@ -98,6 +98,8 @@ pub unsafe fn answered<S: Flavour>(token: u64, sent: BlockSent, body: &[u8]) {
 }
 
 unsafe fn finish<S: Flavour>(waiter: Waiter, block: *mut Invocation) {
+    // SAFETY: the waiter's process waits until the V, or its `co` until all its invocations have
+    // completed. So what the waiter points at lives.
     unsafe {
         match waiter {
             Waiter::Call { caller, answer } => {
@@ -162,6 +164,7 @@ pub unsafe fn fail<S: Flavour>(waiters: Vec<Waiter>, machine: u32, why: &str) {
 /// # Safety
 /// The block belongs to the `co`.
 pub unsafe fn check_completed(at: At, block: *mut Invocation) {
+    // SAFETY: the `co` owns the block, which is either a completed one or a mark.
     unsafe {
         if (*block).token == LOST {
             gone(at, (*block).home);
@@ -185,6 +188,8 @@ pub unsafe fn await_answer<S: Flavour>(
     on: u32,
     answer: *const *mut Invocation,
 ) -> *mut Invocation {
+    // SAFETY: the descriptor is the caller's own. The process that serves this machine writes the
+    // answer before its V.
     unsafe {
         let this = S::this();
         Semaphore::wait(&raw mut (*this).private, ptr::null(), Waits::Machine(on));
@@ -206,6 +211,7 @@ pub unsafe fn ask<S: Flavour>(
     letter: impl FnOnce(u64) -> Letter,
     body: Vec<u8>,
 ) -> (Letter, Bytes) {
+    // SAFETY: the contract is the same.
     match unsafe { try_ask::<S>(at, to, letter, body) } {
         Ok(reply) => reply,
         Err(why) => super::refuse(at, to, &why),
