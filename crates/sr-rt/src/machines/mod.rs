@@ -34,6 +34,7 @@ mod ending;
 mod exports;
 mod protocol;
 mod relay;
+mod roll_call;
 mod serve;
 mod session;
 mod timeline;
@@ -43,6 +44,7 @@ mod waits;
 pub use counts::of_others as counts_of_others;
 pub use ending::{at_rest, before_exit, stop, take_leave};
 pub use relay::{read_line, relay};
+pub use roll_call::{everywhere_else, wake_at_signal};
 #[cfg(not(test))]
 pub use serve::{become_guest, begin_joined};
 pub use timeline::{other_data, turns_dropped, write_timelines};

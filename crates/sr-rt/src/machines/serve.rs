@@ -16,7 +16,7 @@ use crate::flavour::Flavour;
 use crate::invocation::{self, Found};
 use crate::layout::{At, Cap, Component, Instance, Invocation, Location};
 use crate::process::{self, Place, Role};
-use crate::{destruction, errors, instance, ops, options, report};
+use crate::{destruction, errors, instance, interruption, ops, options, report};
 
 /// The variable that makes a program a machine other than the first, and says which one.
 pub const VARIABLE: &str = "ANTIPHON_SR_MACHINE";
@@ -123,6 +123,7 @@ unsafe fn handle<S: Flavour>(link: &'static Link, event: Event) {
             }
         }
         Event::Exit(code) => ending::obey(code),
+        Event::Signal => interruption::tell_and_end(None),
     }
 }
 
@@ -220,6 +221,10 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
             let blocked = blocked::<S>();
             reply(Letter::Reported { token, blocked });
         }
+        Letter::Where => {
+            let lines = report::everywhere::<S>(None);
+            reply(Letter::Places { lines });
+        }
         Letter::Read { token } => relay::serve_reader::<S>(from, token),
         Letter::Lost { machine, why } => link.lose(machine, why),
         Letter::Ended { machine } => {
@@ -241,6 +246,7 @@ unsafe fn read<S: Flavour>(link: &'static Link, from: u32, letter: Letter, body:
         Letter::Hello { .. }
         | Letter::Output { .. }
         | Letter::Written { .. }
+        | Letter::Places { .. }
         | Letter::Peek { .. }
         | Letter::Pending { .. }
         | Letter::Claim { .. }

@@ -22,7 +22,7 @@ use super::letters::{Base, Letter};
 use super::protocol::Protocol;
 use super::protocol::fault::Fault;
 use super::waits::Waiter;
-use super::{answers, counts, ending, relay, timeline, vms};
+use super::{answers, counts, ending, relay, roll_call, timeline, vms};
 use crate::flavour::Flavour;
 use crate::{errors, options};
 
@@ -59,6 +59,8 @@ struct Known {
     told: BTreeSet<u32>,
     /// Answers that were not taken yet.
     answers: HashMap<u64, (bool, Base, Bytes)>,
+    /// Lines about the processes of machines that were asked where they are.
+    places: BTreeMap<u32, Vec<String>>,
     /// Whether this machine was asked to end.
     is_over: bool,
 }
@@ -223,7 +225,8 @@ fn begin(
         let link = LINK.get_or_init(|| link);
         super::set_own(link.session.rank());
         if !super::is_guest() {
-            relay::begin_to_write(link).map_err(|error| error.to_string())?;
+            let begun = relay::begin_to_write(link).and_then(|()| roll_call::begin_to_watch(link));
+            begun.map_err(|error| error.to_string())?;
         }
         link.follow().map_err(in_words)
     })
@@ -328,6 +331,7 @@ impl Link {
             Letter::Counts => counts::take(from, &body),
             Letter::Output { descriptor } => relay::take(from, descriptor, body),
             Letter::Written { count } => relay::written(count),
+            Letter::Places { lines } => self.learn(|known| _ = known.places.insert(from, lines)),
             Letter::Peek {
                 token,
                 instance,
@@ -479,6 +483,18 @@ impl Link {
             let are_gone = machines.iter().all(|machine| known.is_gone(*machine));
             are_gone.then_some(())
         });
+    }
+
+    /// Waits until each of these machines has said where its processes are, or for a time. Returns
+    /// the answers.
+    pub fn places_of(&self, machines: &[u32], time: Duration) -> BTreeMap<u32, Vec<String>> {
+        let mut places = BTreeMap::new();
+        self.wait_until(Instant::now() + time, |known| {
+            places.append(&mut known.places);
+            let are_done = |machine: &u32| places.contains_key(machine) || known.is_gone(*machine);
+            machines.iter().all(are_done).then_some(())
+        });
+        places
     }
 
     /// Sends no more letters, and waits for a time until those before are sent.

@@ -182,7 +182,63 @@ fn an_interrupt_ends_all_machines_and_stopped_ones_too() {
         let (end, _) = child.wait(LIMIT).expect("it ends");
         let stderr = child.last_words();
         assert_eq!(end, End::Signalled(libc::SIGTERM), "{over}: {stderr}");
+        for part in ["[vm 1] main.body : ", "[vm 2] does not answer"] {
+            assert!(stderr.contains(part), "{over}: no {part:?} in {stderr}");
+        }
         assert_all_end(&far);
+    }
+}
+
+/// Two machines that compute for ever, and a process that waits.
+const BUSY: &str = "\
+resource far
+  op number() returns n: int
+  external getpid() returns n: int
+body far()
+  sem never
+  proc number() returns n
+    n := getpid()
+  end
+  process hang
+    P(never)
+    V(never)
+  end
+  process spin
+    do true -> skip od
+  end
+end
+
+resource main()
+  import far
+  var f := create far() on create vm()
+  write(f.number())
+  flush(stdout)
+  do true -> skip od
+end
+";
+
+#[test]
+fn an_interrupt_tells_where_the_processes_of_all_machines_are() {
+    for model in [MODELS[1], MODELS[3]] {
+        let built = built(&[source("busy.sr", BUSY)], model, &[]);
+        let executable = built.unwrap_or_else(|message| panic!("{message}"));
+        for over in ["shm", "tcp"] {
+            let settings = format!("{},over={over}", model.settings);
+            let (mut child, far) = begun(&executable, &settings);
+            child.signal(libc::SIGTERM);
+            let (end, _) = child.wait(LIMIT).expect("it ends");
+            let stderr = child.last_words();
+            assert_eq!(end, End::Signalled(libc::SIGTERM), "{settings}: {stderr}");
+            for part in [
+                "RTS interrupt: SIGTERM; the processes are",
+                "[vm 1] main.body : ",
+                "[vm 2] far.spin : ",
+                "[vm 2] far.hang : ",
+            ] {
+                assert!(stderr.contains(part), "{settings}: no {part:?} in {stderr}");
+            }
+            assert_all_end(&far);
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Event {
     Lost { machine: u32 },
     /// The program is to end with a code.
     Exit(i32),
+    /// A signal is to end the program. Before that, the processes of all machines are reported.
+    Signal,
 }
 
 #[derive(Default)]

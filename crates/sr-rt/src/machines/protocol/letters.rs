@@ -193,6 +193,12 @@ pub enum Letter {
     Written {
         count: u64,
     },
+    /// Asks where each process is.
+    Where,
+    /// A line for each process.
+    Places {
+        lines: Vec<String>,
+    },
     /// Asks for bytes of an instance.
     Peek {
         token: u64,
@@ -240,6 +246,7 @@ impl Letter {
             Letter::Hello { .. }
                 | Letter::Output { .. }
                 | Letter::Written { .. }
+                | Letter::Places { .. }
                 | Letter::Peek { .. }
                 | Letter::Pending { .. }
                 | Letter::Claim { .. }
@@ -271,7 +278,7 @@ impl Letter {
             Letter::Locate { .. } => "locate",
             Letter::Stop => "stop",
             Letter::Finals { .. } => "finals",
-            Letter::Report { .. } | Letter::Reported { .. } => "report",
+            Letter::Report { .. } | Letter::Reported { .. } | Letter::Where => "report",
             Letter::Read { .. } | Letter::Line { .. } => "read",
             Letter::Done { .. } => "done",
             _ => "message",

@@ -680,6 +680,7 @@ impl Machine {
                 self.start(move || it.conclude());
             }
             Event::Exit(_) => self.over(),
+            Event::Signal => {}
         }
     }
 
