@@ -371,10 +371,11 @@ double sr_real_of_text(sr_at, sr_text);
 sr_bool sr_bool_of_text(sr_at, sr_text);
 sr_char sr_char_of_text(sr_text);
 void *sr_pointer_of_text(sr_at, sr_text);
-/* char(n) for 0 to 255; int(r) truncates, and aborts outside the range of int. */
+/* char(n) for -255 to 255, of which those below 0 count from 256, as in the original; int(r)
+   truncates, and aborts outside the range of int. */
 SR_INLINE sr_char sr_char_of_int(sr_at at, int32_t n)
 {
-    if (SR_UNLIKELY((uint32_t)n > 255))
+    if (SR_UNLIKELY(n > 255 || n < -255))
         sr_bad_char(at, n);
     return (sr_char)n;
 }

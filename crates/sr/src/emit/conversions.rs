@@ -30,28 +30,39 @@ impl Function<'_> {
             Class::Plain => {}
         }
         let value = self.plain(of);
-        match (self.types().get(of.of), self.types().get(e.of)) {
-            (from, to) if from == to => value,
-            (Type::Real, Type::Int) => format!("sr_int_of_real({at}, {value})"),
-            (Type::Real, Type::Bool) => format!("(sr_int_of_real({at}, {value}) != 0)"),
-            (Type::Real, Type::Char) => {
-                format!("sr_char_of_int({at}, sr_int_of_real({at}, {value}))")
-            }
-            (Type::Pointer(_), Type::Int) => format!("((sr_int)(intptr_t){value})"),
-            (_, Type::Int) => format!("((sr_int){value})"),
-            (_, Type::Real) => format!("((sr_real){value})"),
+        let (from, to) = (self.types().get(of.of), self.types().get(e.of));
+        if from == to {
+            return value;
+        }
+        // Types that are unlike convert by way of int.
+        let ordinal = match from {
+            Type::Real => format!("sr_int_of_real({at}, {value})"),
+            Type::Pointer(_) => format!("((sr_int)(intptr_t){value})"),
+            _ => value.clone(),
+        };
+        match (from, to) {
+            (Type::Pointer(_), Type::Bool) => format!("({value} != 0)"),
+            (_, Type::Int) => format!("((sr_int){ordinal})"),
+            (_, Type::Real) => format!("((sr_real){ordinal})"),
             (Type::Bool, Type::Char) => value,
-            (_, Type::Char) => format!("sr_char_of_int({at}, {value})"),
-            (_, Type::Bool) => format!("({value} != 0)"),
-            (Type::Int | Type::Char | Type::Bool | Type::Enum(_), Type::Enum(number)) => {
-                let enumeration = &self.types().enumerations[*number as usize];
-                let last = enumeration.literals.len() as i32 - 1;
-                let name = enumeration.name.as_deref().unwrap_or("enum");
-                let name = c::string(name.as_bytes());
-                format!("sr_ordinal_within({at}, {name}, {value}, 0, {last})")
-            }
+            (_, Type::Char) => format!("sr_char_of_int({at}, {ordinal})"),
+            (_, Type::Bool) => format!("({ordinal} != 0)"),
+            (_, Type::Enum(number)) => self.enumerated(&ordinal, *number, &at),
+            (
+                Type::Int | Type::Char | Type::Bool | Type::Real | Type::Enum(_),
+                Type::Pointer(_),
+            ) => format!("((void *)(intptr_t){ordinal})"),
             _ => value,
         }
+    }
+
+    /// Returns the value of an enumeration that has a number, which is checked.
+    fn enumerated(&self, ordinal: &str, number: u32, at: &str) -> String {
+        let enumeration = &self.types().enumerations[number as usize];
+        let last = enumeration.literals.len() as i32 - 1;
+        let name = enumeration.name.as_deref().unwrap_or("enum");
+        let name = c::string(name.as_bytes());
+        format!("sr_ordinal_within({at}, {name}, {ordinal}, 0, {last})")
     }
 
     fn text_as(&mut self, text: &str, to: TypeId, at: &str) -> String {
@@ -60,6 +71,10 @@ impl Function<'_> {
             Type::Bool => format!("sr_bool_of_text({at}, {text})"),
             Type::Char => format!("sr_char_of_text({text})"),
             Type::Pointer(_) => format!("sr_pointer_of_text({at}, {text})"),
+            Type::Enum(number) => {
+                let ordinal = format!("sr_int_of_text({at}, {text})");
+                self.enumerated(&ordinal, *number, at)
+            }
             _ => format!("sr_int_of_text({at}, {text})"),
         }
     }
