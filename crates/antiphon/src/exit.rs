@@ -1,5 +1,6 @@
 //! The exit codes of the command.
 
+use antiphon_ada::Error as AdaError;
 use antiphon_lab::LiveError;
 use antiphon_lab::build::{BuildError, FillError};
 use antiphon_lab::profile::ProfileError;
@@ -21,7 +22,7 @@ pub enum Exit {
     No,
     /// Misuse: bad arguments, a broken suite file.
     Misuse,
-    /// A needed thing is missing.
+    /// A needed thing, such as a file that was named, is missing or unreadable.
     Missing,
     /// The measurements do not decide the question.
     CannotTell,
@@ -110,8 +111,23 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             _ => Exit::Missing,
         });
     }
-    if cause.is::<SuiteError>() || cause.is::<SubjectError>() {
-        return Some(Exit::Misuse);
+    if let Some(error) = cause.downcast_ref::<SuiteError>() {
+        return Some(match error {
+            SuiteError::Unreadable { .. } => Exit::Missing,
+            _ => Exit::Misuse,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<SubjectError>() {
+        return Some(match error {
+            SubjectError::Unreadable { .. } => Exit::Missing,
+            _ => Exit::Misuse,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<AdaError>() {
+        return Some(match error {
+            AdaError::File { .. } => Exit::Missing,
+            _ => Exit::Misuse,
+        });
     }
     if let Some(error) = cause.downcast_ref::<BuildError>() {
         return Some(of_build(error));

@@ -47,8 +47,11 @@ impl Hosts {
             file: file.to_owned(),
             why,
         };
-        let text = outside::read_text(file, LONGEST)
-            .map_err(|e| refused(format!(": {e}; name a file with one host on a line")))?;
+        let text =
+            outside::read_text(file, LONGEST).map_err(|source| LaunchError::NoHostsFile {
+                file: file.to_owned(),
+                source,
+            })?;
         let mut found = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let host = parse(line).and_then(|parsed| parsed.map(look_up).transpose());

@@ -70,7 +70,15 @@ pub enum LaunchError {
         /// The platform's name.
         over: &'static str,
     },
-    /// The file that names the hosts cannot be read, or a host is not known.
+    /// The file that names the hosts cannot be read.
+    #[error("{}: {source}; name a file with one host on a line", file.display())]
+    NoHostsFile {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file that names the hosts has a fault, or a host is not known.
     #[error("{}{why}", file.display())]
     HostsFile {
         /// The file.

@@ -110,7 +110,7 @@ fn a_suite_or_subject_without_an_end_is_refused_at_once() {
     let long = "#".repeat(5 << 20);
     place.write("subjects/long/subject.toml", &long);
     let refused = place.run(&["doctor", "--subject", "subjects/long"]);
-    refused.fails(2, &["longer than"]);
+    refused.fails(3, &["longer than"]);
 }
 
 #[test]

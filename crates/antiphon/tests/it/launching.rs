@@ -114,7 +114,6 @@ fn what_cannot_be_is_misuse_with_the_mend() {
     assert!(text(&missing).1.contains("no-such-program"));
     for (words, said) in [
         (["shm", "--hosts", "h", "true"].as_slice(), "--over tcp"),
-        (&["udp", "--hosts", "no-such-file", "true"], "no-such-file"),
         (&["local", "true"], "over shm"),
     ] {
         let refused = Command::new(program)

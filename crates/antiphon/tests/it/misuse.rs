@@ -60,7 +60,7 @@ fn unknown_names_get_the_nearest() {
     place.script("plain", "exit 0");
     let measure = |arguments: &[&str]| place.run(&[&["measure"], arguments].concat());
     measure(&["smal"]).fails(2, &["no suite `smal`", "did you mean `small`?"]);
-    measure(&["nope.toml"]).fails(2, &["nope.toml", "name of a suite in `suites/`"]);
+    measure(&["nope.toml"]).fails(3, &["nope.toml", "name of a suite in `suites/`"]);
     measure(&["small", "--subjects", "plane"]).fails(2, &["did you mean `plain`?"]);
     let variant = ["no variant of `plain` called `w`", "known here: v"];
     measure(&["small", "--subjects", "plain/w"]).fails(2, &variant);
@@ -69,6 +69,28 @@ fn unknown_names_get_the_nearest() {
     place
         .run(&["compare", "plain", "plain"])
         .fails(2, &["no number of a run", "--live"]);
+}
+
+#[test]
+fn a_missing_file_has_one_code_for_all_verbs() {
+    let place = Place::new();
+    for arguments in [
+        &["measure", "absent.toml"][..],
+        &["list", "absent.toml"],
+        &["translate", "absent.adb"],
+        &["translate", "absent.gpr"],
+        &["sr", "run", "absent.sr"],
+        &["sr", "check", "absent.sr"],
+        &["orca", "run", "absent.imp"],
+        &["orca", "build", "absent.imp"],
+        &["load", "http://127.0.0.1:9", "--data", "@absent"],
+        &[
+            "launch", "-n", "2", "--over", "tcp", "--hosts", "absent", "true",
+        ],
+        &["launch", "-n", "2", "--over", "shm", "./absent"],
+    ] {
+        place.run(arguments).fails(3, &["absent"]);
+    }
 }
 
 #[test]
@@ -225,7 +247,7 @@ fn a_subject_that_is_none_is_named() {
     let place = Place::new();
     place
         .run(&["doctor", "--subject", "nope"])
-        .fails(2, &["nope/subject.toml", "docs/reference/subjects.md"]);
+        .fails(3, &["nope/subject.toml", "docs/reference/subjects.md"]);
     place.script("silent", "exit 0");
     let ran = place.run(&["doctor", "--subject", "subjects/silent"]);
     assert_eq!(ran.code, Some(1));
