@@ -31,6 +31,8 @@ struct Archive {
     features: &'static [&'static str],
     /// The library's name for programs.
     library: &'static str,
+    /// Whether every program uses nearly all of it.
+    is_whole: bool,
 }
 
 /// All run-times. The packages that they share are compiled once.
@@ -42,6 +44,7 @@ const ARCHIVES: &[Archive] = &[
         folder: "sr-rt",
         features: &[],
         library: "libantiphon_sr_rt.a",
+        is_whole: false,
     },
     // For programs that create virtual machines: the others have nothing of panda.
     Archive {
@@ -51,6 +54,7 @@ const ARCHIVES: &[Archive] = &[
         folder: "sr-rt",
         features: &["machines"],
         library: "libantiphon_sr_machines.a",
+        is_whole: false,
     },
     Archive {
         name: "ORCA",
@@ -59,6 +63,7 @@ const ARCHIVES: &[Archive] = &[
         folder: "orca-rt",
         features: &[],
         library: "libantiphon_orca_rt.a",
+        is_whole: true,
     },
 ];
 
@@ -133,6 +138,9 @@ fn main() {
         let library = out.join(archive.library);
         copy(&built, &library);
         shrink(&library);
+        if archive.is_whole {
+            join(&library, archive.package);
+        }
         let mut files = vec![library];
         files.extend(headers(&package.join("include")));
         text += &constant(archive, &files);
@@ -277,6 +285,58 @@ fn shrink(archive: &Path) {
         ])
         .arg(archive)
         .status();
+}
+
+/// Sections that `join` makes, for the linker.
+const SECTIONS: &str = "SECTIONS {
+  .text : { *(.text .text.*) }
+  .rodata : { *(.rodata .rodata.*) }
+  .data.rel.ro : { *(.data.rel.ro .data.rel.ro.*) }
+  .data : { *(.data .data.*) }
+  .bss : { *(.bss .bss.*) }
+  .tdata : { *(.tdata .tdata.*) }
+  .tbss : { *(.tbss .tbss.*) }
+  .gcc_except_table : { *(.gcc_except_table .gcc_except_table.*) }
+}
+";
+
+/// Joins the thousands of sections of the package's own objects. Programs are then linked in half
+/// the time, but get all of these objects. Where there are no tools for it, the archive stays.
+fn join(archive: &Path, package: &str) {
+    let folder = archive.with_extension("joined");
+    let _ = fs::remove_dir_all(&folder);
+    let written =
+        fs::create_dir(&folder).and_then(|()| fs::write(folder.join("sections"), SECTIONS));
+    let members = members(archive, package);
+    if written.is_err() || members.is_empty() {
+        return;
+    }
+    let run = |tool: &str, words: &[&str], members: &[&str]| {
+        let mut command = Command::new(tool);
+        command.current_dir(&folder).args(words).args(members);
+        command.status().is_ok_and(|status| status.success())
+    };
+    let joined = folder.join("joined.a");
+    copy(archive, &joined);
+    let own: Vec<&str> = members.iter().map(String::as_str).collect();
+    let is_joined = run("ar", &["x", "joined.a"], &own)
+        && run("ld", &["-r", "-T", "sections", "-o", "joined.o"], &own)
+        && run("ar", &["d", "joined.a"], &own)
+        && run("ar", &["r", "joined.a", "joined.o"], &[]);
+    if is_joined {
+        copy(&joined, archive);
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
+
+/// Returns the members of an archive that are the package's own.
+fn members(archive: &Path, package: &str) -> Vec<String> {
+    let own = package.replace('-', "_");
+    let listed = Command::new("ar").arg("t").arg(archive).output();
+    let listed = listed.map(|output| output.stdout).unwrap_or_default();
+    let names = String::from_utf8_lossy(&listed);
+    let names = names.lines().filter(|name| name.starts_with(&own));
+    names.map(str::to_owned).collect()
 }
 
 fn copy(from: &Path, to: &Path) {
