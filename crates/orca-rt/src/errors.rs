@@ -93,13 +93,16 @@ pub fn end_by(error: &Error) -> ! {
     flush();
     if is_reporter && !HAS_REPORTED.swap(true, Ordering::AcqRel) {
         say(&format!("orca: {error}"));
-        processes::if_here(parting::collect_own);
+        processes::if_here(parting::collect_now);
         end(FAILED);
     }
     match is_reporter {
         // Another thread reports, and then ends this process.
         true => wait_for_the_end(),
-        false => end(FAILED),
+        false => {
+            parting::wait_to_be_asked();
+            end(FAILED)
+        }
     }
 }
 
@@ -130,7 +133,7 @@ pub fn report(at: At, introduction: &str, text: &str, values: &str) -> ! {
     // Earlier output must come before the message.
     flush();
     say(&line);
-    processes::if_here(parting::collect_own);
+    processes::if_here(parting::collect_now);
     end(ABORTED)
 }
 

@@ -1,13 +1,16 @@
-//! Reports at the end of a program: counts and the timeline, of all machines.
+//! Reports at the end of a program: counts and the timeline, of all machines. After an error they
+//! are those of the machines that still answer.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use antiphon_panda::{Error, Session};
+use antiphon_panda::{Error, Message, Session, thread};
 use orca::{MachineStatistics, Orca};
 
 use crate::errors::say;
 use crate::settings::{self, Statistics};
+use crate::start;
 use crate::statistics;
 use crate::timeline::{self, Clocks, Entry, Reading};
 
@@ -16,6 +19,15 @@ static COUNTS: Mutex<String> = Mutex::new(String::new());
 
 /// Whether a report could not be written.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// The service that gives the events of a machine, after its counts.
+const TIMELINE: &str = "orca.timeline";
+
+/// The longest wait for the reports of another machine after an error.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// Whether another machine has asked for the reports of this OS process.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// The reports of a machine.
 type Reports = (MachineStatistics, Vec<Entry>, u64);
@@ -36,7 +48,7 @@ pub fn clocks(session: &Session) -> Vec<Reading> {
 
 /// Brings the reports of all machines together at the first one. All machines call it.
 pub fn collect(session: &Session, counts: MachineStatistics, begin: Vec<Reading>) {
-    if !is_wanted() {
+    if !is_wanted() || are_given() {
         return;
     }
     let end = clocks(session);
@@ -66,16 +78,81 @@ fn say_why(session: &Session, error: &Error) {
     ));
 }
 
-/// Keeps the reports of this OS process alone, because an error ends it.
-pub fn collect_own(orca: &Orca) {
-    if is_wanted() {
-        let (entries, dropped) = timeline::take(orca.machine());
-        let none = || Clocks {
-            begin: Vec::new(),
-            end: Vec::new(),
-        };
-        keep(vec![(orca.machine_statistics(), entries, dropped)], &none());
+/// Gives the events of this machine to another one, which an error ends.
+pub fn serve(session: &Session) {
+    if !is_wanted() {
+        return;
     }
+    let machine = session.rank();
+    let served = session.serve(TIMELINE, move |call| {
+        if let Ok(events) = Message::of(&timeline::take(machine)) {
+            call.reply.send(events);
+        }
+        IS_ASKED.store(true, Ordering::Release);
+    });
+    if let Err(error) = served {
+        say_why(session, &error);
+    }
+}
+
+/// Returns whether another machine has the reports of this OS process, and writes them.
+fn are_given() -> bool {
+    IS_ASKED.load(Ordering::Acquire)
+}
+
+/// Waits until another machine, which reports the error, has the reports of this OS process.
+pub fn wait_to_be_asked() {
+    const STEP: Duration = Duration::from_millis(10);
+    let mut left = ANSWER;
+    while is_wanted() && !left.is_zero() && !are_given() {
+        thread::sleep(STEP);
+        left = left.saturating_sub(STEP);
+    }
+}
+
+/// Keeps the reports of this machine and of those that answer, because an error ends the program.
+pub fn collect_now(orca: &Orca) {
+    if !is_wanted() || are_given() {
+        return;
+    }
+    let own = orca.machine();
+    let mut end = Vec::new();
+    let mut all = Vec::new();
+    let mut silent = Vec::new();
+    for machine in 0..start::machines() {
+        if machine == own {
+            let (entries, dropped) = timeline::take(own);
+            all.push((orca.machine_statistics(), entries, dropped));
+            end.extend(timeline::clock(orca.session(), own));
+            continue;
+        }
+        match reports_of(orca, machine) {
+            Ok(reports) => {
+                end.extend(timeline::clock(orca.session(), machine));
+                all.push(reports);
+            }
+            Err(_) => silent.push(machine.to_string()),
+        }
+    }
+    if !silent.is_empty() {
+        let silent = silent.join(", ");
+        say(&format!(
+            "orca: the reports lack those of machines {silent}"
+        ));
+    }
+    // Clocks are found by their places.
+    let are_known = end.len() == start::machines() as usize;
+    let end = if are_known { end } else { Vec::new() };
+    let begin = Vec::new();
+    keep(all, &Clocks { begin, end });
+}
+
+fn reports_of(orca: &Orca, machine: u32) -> Result<Reports, orca::Error> {
+    let counts = orca.statistics_of(machine, ANSWER)?;
+    let session = orca.session();
+    let events = session.call(machine, TIMELINE, Message::new(), Some(ANSWER))?;
+    let (entries, dropped) = events.value()?;
+    Ok((counts, entries, dropped))
 }
 
 fn keep(all: Vec<Reports>, clocks: &Clocks) {

@@ -114,6 +114,7 @@ fn program() -> ! {
 }
 
 fn run_on(session: &Session) -> Result<(), Error> {
+    parting::serve(session);
     let clocks = parting::clocks(session);
     let counts = Arc::new(Mutex::new(MachineStatistics::default()));
     let kept = counts.clone();

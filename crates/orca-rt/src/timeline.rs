@@ -113,14 +113,18 @@ pub struct Reading {
 
 /// Measures the clocks of all machines. It runs on the first one.
 pub fn clocks(session: &Session) -> Result<Vec<Reading>, Error> {
-    let of = |rank| {
-        let offset = session.clock_offset(rank)?;
-        Ok(Reading {
-            at_ns: offset.measured_at.as_nanos() as i128,
-            ahead_ns: i128::from(offset.offset_ns),
-        })
-    };
-    (0..session.size()).map(of).collect()
+    (0..session.size())
+        .map(|rank| clock(session, rank))
+        .collect()
+}
+
+/// Measures the clock of a machine against that of the caller.
+pub fn clock(session: &Session, machine: Rank) -> Result<Reading, Error> {
+    let offset = session.clock_offset(machine)?;
+    Ok(Reading {
+        at_ns: offset.measured_at.as_nanos() as i128,
+        ahead_ns: i128::from(offset.offset_ns),
+    })
 }
 
 /// Converts times by the clocks of machines into those of the first machine.

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::Duration;
 
-use antiphon_panda::{Rank, Session, thread};
+use antiphon_panda::{Message, Rank, Session, thread};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -204,6 +205,13 @@ fn run_on<R: Send + 'static>(
             machine.on_call(call);
         }
     })?;
+    let weak = Arc::downgrade(machine);
+    session.serve(STATISTICS, move |call| {
+        let counts = weak.upgrade().map(|machine| machine.statistics());
+        if let Some(Ok(counts)) = counts.map(|counts| Message::of(&counts)) {
+            call.reply.send(counts);
+        }
+    })?;
     partitioned::follow(machine)?;
     session.serve(PING, |call| call.reply.send(call.payload))?;
     let copies = Copies {
@@ -244,6 +252,9 @@ fn run_on<R: Send + 'static>(
     Ok(result)
 }
 
+/// The service that gives the counts of a machine.
+const STATISTICS: &str = "orca.statistics";
+
 /// The service for measuring calls.
 const PING: &str = "orca.ping";
 
@@ -259,7 +270,7 @@ fn measure(machine: &Arc<Machine>) -> Result<(), Error> {
     let mut ordered_ns = Vec::new();
     for _ in 0..TIMES {
         let began = thread::now();
-        session.call(last, PING, antiphon_panda::Message::new(), None)?;
+        session.call(last, PING, Message::new(), None)?;
         call_ns.push((thread::now() - began).as_nanos() as u64);
         let began = thread::now();
         machine.ask(|number| Order::Ping { number }, Bytes::new())?;
@@ -411,7 +422,7 @@ impl Orca {
     /// # Errors
     /// There is no such machine; the object cannot be replicated; the program is over here.
     pub fn create_at<T: Object>(&self, placement: Placement, state: T) -> Result<Shared<T>, Error> {
-        let state = antiphon_panda::Message::of(&state)?.to_bytes();
+        let state = Message::of(&state)?.to_bytes();
         let handle = self.create_raw(T::object_type(), placement, state)?;
         Ok(Shared::of(handle))
     }
@@ -525,6 +536,20 @@ impl Orca {
     #[must_use]
     pub fn machine_statistics(&self) -> MachineStatistics {
         self.machine.statistics()
+    }
+
+    /// Asks another machine for its operations so far.
+    ///
+    /// # Errors
+    /// The machine gives no answer in time, or this is an upcall.
+    pub fn statistics_of(
+        &self,
+        machine: Rank,
+        deadline: Duration,
+    ) -> Result<MachineStatistics, Error> {
+        let session = &self.machine.session;
+        let answer = session.call(machine, STATISTICS, Message::new(), Some(deadline))?;
+        Ok(answer.value()?)
     }
 
     /// Returns how many writes without a result are in flight.

@@ -265,6 +265,43 @@ fn counts_and_a_timeline_are_those_of_all_machines() {
 }
 
 #[test]
+fn an_error_leaves_the_counts_and_the_timeline_of_all_machines() {
+    if !has_cc() {
+        return;
+    }
+    let place = adders();
+    let failing = ADDERS.replace(
+        "  WriteLine(sum",
+        "  ASSERT(sum$value() = 0);\n  WriteLine(sum",
+    );
+    let stuck = ADDERS.replace("  WriteLine(sum", "  sum$AwaitValue(0);\n  WriteLine(sum");
+    for (text, code) in [(failing, 134), (stuck, 1)] {
+        place.write("adders.imp", &text);
+        for over in ["local", "shm", "tcp"] {
+            let run = ["orca", "run", "adders.imp", "-n", "3", "--over", over];
+            let ended = place.run(&[&run[..], &["--stats=json", "--trace", "line.json"]].concat());
+            assert_eq!(ended.code, Some(code), "{over}: {}", ended.err);
+            let counts = ended
+                .err
+                .lines()
+                .find(|it| it.starts_with('{'))
+                .expect(&ended.err);
+            let counts: serde_json::Value = serde_json::from_str(counts).unwrap();
+            assert_eq!(counts["machines"].as_array().unwrap().len(), 3, "{counts}");
+            let line = std::fs::read_to_string(place.path("line.json")).unwrap();
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let events = line["traceEvents"].as_array().unwrap();
+            let has = |machine: u32| {
+                events
+                    .iter()
+                    .any(|it| it["pid"] == machine && it["ph"] == "X")
+            };
+            assert!((1..=3).all(has), "{over}: {line}");
+        }
+    }
+}
+
+#[test]
 fn processes_may_be_fibers() {
     if !has_cc() {
         return;
