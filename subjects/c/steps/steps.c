@@ -13,9 +13,10 @@
 #define PARTNERS_MOST 64
 
 static ucontext_t kit, program;
-static int32_t wanted_step, wanted_count, bytes;
+static int32_t wanted_step, wanted_count, bytes, prepared;
 static pid_t partners[PARTNERS_MOST];
 static size_t partner_count;
+static uint64_t switches_before;
 
 void do_step(int32_t step, int32_t count)
 {
@@ -57,13 +58,6 @@ void subject_next(int32_t *step, int32_t *count, int32_t *argument_bytes)
     *argument_bytes = bytes;
 }
 
-void use_argument(uint64_t wanted, uint64_t most)
-{
-    if (wanted > most)
-        kit_fail("an argument has at most %llu bytes", (unsigned long long)most);
-    bytes = (int32_t)wanted;
-}
-
 /* Processes --------------------------------------------------------------------------------------------------------------- */
 
 /* Calls `act` for each thread of a process, if it can be looked at. */
@@ -90,7 +84,8 @@ static void add_switches(pid_t thread, void *sum)
     *(uint64_t *)sum += kit_switches_of(thread);
 }
 
-uint64_t partners_switches(void)
+/* Context switches of all partners so far. */
+static uint64_t partners_switches(void)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < partner_count; i++)
@@ -99,12 +94,54 @@ uint64_t partners_switches(void)
 }
 
 /* Threads of the run-time's own may have started before the kit was told where they belong. */
-void begin_partners(void)
+static void begin_partners(void)
 {
     cpu_set_t set;
     if (partner_count == 0 && sched_getaffinity(0, sizeof set, &set) == 0)
         each_thread(getpid(), move, &set);
     do_step(BEGINS, kit_partner_processor());
+}
+
+void prepare_step(int32_t step, uint64_t argument_bytes, uint64_t bytes_most)
+{
+    if (argument_bytes > bytes_most)
+        kit_fail("an argument has at most %llu bytes", (unsigned long long)bytes_most);
+    bytes = (int32_t)argument_bytes;
+    prepared = step;
+    begin_partners();
+}
+
+int32_t prepared_step(void)
+{
+    return prepared;
+}
+
+void begin_slice(int32_t slice_partners)
+{
+    do_step(prepared, 2);
+    if (kit_reporting() && slice_partners > 0)
+        do_step(REPORTS, slice_partners);
+    switches_before = partners_switches();
+}
+
+void end_slice(void)
+{
+    kit_add_switches(partners_switches() - switches_before);
+}
+
+uint64_t control_loop(uint64_t iterations)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
+        sum++;
+    do_step(prepared, 0);
+    return sum;
+}
+
+uint64_t step_loop(uint64_t iterations)
+{
+    do_step(prepared, (int32_t)iterations);
+    return iterations;
 }
 
 int32_t subject_begins(int32_t processor)

@@ -19,14 +19,20 @@ enum { BEGINS, REPORTS, ENDS, OWN_STEPS };
 /* Has the program do a step. */
 void do_step(int32_t step, int32_t count);
 
-/* The bytes of an argument, which each step is told. */
-void use_argument(uint64_t bytes, uint64_t most);
+/* A test's hook `prepare`: its frames do this step. Each is told the bytes of its argument. Partners begin, and this process's
+ * threads move to the measuring thread's processor. */
+void prepare_step(int32_t step, uint64_t argument_bytes, uint64_t bytes_most);
+int32_t prepared_step(void);
 
-/* Has the program begin its partners, and moves this process's threads to the measuring thread's processor. */
-void begin_partners(void);
+/* A slice of a step in which so many other processes take part: two operations wake them, and they report. */
+void begin_slice(int32_t partners);
 
-/* Context switches of all partners so far. */
-uint64_t partners_switches(void);
+/* A test's hook `reset`: adds the partners' context switches since `begin_slice`. */
+void end_slice(void);
+
+/* The two loops of a test: one that does nothing, and one that has the program do its step. */
+uint64_t control_loop(uint64_t iterations);
+uint64_t step_loop(uint64_t iterations);
 
 /* For the program -------------------------------------------------------------------------------------------------------- */
 
