@@ -14,12 +14,12 @@ use crate::platforms::local;
 
 const MACHINES: u32 = 3;
 
-/// Adds, and then waits for the sum of all machines.
+/// Adds, waits for the sum of all machines, and says that it has read it.
 #[orca::process]
 fn adder(counter: Shared<Counter>, owned: Shared<Counter>) -> Result<(), Error> {
-    owned.increment()?;
     counter.increment()?;
-    counter.await_at_least(i64::from(MACHINES)).map(drop)
+    counter.await_at_least(i64::from(MACHINES))?;
+    owned.increment().map(drop)
 }
 
 fn program(orca: &Orca) -> Result<(), Error> {
@@ -29,6 +29,7 @@ fn program(orca: &Orca) -> Result<(), Error> {
         adder::fork(orca, On::Machine(machine), counter.clone(), owned.clone())?;
     }
     counter.await_at_least(i64::from(MACHINES))?;
+    // All adders have read their copies before the counter moves away.
     owned.await_at_least(i64::from(MACHINES))?;
     for _ in 0..100 {
         counter.value()?;
