@@ -1,29 +1,49 @@
-// The rest of the page: evidence of figures, searching in long tables, the contents; and the start of it all from the JSON in #data.
+// The rest of the page: evidence of figures, searching in long tables, the contents; and the start of it all.
 
 // ------------------------------------------------------------------------------------------------------------ evidence
 
-function startEvidence(evidence) {
+// Evidence is packed, because there is as much of it as of all the rest.
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter();
+  writer.write(bytes);
+  writer.close();
+  return new Response(stream.readable).json();
+}
+
+function startEvidence() {
   const panel = document.getElementById("evidence");
-  let open = null, pinned = false;
-  // Written here, as there are thousands of them in a page.
-  for (const button of document.querySelectorAll("button.figure")) {
+  const numbers = new Map();
+  let evidence = null, open = null, pinned = false;
+  // Numbers and attributes are given here, as there are thousands of figures in a page.
+  document.querySelectorAll("td button").forEach((button, number) => {
+    numbers.set(button, number);
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-controls", "evidence");
+  });
+  unpacked("packed-evidence")
+    .catch(() => ({ failure: "This browser cannot unpack what stands behind the figures. A newer one can." }))
+    .then((found) => { evidence = found; if (open) show(open); });
+
+  function facts(button) {
+    if (evidence.failure) return element("p", {}, evidence.failure);
+    const [names, texts] = evidence.figures[numbers.get(button)];
+    const list = element("dl");
+    texts.forEach((text, index) => {
+      const whole = typeof text === "number" ? evidence.texts[text] : text;
+      list.append(element("div", {}, element("dt", {}, evidence.labels[names][index]), element("dd", {}, whole)));
+    });
+    return list;
   }
 
   function show(button) {
     if (open && open !== button) open.setAttribute("aria-expanded", "false");
     open = button;
     button.setAttribute("aria-expanded", "true");
-    const [names, texts] = evidence.figures[Number(button.dataset.evidence)];
-    const list = element("dl");
-    texts.forEach((text, index) => {
-      const whole = typeof text === "number" ? evidence.texts[text] : text;
-      list.append(element("div", {}, element("dt", {}, evidence.labels[names][index]), element("dd", {}, whole)));
-    });
+    if (!evidence) return;
     const close = element("button", { type: "button", "aria-label": "Close" }, "×");
     close.addEventListener("click", hide);
-    panel.replaceChildren(...(pinned ? [close] : []), list);
+    panel.replaceChildren(...(pinned ? [close] : []), facts(button));
     panel.hidden = false;
     position(button);
   }
@@ -44,7 +64,7 @@ function startEvidence(evidence) {
     open = null;
   }
 
-  const figureOf = (event) => event.target instanceof Element ? event.target.closest("button.figure") : null;
+  const figureOf = (event) => event.target instanceof Element ? event.target.closest("td button") : null;
   document.addEventListener("click", (event) => {
     const button = figureOf(event);
     if (button) {
@@ -153,9 +173,8 @@ function startPlots(plots, done) {
 function start() {
   startFolds();
   const show = startLinks();
-  const data = JSON.parse(document.getElementById("data").textContent);
-  startPlots(data.plots, show);
-  startEvidence(data.evidence);
+  startPlots(JSON.parse(document.getElementById("plot-data").textContent), show);
+  startEvidence();
   document.querySelectorAll(".scroll").forEach(startFilter);
   startContents();
 }

@@ -85,9 +85,9 @@ fn assert_sound(dom: &str, messages: &str, plots: usize) {
 /// leaves its result in `data-probe`.
 fn with_probe(page: &str, probe: &str) -> String {
     let script = format!(
-        "<script>addEventListener('load', () => {{ const probe = () => {{ {probe} }};\
+        "<script>addEventListener('load', () => {{ const probe = async () => {{ {probe} }};\
          const root = document.documentElement;\
-         const make = () => {{ root.dataset.probe = JSON.stringify(probe()); }};\
+         const make = async () => {{ root.dataset.probe = JSON.stringify(await probe()); }};\
          const wait = () => setTimeout(root.dataset.drawn ? make : wait, 200);\
          wait(); }});</script></body>"
     );
@@ -128,8 +128,10 @@ fn the_page_draws_every_plot_without_errors() {
             "0",
             "plots without data in {name}"
         );
+        // Packed evidence may have any three letters.
+        let drawn = dom.split("<script id=").next().unwrap_or_default();
         assert!(
-            !dom.contains("NaN"),
+            !drawn.contains("NaN"),
             "a coordinate of {name} is not a number"
         );
     }
@@ -143,7 +145,7 @@ fn a_telephone_shows_it_without_scrolling_sideways() {
     for (name, page, _) in pages() {
         // A row is signed in sight where one of its cells is, and nothing stays folded on paper.
         let probe = "const unsigned = () => [...document.querySelectorAll('tbody tr')].filter((row) => \
-            row.querySelector('td .dagger, td.lacking, td.missing, td .mark, td .withheld')).filter((row) => { \
+            row.querySelector('td abbr, td.lacking, td.missing, td .mark, td .withheld')).filter((row) => { \
             const sign = row.querySelector('th .signs'); \
             return !sign || sign.getBoundingClientRect().right > document.documentElement.clientWidth; }).length; \
             const folded = () => { const count = () => document.querySelectorAll('details[data-folds]:not([open])').length; \
@@ -196,7 +198,7 @@ fn without_scripts_nothing_is_folded_and_every_sign_is_in_the_page() {
             open > 0 && body.matches("data-folds").count() == open,
             "{name}: {open} of {folds}"
         );
-        assert!(body.contains("class=\"signs\"") && body.contains("class=\"dagger\""));
+        assert!(body.contains("class=\"signs\"") && body.contains("<abbr title="));
     }
 }
 
@@ -207,8 +209,9 @@ fn figures_show_their_evidence_and_plots_answer_keys() {
     let (_, page, plots) = pages().into_iter().next().expect("a page");
     let probe = "
         const found = {}, panel = document.getElementById('evidence');
-        const button = document.querySelector('button.figure');
+        const button = document.querySelector('td button');
         button.click();
+        while (panel.hidden) await new Promise((done) => setTimeout(done, 20));
         found.evidence = panel.textContent; found.open = button.getAttribute('aria-expanded');
         document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
         found.closed = panel.hidden;

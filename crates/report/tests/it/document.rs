@@ -143,13 +143,15 @@ fn instructions_by_callgrind_stand_beside_every_cost_and_those_by_the_processor_
         let counted = |result: &&mut ResultRecord| matches!(&result.outcome, Outcome::Frame(of) if of.resources.instructions.is_some());
         let shown = run.results.iter_mut().find(counted).expect("one");
         shown.outcome = Outcome::Frame(Box::new(cost));
-        html::render(&compose(&run))
+        let document = compose(&run);
+        // The page packs its evidence.
+        (html::render(&document), format!("{document:?}"))
     };
-    let page = of(CountedBy::Callgrind);
-    assert!(page.contains("+737 instr") && page.contains("without the kernel's work"));
-    let page = of(CountedBy::Processor);
-    assert!(page.contains("without the kernel's work"));
-    assert!(!page.contains("+737 instr") && page.contains("737 instructions more"));
+    let (page, document) = of(CountedBy::Callgrind);
+    assert!(page.contains("+737 instr") && document.contains("without the kernel's work"));
+    let (page, document) = of(CountedBy::Processor);
+    assert!(document.contains("without the kernel's work"));
+    assert!(!page.contains("+737 instr") && document.contains("737 instructions more"));
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Evidence behind figures, as the script shows it. Most figures have the same labels, and many the
-//! same texts: both are kept once.
+//! same texts: both are kept once. The rest is compressed, so that a page of all suites is small.
 
 use crate::document::Fact;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -13,12 +17,13 @@ pub struct Evidence {
 
 /// Evidence in the form that the script reads.
 #[derive(Serialize)]
-pub struct Packed<'e> {
+struct Unrepeated<'e> {
     /// Lists of labels.
     labels: Vec<Vec<&'e str>>,
     /// Texts that occur more than once.
     texts: Vec<&'e str>,
-    /// For each figure the number of its list of labels, and a text for each label.
+    /// For each figure, in the order of the page, the number of its list of labels, and a text for
+    /// each label.
     figures: Vec<(usize, Vec<Text<'e>>)>,
 }
 
@@ -31,14 +36,21 @@ enum Text<'e> {
 }
 
 impl Evidence {
-    /// Keeps the evidence of a figure and gives its number.
-    pub fn keep(&mut self, facts: &[Fact]) -> usize {
+    /// Keeps the evidence of the next figure of the page.
+    pub fn keep(&mut self, facts: &[Fact]) {
         self.figures.push(facts.to_vec());
-        self.figures.len() - 1
+    }
+
+    /// Returns the evidence as JSON, compressed (RFC 1950) and in base64.
+    pub fn packed(&self) -> String {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        // Neither fails: the texts are UTF-8, and the bytes go to memory.
+        let _ = serde_json::to_writer(&mut encoder, &self.unrepeated());
+        STANDARD.encode(encoder.finish().unwrap_or_default())
     }
 
     /// Returns the evidence with everything in it once.
-    pub fn packed(&self) -> Packed<'_> {
+    fn unrepeated(&self) -> Unrepeated<'_> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for fact in self.figures.iter().flatten() {
             *counts.entry(&fact.text).or_default() += 1;
@@ -56,7 +68,7 @@ impl Evidence {
             (number, texts.collect())
         });
         let figures = figures.collect();
-        Packed {
+        Unrepeated {
             labels: labels.all,
             texts: texts.all,
             figures,
@@ -99,7 +111,7 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.keep(&[Fact::new("N", "12"), Fact::new("Stopped", "narrow enough")]);
         evidence.keep(&[Fact::new("N", "13"), Fact::new("Stopped", "narrow enough")]);
-        let packed = serde_json::to_string(&evidence.packed()).expect("JSON");
+        let packed = serde_json::to_string(&evidence.unrepeated()).expect("JSON");
         let expected = r#"{"labels":[["N","Stopped"]],"texts":["narrow enough"],"figures":[[0,["12",0]],[0,["13",0]]]}"#;
         assert_eq!(packed, expected);
     }

@@ -1,8 +1,8 @@
 //! One self-contained page: no network, no framework; style and script are in the page, data in
 //! JSON beside them.
 //!
-//! Everything from a subject passes through the template's escaping or through JSON in which `<` is
-//! written `\u003c`.
+//! Everything from a subject passes through the template's escaping, through JSON in which `<` is
+//! written `\u003c`, or is packed in base64.
 
 mod evidence;
 mod headlines;
@@ -10,7 +10,7 @@ mod plot;
 mod table;
 
 use crate::document::{Block, Document, Fact, Note, Place, Section, Table, Weight};
-use evidence::{Evidence, Packed};
+use evidence::Evidence;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plot::Plots;
 use serde::Serialize;
@@ -28,13 +28,6 @@ const SCRIPT: &str = concat!(
 /// No request leaves the page, with any content.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Data of the script.
-#[derive(Serialize)]
-struct Data<'a> {
-    evidence: Packed<'a>,
-    plots: &'a [plot::PlotData<'a>],
-}
-
 /// Renders the page.
 pub fn render(document: &Document) -> String {
     let mut page = Page {
@@ -43,10 +36,6 @@ pub fn render(document: &Document) -> String {
         plots: Plots::default(),
     };
     let body = page.body(document);
-    let data = Data {
-        evidence: page.evidence.packed(),
-        plots: page.plots.data(),
-    };
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -61,7 +50,8 @@ pub fn render(document: &Document) -> String {
             body {
                 (body)
                 div #evidence role="region" aria-label="Evidence of a figure" hidden {}
-                script #data type="application/json" { (PreEscaped(json(&data))) }
+                script #plot-data type="application/json" { (PreEscaped(json(&page.plots.data()))) }
+                script #packed-evidence type="text/plain" { (page.evidence.packed()) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }

@@ -146,7 +146,7 @@ fn an_interval_that_lies_unevenly_is_shown_by_its_limits_wherever_it_is_read_by_
         assert!(text.contains(reported) && !text.contains("132 ±"), "{text}");
     }
     let page = html::render(&document);
-    let shown = r#"<span class="value">132</span> <span class="unit">µs</span> <span class="limits">(98 to 5900)</span>"#;
+    let shown = r#"<b>132</b> <i>µs</i> <small>(98 to 5900)</small>"#;
     assert!(page.contains(shown), "{page}");
     // The evidence has the limits once.
     let evidence = document.sections.iter().flat_map(|section| &section.blocks);
