@@ -2,6 +2,7 @@
 //! and leaves no process behind.
 
 use crate::common::{Place, Ran, has, has_cc};
+use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -142,6 +143,63 @@ fn a_suite_of_it_is_measured_and_shown_beside_the_bare_platform() {
     let ran = place.run(&["report", "--markdown", "-"]);
     let text = ran.done();
     for reported in ["round trip, 70000 bytes", "all, 4", "Beside the bare page"] {
+        assert!(text.contains(reported), "{reported} is not in\n{text}");
+    }
+}
+
+const APPLICATIONS: &str = r#"
+name = "applications"
+title = "Applications"
+subjects = ["layer-orca-programs/shm"]
+[quick]
+seconds_per_row = 0.01
+relative_half_width = 0.9
+[full]
+seconds_per_row = 0.01
+relative_half_width = 0.9
+[[group]]
+id = "g"
+title = "G"
+runs = ["other.free"]
+row = [
+    { kind = "program", rounds = 1, test = "tsp.{machines}", label = "tsp, {machines}", program = "tsp", arguments = ["{machines}", "8"], each = { machines = ["1", "3"] } },
+    { kind = "program", rounds = 1, test = "asp.{machines}", label = "asp, {machines}", program = "asp", arguments = ["{machines}", "40"], each = { machines = ["1", "3"] } },
+    { kind = "program", rounds = 1, test = "sor.{machines}", label = "sor, {machines}", program = "sor", arguments = ["{machines}", "40", "5"], each = { machines = ["1", "3"] } },
+]
+[[models]]
+id = "s"
+title = "Speed-up"
+by = "machines"
+rows = ["1", "3"]
+share_of = ["sequential_ns", "parallel_ns"]
+column = [
+    { title = "salesman", test = "tsp.{row}", subject = "layer-orca-programs/shm", run = "other.free" },
+    { title = "paths", test = "asp.{row}", subject = "layer-orca-programs/shm", run = "other.free" },
+    { title = "grid", test = "sor.{row}", subject = "layer-orca-programs/shm", run = "other.free" },
+]
+"#;
+
+/// A program ends with an error if its parallel version gives another result.
+#[test]
+fn applications_in_orca_agree_with_their_sequential_versions() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::new();
+    place.write("suites/applications.toml", APPLICATIONS);
+    let folder = subjects().join("layer-orca-programs");
+    let folder = folder.canonicalize().expect("it is there");
+    symlink(folder, place.path("subjects/layer-orca-programs")).expect("linked");
+    let ran = place.run(&["measure", "applications", "--json"]);
+    let run: Value = serde_json::from_str(ran.done()).expect("a run as JSON");
+    let results = run["run"]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 6);
+    for result in results {
+        assert_eq!(result["outcome"]["kind"], "program", "{result}");
+    }
+    let ran = place.run(&["report", "--markdown", "-"]);
+    let text = ran.done();
+    for reported in ["Speed-up", "salesman", "Parallel"] {
         assert!(text.contains(reported), "{reported} is not in\n{text}");
     }
 }
