@@ -57,6 +57,7 @@ pub(crate) fn analyse(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) 
         }
     }
     warn_of_io(program, diagnostics);
+    warn_of_copies(program, diagnostics);
 }
 
 fn ids(program: &Program) -> impl Iterator<Item = RoutineId> + use<> {
@@ -92,6 +93,29 @@ fn warn_of_io(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
                 unit.name
             );
             diagnostics.push(Diagnostic::warning(routine.span, message).help(help));
+        }
+    }
+}
+
+/// Warns of IN parameters with objects that a function or operation changes. The original's
+/// compiler does not copy all of them, and old programs count on that.
+fn warn_of_copies(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
+    for id in ids(program) {
+        let routine = program.routine(id);
+        if routine.kind == RoutineKind::Process || routine.body.is_none() {
+            continue;
+        }
+        let written = parameters(program, id).zip(&routine.effects.writes_parameter);
+        for ((parameter, mode), is_written) in written {
+            let variable = program.variable(parameter);
+            if *is_written && mode == Mode::In && program.has_objects(variable.of.ty) {
+                let message = format!(
+                    "\"{}\" is a copy, and the caller's object does not change with it",
+                    variable.name
+                );
+                let help = "a SHARED parameter of a function is the caller's object";
+                diagnostics.push(Diagnostic::warning(variable.span, message).help(help));
+            }
         }
     }
 }

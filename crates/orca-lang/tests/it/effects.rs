@@ -2,7 +2,7 @@
 
 use orca_lang::program::{Program, Routine};
 
-use crate::support::{Units, program};
+use crate::support::{Units, program, said_of};
 
 const OBJECT: &str = "OBJECT IMPLEMENTATION A; IMPORT IntObject;
     TYPE Numbers = SET OF integer;
@@ -104,4 +104,22 @@ fn output_keeps_an_object_in_one_place() {
     let program = compiled();
     assert!(operation(&program, "prints").effects.does_io);
     assert!(!operation(&program, "reads").effects.does_io);
+}
+
+#[test]
+fn a_routine_that_changes_its_copy_of_an_object_is_told() {
+    let said = said_of(
+        "FUNCTION bump(o: SHARED IntObject); BEGIN o$inc(); END; \
+         FUNCTION spoil(c: IntObject); BEGIN bump(c); END; \
+         FUNCTION look(c: IntObject): integer; BEGIN RETURN c$value(); END; \
+         PROCESS own(c: IntObject); BEGIN c$inc(); END;",
+        "bump(o); spoil(o); i := look(o); FORK own(o);",
+    );
+    assert_eq!(
+        said,
+        [
+            "2: warning: \"c\" is a copy, and the caller's object does not change with it \
+             = a SHARED parameter of a function is the caller's object"
+        ]
+    );
 }
