@@ -262,6 +262,8 @@ struct Translated {
     sources: antiphon_lang::Sources,
     text: String,
     warnings: String,
+    /// The units whose functions are in C.
+    units_in_c: Vec<String>,
 }
 
 /// Returns a program in C, or `None` if it has errors. All diagnostics are printed.
@@ -286,6 +288,7 @@ fn translated(
             sources: loaded.sources,
             text,
             warnings,
+            units_in_c: checked_program.units_in_c(),
         })),
         Err(refused) => {
             say_all(&report(&refused, &loaded.sources));
@@ -299,6 +302,7 @@ fn built(of: &Translated, compilation: &Compilation) -> Result<Executable> {
     cache.ready().map_err(BuildError::NotOurs)?;
     let linking = Linking {
         with: compilation.with.clone(),
+        units_in_c: of.units_in_c.clone(),
         ..Linking::default()
     };
     // The C is a part of the key.

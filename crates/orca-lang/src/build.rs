@@ -9,6 +9,8 @@ pub struct Linking {
     /// C sources, objects, archives and `-l` options that go to the C compiler: functions behind
     /// a specification.
     pub with: Vec<String>,
+    /// The units with these functions. A C source may include `UNIT.h`, as in the original.
+    pub units_in_c: Vec<String>,
     /// More flags for the C compiler, after ours.
     pub flags: Vec<String>,
 }
@@ -25,6 +27,12 @@ impl From<Linking> for Recipe {
             runtime: &antiphon_runtimes::ORCA,
             flags,
             with: linking.with,
+            headers: linking.units_in_c.iter().map(|it| header(it)).collect(),
         }
     }
+}
+
+/// Returns the name and text of a unit's header. It has the types; the C source has the functions.
+fn header(unit: &str) -> (String, String) {
+    (format!("{unit}.h"), "#include <interface.h>\n".to_owned())
 }

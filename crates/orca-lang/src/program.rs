@@ -448,4 +448,15 @@ impl Program {
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.units[id.0 as usize]
     }
+
+    /// Returns the names of the units that have no implementation in Orca, except standard ones.
+    pub fn units_in_c(&self) -> Vec<String> {
+        let is_standard = |name: &str| crate::standard::names().any(|it| it == name);
+        let in_c = |it: &&Unit| !it.is_implemented && !it.is_abstract && !is_standard(&it.name);
+        self.units
+            .iter()
+            .filter(in_c)
+            .map(|it| it.name.clone())
+            .collect()
+    }
 }

@@ -43,6 +43,7 @@ impl From<Linking> for Recipe {
             },
             flags,
             with: linking.with,
+            headers: Vec::new(),
         }
     }
 }

@@ -16,6 +16,9 @@ use crate::source::Sources;
 use cache::Cache;
 pub use compiler::Compiler;
 
+/// The folder of a recipe's headers, beside the C file.
+const HEADERS: &str = "headers";
+
 /// A language's run-time: a static library, and the headers for generated C.
 #[derive(Debug)]
 pub struct Runtime {
@@ -50,6 +53,9 @@ pub struct Recipe {
     pub flags: Vec<String>,
     /// C sources, objects, archives and `-l` options that are linked with the program.
     pub with: Vec<String>,
+    /// Headers that these C sources may include: names and texts. The C compiler looks for them
+    /// last, so that none hides a header of the system.
+    pub headers: Vec<(String, String)>,
 }
 
 /// Why there is no executable.
@@ -179,6 +185,7 @@ impl Job {
         let folder = self.cache.unfinished()?;
         let source = folder.path().join("program.c");
         std::fs::write(&source, text).map_err(BuildError::file(&source))?;
+        self.write_headers(&folder.path().join(HEADERS))?;
         let refused = self.compile(&runtime, folder.path())?;
         if let Some(last_words) = refused {
             return Err(self.refusal(text, last_words));
@@ -186,9 +193,25 @@ impl Job {
         self.cache.keep(&self.key, folder, warnings)
     }
 
+    fn write_headers(&self, folder: &Path) -> Result<(), BuildError> {
+        if self.recipe.headers.is_empty() {
+            return Ok(());
+        }
+        std::fs::create_dir(folder).map_err(BuildError::file(folder))?;
+        for (name, text) in &self.recipe.headers {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(BuildError::file(&path))?;
+        }
+        Ok(())
+    }
+
     /// Compiles and links `program.c` in a folder; returns the compiler's complaint, if any.
     fn compile(&self, runtime: &Path, folder: &Path) -> Result<Option<String>, BuildError> {
         let mut words = vec!["-I".to_owned(), runtime.display().to_string()];
+        if !self.recipe.headers.is_empty() {
+            words.push("-idirafter".to_owned());
+            words.push(folder.join(HEADERS).display().to_string());
+        }
         words.extend(self.recipe.flags.iter().cloned());
         words.push(folder.join("program.c").display().to_string());
         words.extend(self.recipe.with.iter().cloned());
@@ -199,13 +222,14 @@ impl Job {
         self.compiler.run(&words)
     }
 
-    /// Decides whether a message is our fault. It is, unless the linker misses a function that the
-    /// additional files should define.
+    /// Decides whether a message is our fault. It is, unless an additional file is wrong, or the
+    /// linker misses a function that one should define.
     fn refusal(&self, text: &str, last_words: String) -> BuildError {
         let is_linkers = last_words.contains("undefined reference")
             || last_words.contains("multiple definition")
             || last_words.contains("cannot find");
-        if is_linkers {
+        let is_of = |file: &String| last_words.contains(&format!("{file}:"));
+        if is_linkers || self.recipe.with.iter().any(is_of) {
             return BuildError::NotLinked { last_words };
         }
         match self.cache.keep_refused(&self.key, text) {

@@ -20,6 +20,8 @@ use antiphon_runner::{End, Program as Child};
 use orca_lang::build::{Executable, Job, Linking};
 use orca_lang::{EmitOptions, Search, Severity, check, emit, load};
 
+use crate::support::Units;
+
 /// The time limit of a test program. Even on a busy machine programs take far less.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -69,6 +71,19 @@ impl Expected {
     }
 }
 
+/// Returns the C files in a program's folder: functions behind a specification.
+fn c_files_beside(file: &Path) -> Vec<String> {
+    let folder = file.parent().expect("a folder");
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    let mut found: Vec<String> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|it| it == "c"))
+        .map(|path| path.display().to_string())
+        .collect();
+    found.sort();
+    found
+}
+
 /// Compiles a program, with more flags for the C compiler.
 pub fn built(file: &Path, flags: &[&str]) -> Result<Executable, String> {
     let loaded = load(&[file.to_owned()], &Search::default()).expect("the program is read");
@@ -91,7 +106,8 @@ pub fn built(file: &Path, flags: &[&str]) -> Result<Executable, String> {
     // The C is part of the key, because a change of the compiler may change it.
     let linking = Linking {
         flags: flags.iter().map(|it| (*it).to_owned()).collect(),
-        ..Linking::default()
+        with: c_files_beside(file),
+        units_in_c: program.units_in_c(),
     };
     let job = Job::new(&cache, &loaded.sources, &text, linking);
     let job = job.map_err(|error| error.to_string())?;
@@ -214,4 +230,21 @@ fn programs_print_what_they_should() {
         }
     }
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn a_wrong_c_file_is_no_fault_of_the_compiler() {
+    let units = Units::new(&[
+        ("main.spf", "MODULE SPECIFICATION main; END;"),
+        (
+            "main.imp",
+            "MODULE IMPLEMENTATION main; PROCESS OrcaMain(); BEGIN WriteLine(1); END; END;",
+        ),
+        ("wrong.c", "#include \"none.h\"\n"),
+    ]);
+    let message = built(&units.path("main.imp"), &[]).expect_err("it does not compile");
+    assert!(
+        message.starts_with("the program was not linked") && message.contains("none.h"),
+        "{message}"
+    );
 }
