@@ -1,5 +1,6 @@
 //! A home, a store and the command, in a folder of their own.
 
+use serde_json::Value;
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,12 @@ pub fn await_full(output: &ChildStdout) {
         assert!(Instant::now() < until, "{waiting} bytes wait");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The folder of the project's subjects.
+pub fn subjects() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    folder.canonicalize().unwrap()
 }
 
 /// Returns the C subject of the project.
@@ -96,12 +103,21 @@ impl Place {
     /// Makes a place with the project's C subject.
     pub fn with_c() -> Place {
         let place = Place::new();
-        std::os::unix::fs::symlink(
-            c_subject().canonicalize().unwrap(),
-            place.path("subjects/c"),
-        )
-        .unwrap();
+        place.link("c");
         place
+    }
+
+    /// Adds a subject of the project.
+    pub fn link(&self, subject: &str) {
+        let link = self.path("subjects").join(subject);
+        std::os::unix::fs::symlink(subjects().join(subject), link).unwrap();
+    }
+
+    /// Measures a suite, and returns the results of its run.
+    pub fn measured(&self, suite: &str) -> Vec<Value> {
+        let ran = self.run(&["measure", suite, "--json"]);
+        let run: Value = serde_json::from_str(ran.done()).expect("a run as JSON");
+        run["run"]["results"].as_array().expect("results").clone()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The command is killed at several moments of its work. Each time no process of it is left, and
 //! the next run removes its folders.
 
-use crate::common::{Place, c_subject, has, has_cc};
+use crate::common::{Place, has, has_cc};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -219,13 +219,6 @@ fn servers_end_with_a_killed_run() {
     assert_eq!(processes(&place), Vec::<PathBuf>::new());
 }
 
-/// Links a subject of the project into a place.
-fn link(place: &Place, subject: &str) {
-    let real = c_subject().join("..").join(subject);
-    let link = place.path("subjects").join(subject);
-    std::os::unix::fs::symlink(real.canonicalize().unwrap(), link).unwrap();
-}
-
 /// Returns the entries of the folder of services and tools, or `None` if there is none.
 fn folders(place: &Place) -> Option<Vec<PathBuf>> {
     let mut within = fs::read_dir(place.path("temporary")).ok()?.flatten();
@@ -241,7 +234,7 @@ fn folders_of_tools_go_after_a_killed_profile() {
     }
     let place = Place::new();
     fs::create_dir(place.path("temporary")).unwrap();
-    link(&place, "c");
+    place.link("c");
     let has_folder = || folders(&place).is_some_and(|all| all.iter().any(|of| of.is_dir()));
     let profile = ["profile", "c/O2", "self.same", "--iterations", "1000000000"];
     kill_when(&place, &profile, "a tool's folder", has_folder);
@@ -262,7 +255,7 @@ fn place_of_databases() -> Place {
         fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o711)).unwrap();
     }
     for subject in ["c", "sql-c"] {
-        link(&place, subject);
+        place.link(subject);
     }
     place
 }

@@ -1,17 +1,10 @@
 //! The subject of the suite `layer`, which is part of the command. It keeps the protocol, measures,
 //! and leaves no process behind.
 
-use crate::common::{Place, Ran, has, has_cc};
-use serde_json::Value;
+use crate::common::{Place, Ran, has, has_cc, subjects};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-
-fn subjects() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects")
-}
 
 fn conforms(subject: &str, variant: &str) {
     let folder = subjects().join(subject);
@@ -135,10 +128,8 @@ column = [
 fn a_suite_of_it_is_measured_and_shown_beside_the_bare_platform() {
     let place = Place::new();
     place.write("suites/trips.toml", SUITE);
-    for name in ["layer-panda", "layer-bare"] {
-        let folder = subjects().join(name).canonicalize().expect("it is there");
-        symlink(folder, place.path(&format!("subjects/{name}"))).expect("linked");
-    }
+    place.link("layer-panda");
+    place.link("layer-bare");
     place.run(&["measure", "trips", "--quick"]).done();
     let ran = place.run(&["report", "--markdown", "-"]);
     let text = ran.done();
@@ -187,12 +178,8 @@ fn applications_in_orca_agree_with_their_sequential_versions() {
     }
     let place = Place::new();
     place.write("suites/applications.toml", APPLICATIONS);
-    let folder = subjects().join("layer-orca-programs");
-    let folder = folder.canonicalize().expect("it is there");
-    symlink(folder, place.path("subjects/layer-orca-programs")).expect("linked");
-    let ran = place.run(&["measure", "applications", "--json"]);
-    let run: Value = serde_json::from_str(ran.done()).expect("a run as JSON");
-    let results = run["run"]["results"].as_array().expect("results");
+    place.link("layer-orca-programs");
+    let results = place.measured("applications");
     assert_eq!(results.len(), 6);
     for result in results {
         assert_eq!(result["outcome"]["kind"], "program", "{result}");

@@ -1,16 +1,9 @@
 //! Ada libraries of subjects: found where gprbuild looks, and reported if they are missing.
 
-use crate::common::{Place, Ran};
+use crate::common::{Place, Ran, subjects};
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
-
-/// The subjects of the project.
-fn subjects() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    folder.canonicalize().unwrap()
-}
 
 #[test]
 fn a_missing_library_is_a_gap_with_the_line_that_gets_it() {
@@ -44,9 +37,8 @@ fn a_missing_library_is_a_gap_with_the_line_that_gets_it() {
     ];
     for (name, variant, project, library, packages) in libraries {
         let subject = subjects().join(name);
-        let link = place.path(&format!("subjects/{name}"));
-        if !link.exists() {
-            std::os::unix::fs::symlink(&subject, link).unwrap();
+        if !place.path(&format!("subjects/{name}")).exists() {
+            place.link(name);
         }
         let variant = format!("{name}/{variant}");
         let mut command = place.command(&["measure", "small", "--quick", "--subjects", &variant]);

@@ -3,8 +3,6 @@
 
 use crate::common::{Place, has_cc};
 use serde_json::Value;
-use std::os::unix::fs::symlink;
-use std::path::Path;
 
 /// Every program of the suite in small. Concurrent and cooperative ones with the same arguments
 /// form one group. Cooperative programs protect nothing, so they run on one server. In C they would
@@ -50,16 +48,12 @@ fn the_programs_of_all_languages_agree() {
     }
     let place = Place::new();
     place.write("suites/agree.toml", SUITE);
-    let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let subjects = subjects.canonicalize().expect("the project has subjects");
     for name in ["models-sr", "models-c", "models-go", "models-java"] {
-        symlink(subjects.join(name), place.path("subjects").join(name)).expect("a link");
+        place.link(name);
     }
-    let ran = place.run(&["measure", "agree", "--json"]);
-    let run: Value = serde_json::from_str(ran.done()).expect("a run as JSON");
-    let results = run["run"]["results"].as_array().expect("results");
+    let results = place.measured("agree");
     let mut measured = 0;
-    for result in results {
+    for result in &results {
         let identity = &result["identity"];
         let (test, subject) = (&identity["test"], &identity["subject"]);
         let outcome = &result["outcome"];

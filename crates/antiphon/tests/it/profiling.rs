@@ -87,9 +87,7 @@ fn the_oversized_symbol_table_is_what_the_profile_blames() {
     if !has("gnatmake", "gnat") {
         return;
     }
-    let own = c_subject().with_file_name("ada-symbols");
-    let own = own.canonicalize().expect("the example is there");
-    std::os::unix::fs::symlink(own, place.path("subjects/ada-symbols")).unwrap();
+    place.link("ada-symbols");
     let of = [
         "profile",
         "ada-symbols/oversized",
