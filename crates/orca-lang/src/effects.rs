@@ -167,6 +167,16 @@ pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
+/// Adds to expressions all of their subexpressions.
+pub(crate) fn with_parts(mut all: Vec<&Expr>) -> Vec<&Expr> {
+    let mut next = 0;
+    while next < all.len() {
+        all.extend(parts(all[next]));
+        next += 1;
+    }
+    all
+}
+
 /// Visits the outermost expressions of statements.
 pub(crate) fn for_each_expr<'p>(statements: &'p [Stat], visit: &mut dyn FnMut(&'p Expr)) {
     for statement in statements {

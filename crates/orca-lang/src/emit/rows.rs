@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::Emitter;
 use super::expressions::has_effect;
-use crate::effects::{for_each_expr, parts};
+use crate::effects::{for_each_expr, parts, with_parts};
 use crate::program::{Binary, Expr, ExprKind, Stat, StatKind, TypeKind, Unary, VariableId};
 
 /// A row that a loop around the statement has looked up.
@@ -185,12 +185,7 @@ impl Emitter<'_> {
 pub(super) fn exprs_of(statements: &[Stat]) -> Vec<&Expr> {
     let mut all = Vec::new();
     for_each_expr(statements, &mut |expr| all.push(expr));
-    let mut next = 0;
-    while next < all.len() {
-        all.extend(parts(all[next]));
-        next += 1;
-    }
-    all
+    with_parts(all)
 }
 
 /// Returns whether an index is made of variables and constants by `+`, `-` and `*`. It cannot fail.

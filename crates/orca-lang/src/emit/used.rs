@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Emitter;
-use crate::effects::{for_each_expr, parts};
+use crate::effects::{for_each_expr, with_parts};
 use crate::program::{Expr, ExprKind, Program, RoutineId, UnitId};
 
 /// Returns the operations that any routine invokes.
@@ -14,11 +14,10 @@ pub(super) fn invoked(program: &Program) -> BTreeSet<RoutineId> {
         for alternative in routine.body.iter().flatten() {
             let mut exprs: Vec<&Expr> = alternative.guard.iter().collect();
             for_each_expr(&alternative.statements, &mut |expr| exprs.push(expr));
-            while let Some(expr) = exprs.pop() {
+            for expr in with_parts(exprs) {
                 if let ExprKind::Invoke(_, id, _) = expr.kind {
                     found.insert(id);
                 }
-                exprs.extend(parts(expr));
             }
         }
     }
