@@ -23,7 +23,7 @@ pub fn pack(
 /// Splits a message that [`pack`] has made.
 pub fn unpack<H: DeserializeOwned>(mut message: Message) -> Result<(H, Bytes), DecodeError> {
     let length = u32::from_le_bytes(message.pop()?) as usize;
-    let mut bytes = in_one_piece(message);
+    let mut bytes = message.into_bytes();
     let header = bytes.get(..length).ok_or(DecodeError::Short {
         want: length,
         have: bytes.len(),
@@ -40,14 +40,5 @@ pub fn behind_headers(bytes: &Bytes) -> Message {
     match bytes.len() <= FEW {
         true => Message::copy_of(bytes),
         false => Message::from(bytes.clone()),
-    }
-}
-
-/// Returns all bytes of a message. Most messages come in one piece, which is not copied.
-pub fn in_one_piece(message: Message) -> Bytes {
-    let has_more = message.slices().nth(1).is_some();
-    match has_more {
-        true => message.to_bytes(),
-        false => message.rest(0).next().unwrap_or_default(),
     }
 }

@@ -374,9 +374,7 @@ pub fn codec<T: StateOf>() -> Codec {
 /// # Errors
 /// The value cannot be encoded.
 pub fn encode<V: Serialize>(value: &V) -> Result<Vec<u8>, DecodeError> {
-    // The one piece is taken out, where `to_bytes` would share it.
-    let piece = Message::of(value)?.rest(0).next();
-    Ok(piece.map(Vec::from).unwrap_or_default())
+    Ok(Message::of(value)?.into_bytes().into())
 }
 
 /// Registers a type until the process ends. All machines register the same types under the same

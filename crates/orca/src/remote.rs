@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Outcome;
 use crate::entry::{Answer, Effect, Entry, ObjectId, Ticket};
-use crate::envelope::{behind_headers, in_one_piece};
+use crate::envelope::behind_headers;
 use crate::error::{BlockedProcess, Deadlock, Error};
 use crate::fault::Mutant;
 use crate::machine::Machine;
@@ -131,7 +131,7 @@ impl Machine {
             group.wait_for(place, None)?;
         }
         match kind {
-            DONE => Ok(Outcome::Done(in_one_piece(reply))),
+            DONE => Ok(Outcome::Done(reply.into_bytes())),
             AGAIN => Ok(Outcome::Again),
             _ => Ok(Outcome::Failed(reply.value::<Refusal>()?.error())),
         }
@@ -288,7 +288,7 @@ impl Request {
             from: call.from,
             object,
             operation,
-            arguments: in_one_piece(payload),
+            arguments: payload.into_bytes(),
             ticket,
             reply: call.reply,
         };

@@ -362,6 +362,17 @@ impl Message {
         whole.freeze()
     }
 
+    /// Returns all bytes in one piece as [`to_bytes`](Self::to_bytes). A message of one piece gives
+    /// that away and shares nothing.
+    #[must_use]
+    pub fn into_bytes(self) -> Bytes {
+        let has_more = self.slices().nth(1).is_some();
+        match has_more {
+            true => self.to_bytes(),
+            false => self.rest(0).next().unwrap_or_default(),
+        }
+    }
+
     /// Removes the first `count` bytes, which must be there.
     #[inline]
     pub fn advance(&mut self, count: usize) {

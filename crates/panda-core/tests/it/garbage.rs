@@ -122,6 +122,7 @@ proptest! {
         }
         let rest = message.to_bytes();
         prop_assert_eq!(&rest[..], &model[..]);
+        prop_assert_eq!(message.into_bytes(), rest);
     }
 }
 
