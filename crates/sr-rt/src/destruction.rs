@@ -128,8 +128,8 @@ unsafe fn wake_killed<S: Flavour>(
     memory: &[*mut c_void],
     process: *mut Process<S>,
 ) {
-    // SAFETY: the killed process keeps its descriptor until it is woken. What it waits for lies in
-    // the instance, whose memory is kept until its last process has ended.
+    // SAFETY: the killed process keeps its descriptor until it is woken. It waits for a part of the
+    // instance, whose memory is kept until its last process has ended.
     unsafe {
         let mut held = std::mem::replace(&mut (*process).holds, ptr::null_mut());
         while !held.is_null() {

@@ -26,7 +26,7 @@ pub enum Stop {
     TooLong,
 }
 
-/// What a statement does to those after it.
+/// The effect of a statement on those after it.
 enum Flow {
     Next,
     Exit,

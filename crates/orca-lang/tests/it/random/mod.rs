@@ -38,7 +38,7 @@ fn number(name: &str, default: u64) -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What a case prints, and why it ends early.
+/// The output of a case, and the reason for an early end.
 struct Expected {
     case: u32,
     output: Vec<u8>,
