@@ -234,6 +234,7 @@ impl<S: Servers> Fiber<S> {
     /// No other thread sets the name meanwhile: its server calls this, or the thread that ends the
     /// run-time.
     pub unsafe fn name(&self) -> Option<&str> {
+        // SAFETY: by this function's contract nothing sets the name meanwhile.
         unsafe { (*self.name.get()).as_deref() }
     }
 }

@@ -18,8 +18,7 @@ pub(crate) struct Ready<S: Servers> {
     mark: u64,
 }
 
-// SAFETY of all dereferences below: descriptors outlive the run-time's lists, and those in this
-// list are its lock's.
+// Every caller holds the lock of this list, which also protects the descriptors of its fibers.
 impl<S: Servers> Ready<S> {
     /// Makes the list of a server.
     pub fn new(server: usize) -> Self {
@@ -33,6 +32,7 @@ impl<S: Servers> Ready<S> {
 
     /// Returns whether a fiber is in this list.
     pub fn holds(&self, fiber: NonNull<Fiber<S>>) -> bool {
+        // SAFETY: descriptors live as long as their run, of which this list is a part.
         unsafe { fiber.as_ref() }.queue.get() == self.mark
     }
 
@@ -42,6 +42,8 @@ impl<S: Servers> Ready<S> {
 
     #[inline]
     pub fn push(&mut self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: the descriptor lives as long as the run. The fiber is in no list, so the caller
+        // alone uses it.
         let it = unsafe { fiber.as_ref() };
         let priority = it.priority.get();
         it.queue.set(self.mark);
@@ -114,18 +116,23 @@ impl<S: Servers> Ready<S> {
 
     /// Returns whether a fiber in it may leave it for another server.
     pub fn has_movable(&self) -> bool {
-        let is_free = |f: NonNull<Fiber<S>>| unsafe { f.as_ref() }.home.get().is_none();
         self.length > 0
             && self
                 .levels
                 .iter()
-                .any(|(_, queue)| queue.find(is_free).is_some())
+                .any(|(_, queue)| queue.find(Self::is_movable).is_some())
+    }
+
+    /// Returns whether a fiber in this list may run on any server.
+    fn is_movable(fiber: NonNull<Fiber<S>>) -> bool {
+        // SAFETY: a fiber in this list has a descriptor that lives as long as the run.
+        unsafe { fiber.as_ref() }.home.get().is_none()
     }
 
     /// Takes the first fiber that may leave this list for another server.
     pub fn steal(&mut self) -> Option<NonNull<Fiber<S>>> {
         for (_, queue) in &mut self.levels {
-            if let Some(fiber) = queue.find(|f| unsafe { f.as_ref() }.home.get().is_none()) {
+            if let Some(fiber) = queue.find(Self::is_movable) {
                 queue.remove(fiber);
                 self.left(fiber);
                 return Some(fiber);
@@ -136,6 +143,7 @@ impl<S: Servers> Ready<S> {
 
     /// Takes a fiber out of the list, in which it must be.
     pub fn remove(&mut self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: the fiber is in this list, whose lock the caller holds.
         let it = unsafe { fiber.as_ref() };
         if it.links[READY].is_in.get() {
             self.level(it.priority.get()).remove(fiber);
@@ -149,6 +157,7 @@ impl<S: Servers> Ready<S> {
 
     #[inline]
     fn left(&mut self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: this list held the fiber until now, and the caller still holds its lock.
         unsafe { fiber.as_ref() }.queue.set(0);
         self.length -= 1;
     }

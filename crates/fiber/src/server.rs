@@ -206,6 +206,7 @@ impl<S: Servers> Server<S> {
         self.tick.set(false);
         self.current.set(Some(fiber));
         self.local.set(it.local.get());
+        // SAFETY: this server took the fiber from a queue, so no other server resumes it.
         let ended = unsafe { it.resume() };
         self.current.set(None);
         self.is_busy.set(true);
@@ -289,6 +290,7 @@ impl<S: Servers> Server<S> {
         // As in SR, a yield is the same routine as a switch by count, and begins the count anew.
         self.budget.set(self.full_budget);
         self.leaves_ready.set(true);
+        // SAFETY: by this function's contract a fiber of this server calls it.
         unsafe { self.leave() };
     }
 
@@ -312,6 +314,7 @@ impl<S: Servers> Server<S> {
         one_more(&self.tally().blocks);
         self.leaves_ready.set(false);
         self.wait.set(Parking { held, until_ns });
+        // SAFETY: by this function's contract a fiber of this server calls it.
         unsafe { self.leave() };
     }
 

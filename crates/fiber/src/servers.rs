@@ -80,6 +80,7 @@ impl HeldLock {
     #[inline]
     pub(crate) unsafe fn let_go(self) {
         if let Some((lock, let_go)) = self.0 {
+            // SAFETY: by this function's contract the lock lives and this thread holds it.
             unsafe { let_go(lock) }
         }
     }

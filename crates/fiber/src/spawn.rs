@@ -253,6 +253,7 @@ fn start_with<S: Servers>(
     let (fiber, stack) = server.take_spare()?;
     // SAFETY: a spare descriptor has no living fiber, and no other server has it.
     let it = unsafe { fiber.as_ref() };
+    // SAFETY: the current fiber is the caller, which is alive.
     let parent = server.current.get().map(|p| unsafe { p.as_ref() });
     it.priority.set(
         builder
@@ -263,6 +264,7 @@ fn start_with<S: Servers>(
     let home = builder.region.map(|Region(number)| number % servers);
     it.home
         .set(home.or_else(|| parent.and_then(|p| p.home.get())));
+    // SAFETY: as above, no other thread knows this spare descriptor yet.
     unsafe {
         *it.name.get() = builder.name.map(String::into_boxed_str);
         it.prepare(stack, body);

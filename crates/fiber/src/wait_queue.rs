@@ -40,9 +40,8 @@ impl<S: Servers, const SORT: usize> Default for WaitQueue<S, SORT> {
     }
 }
 
-// SAFETY of all dereferences below: a descriptor lives until its run ends. A ready list is a part
-// of its run. Every user of a waiting queue has called `belong_to` with its run, so the descriptors
-// in the queue are of that run.
+// A descriptor lives until its run ends. A ready list is a part of its run. Every user of a waiting
+// queue has called `belong_to` with its run, so all descriptors in the queue are alive.
 impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -83,12 +82,15 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
 
     #[inline]
     pub(crate) fn push_last(&mut self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: the fiber is of the live run that the queue belongs to, and in no queue of this
+        // sort, so nothing else uses these links.
         let links = unsafe { &fiber.as_ref().links[SORT] };
         debug_assert!(!links.is_in.get(), "a fiber is in one queue at most");
         links.is_in.set(true);
         links.next.set(None);
         links.previous.set(self.last);
         match self.last {
+            // SAFETY: the last fiber is in this queue, so it is alive and the lock covers its links.
             Some(last) => unsafe { last.as_ref() }.links[SORT].next.set(Some(fiber)),
             None => self.first = Some(fiber),
         }
@@ -99,10 +101,12 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<NonNull<Fiber<S>>> {
         let first = self.first?;
+        // SAFETY: the first fiber is in this queue, so it is alive and the lock covers its links.
         let links = unsafe { &first.as_ref().links[SORT] };
         let next = links.next.get();
         links.is_in.set(false);
         match next {
+            // SAFETY: as for the first fiber: the next one is in this queue.
             Some(n) => unsafe { n.as_ref() }.links[SORT].previous.set(None),
             None => self.last = None,
         }
@@ -121,6 +125,7 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
             if is_such(f) {
                 return Some(f);
             }
+            // SAFETY: the walk began at this queue's first fiber, and all that follow are in it.
             fiber = unsafe { f.as_ref() }.links[SORT].next.get();
         }
         None
@@ -129,14 +134,17 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
     /// Takes a fiber out, which must be in this queue.
     #[inline]
     pub(crate) fn remove(&mut self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: the fiber is in this queue, so it is alive and the lock covers its links.
         let links = unsafe { &fiber.as_ref().links[SORT] };
         debug_assert!(links.is_in.get(), "a fiber is removed from its own queue");
         let (previous, next) = (links.previous.get(), links.next.get());
         match previous {
+            // SAFETY: a neighbour in a queue is in that queue.
             Some(p) => unsafe { p.as_ref() }.links[SORT].next.set(next),
             None => self.first = next,
         }
         match next {
+            // SAFETY: as for the neighbour before it.
             Some(n) => unsafe { n.as_ref() }.links[SORT].previous.set(previous),
             None => self.last = previous,
         }
