@@ -9,7 +9,7 @@ use super::lists::{Class, Lent};
 use super::{call, call_quietly, call_unit, name, put};
 use crate::buffer::{Buffer, Info};
 use crate::code::Code;
-use crate::daemon::{MULTI_INSTANCE, PERSISTENT};
+use crate::daemon::mailbox::{FIRST_AVAILABLE, MULTI_INSTANCE, PERSISTENT};
 use crate::protocol::{Answer, Letter, Request};
 use crate::state::{self, with};
 use crate::tid::Tid;
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn pvm_lookup(of: *const c_char, index: c_int, number: *mu
     call_quietly(|| {
         let mut buffer = match index {
             0.. => get(name, index, 0)?,
-            _ => get(name, 0, crate::daemon::FIRST_AVAILABLE)?,
+            _ => get(name, 0, FIRST_AVAILABLE)?,
         };
         let mut found: c_int = 0;
         // SAFETY: there is room for one number.
