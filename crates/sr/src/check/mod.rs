@@ -103,6 +103,8 @@ pub(crate) struct Checker<'a> {
     program: Program,
     /// Errors and warnings.
     diagnostics: Vec<Diagnostic>,
+    /// Operations of resource capabilities that are replaced.
+    replaced: Vec<OperationId>,
     /// The meanings of names here.
     scopes: Scopes,
     /// The components by their names.
@@ -174,6 +176,7 @@ impl<'a> Checker<'a> {
             states: units.iter().map(|_| State::default()).collect(),
             program: Program::default(),
             diagnostics,
+            replaced: Vec::new(),
             scopes: Scopes::default(),
             named: HashMap::new(),
             exporting: HashMap::new(),

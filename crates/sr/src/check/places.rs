@@ -22,7 +22,8 @@ impl Checker<'_> {
                 format!("\"{name}\" is a constant and cannot be assigned"),
             );
         }
-        if let ExpressionKind::Capability(_) = place.kind {
+        let is_replaced = self.replaces_operation(&place);
+        if let (ExpressionKind::Capability(_), false) = (&place.kind, is_replaced) {
             self.error_with(
                 e.span,
                 "an operation cannot be replaced by another",
@@ -30,7 +31,7 @@ impl Checker<'_> {
             );
             return self.wrong(e.span);
         }
-        if !place.is_place() {
+        if !place.is_place() && !is_replaced {
             return self.refuse(e.span, "this cannot be assigned: it is not a variable");
         }
         if let Some(constant) = self.constant_at_root(&place) {
@@ -41,6 +42,20 @@ impl Checker<'_> {
             );
         }
         place
+    }
+
+    /// Whether a place is an operation of a resource capability in a variable. Notes that it is
+    /// replaced there.
+    fn replaces_operation(&mut self, place: &Expression) -> bool {
+        let ExpressionKind::Capability(Target::Of(resource, operation, _)) = &place.kind else {
+            return false;
+        };
+        let is_array = !(self.program.operations[operation.index()].dimensions).is_empty();
+        if is_array || !resource.is_place() {
+            return false;
+        }
+        self.replaced.push(*operation);
+        true
     }
 
     /// Checks a place that has an address: any but a slice.
@@ -100,7 +115,8 @@ fn root(place: &Expression) -> Option<VariableId> {
         | ExpressionKind::Index(of, _)
         | ExpressionKind::Slice(of, _)
         | ExpressionKind::TextIndex(of, _)
-        | ExpressionKind::TextSlice(of, ..) => root(of),
+        | ExpressionKind::TextSlice(of, ..)
+        | ExpressionKind::Capability(Target::Of(of, ..)) => root(of),
         _ => None,
     }
 }

@@ -128,4 +128,57 @@ impl Checker<'_> {
             })
             .collect()
     }
+
+    /// Gives a slot in resource capabilities to each operation that is replaced in one, and to those
+    /// that stand for it.
+    pub(super) fn slots(&mut self) {
+        let counterparts = self.program.counterparts.iter();
+        let counterparts = counterparts.map(|pair| (pair.wanted, pair.stands_for_it));
+        let rows = self.program.operations.iter().zip(0..);
+        let inherited = rows.filter_map(|(row, at)| Some((row.inherits?, OperationId(at))));
+        let pairs: Vec<_> = counterparts.chain(inherited).collect();
+        let mut slot = 0;
+        for replaced in std::mem::take(&mut self.replaced) {
+            if self.program.slots.contains_key(&replaced) {
+                continue;
+            }
+            let mut group = vec![replaced];
+            let mut at = 0;
+            while let Some(&operation) = group.get(at) {
+                for (a, b) in pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+                    if a == operation && !group.contains(&b) {
+                        group.push(b);
+                    }
+                }
+                at += 1;
+            }
+            self.one_of_each_component(&group);
+            self.program
+                .slots
+                .extend(group.into_iter().map(|operation| (operation, slot)));
+            slot += 1;
+        }
+    }
+
+    /// Refuses a group of operations in one slot if two are of one component.
+    fn one_of_each_component(&mut self, group: &[OperationId]) {
+        for (n, operation) in group.iter().enumerate() {
+            let row = &self.program.operations[operation.index()];
+            let is_alike = |other: &&OperationId| {
+                self.program.operations[other.index()].component == row.component
+            };
+            if let Some(other) = group[..n].iter().find(is_alike) {
+                let other = &self.program.operations[other.index()].name;
+                let message = format!(
+                    "\"{}\" stands for \"{other}\" where a capability is converted, so neither can be replaced in one",
+                    row.name
+                );
+                self.error_with(
+                    row.span,
+                    message,
+                    "give the operations the same names in all resources",
+                );
+            }
+        }
+    }
 }

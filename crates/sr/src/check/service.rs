@@ -151,6 +151,7 @@ impl Checker<'_> {
         if !self.has_errors() {
             self.classes(&mut found);
             self.counterparts();
+            self.slots();
         }
     }
 

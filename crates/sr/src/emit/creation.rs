@@ -187,11 +187,11 @@ impl Function<'_> {
         self.line(match self.types().get(e.of) {
             Type::Operation(_) => format!("sr_op_destroy({at}, {value});"),
             Type::Machine => format!("sr_destroy_vm({at}, {value});"),
-            _ => format!("sr_destroy({at}, {value});"),
+            _ => format!("sr_destroy({at}, {value}{});", self.unit.instance_member()),
         });
     }
 
-    /// Destroys everything that an array has capabilities for.
+    /// Destroys all operations that an array has capabilities for.
     pub(super) fn destroy_all(&mut self, e: &Expression, span: Span) {
         let view = self.array(e);
         let view = match view.is_packed && !view.is_typed {
@@ -200,17 +200,13 @@ impl Function<'_> {
         };
         let at = self.at(span);
         let name = self.view_name(&view);
-        let (c_type, function) = match self.types().get(view.element) {
-            Type::Operation(_) => ("sr_cap", "sr_op_destroy"),
-            _ => ("sr_resource", "sr_destroy"),
-        };
         let count = view.dims.len();
         let counter = format!("i{}", self.number());
         self.out.open(format!(
             "for (int64_t {counter} = 0; {counter} < sr_elements({count}, {name}.d); {counter}++)"
         ));
         self.line(format!(
-            "{function}({at}, (({c_type} *){name}.data)[{counter}]);"
+            "sr_op_destroy({at}, ((sr_cap *){name}.data)[{counter}]);"
         ));
         self.out.outdent();
     }

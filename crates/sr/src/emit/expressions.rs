@@ -126,7 +126,8 @@ impl Function<'_> {
                 machine,
             } => {
                 let region = region.as_deref();
-                self.create(*component, arguments, region, machine.as_deref(), e.span)
+                let made = self.create(*component, arguments, region, machine.as_deref(), e.span);
+                self.unit.with_slots(*component, made)
             }
             K::Slice(..) | K::TextSlice(..) | K::Array(_) => "0".into(),
         }
@@ -144,7 +145,8 @@ impl Function<'_> {
         let by_type = |null: &str, operation: &str, resource: &str, file: &str| {
             match self.types().get(of) {
                 Type::Operation(_) => operation,
-                Type::Resource(_) | Type::Machine => resource,
+                Type::Resource(_) => return self.unit.constant_resource(resource),
+                Type::Machine => resource,
                 Type::File => file,
                 _ => null,
             }

@@ -14,8 +14,11 @@ impl Function<'_> {
                 let pointer = self.operation_pointer(*operation, subscripts, span);
                 format!("sr_cap_of({pointer})")
             }
+            Target::Of(resource, operation, _) if self.unit.slot(*operation).is_some() => {
+                self.in_slot(resource, *operation)
+            }
             Target::Of(resource, operation, subscripts) => {
-                let resource = self.plain(resource);
+                let resource = self.instance_of(resource);
                 let row = self.unit.operation(*operation);
                 if self.unit.facts.is_extended(row.component) {
                     self.unit.shared.borrow_mut().finders.insert(*operation);

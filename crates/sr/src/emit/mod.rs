@@ -31,6 +31,7 @@ mod procs;
 mod reading;
 mod results;
 mod signatures;
+mod slots;
 mod statements;
 mod text;
 mod types;

@@ -22,6 +22,7 @@ enum Kind {
     Pointer,
     Operation,
     Resource,
+    Machine,
 }
 
 impl Function<'_> {
@@ -32,7 +33,8 @@ impl Function<'_> {
             Type::Text(_) => Kind::Text,
             Type::Pointer(_) | Type::File | Type::Null | Type::Noop => Kind::Pointer,
             Type::Operation(_) => Kind::Operation,
-            Type::Resource(_) | Type::Machine => Kind::Resource,
+            Type::Resource(_) => Kind::Resource,
+            Type::Machine => Kind::Machine,
             _ => Kind::Ordinal,
         }
     }
@@ -55,6 +57,12 @@ impl Function<'_> {
         if is_mixed_power {
             let at = self.at(e.span);
             return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
+        }
+        // As in the original, a capability is null whatever its operations were replaced by.
+        let is_constant = [a, b].iter().any(|e| is_null_or_noop(e));
+        if kind == Kind::Resource && is_constant {
+            let [a, b] = [0, 1].map(|n| format!("{}{}", values[n], self.unit.instance_member()));
+            return self.operate(operator, Kind::Machine, &a, &b, e.span);
         }
         let is_pointer = [a, b].iter().any(|e| self.kind(e.of) == Kind::Pointer);
         if is_pointer && matches!(operator, O::Add | O::Subtract) {
@@ -119,8 +127,12 @@ impl Function<'_> {
             (O::Equal | O::NotEqual, Kind::Operation) => {
                 format!("({}sr_cap_equal({a}, {b}))", negation(operator))
             }
-            (O::Equal | O::NotEqual, Kind::Resource) => {
-                format!("({}sr_resource_equal({a}, {b}))", negation(operator))
+            (O::Equal | O::NotEqual, Kind::Resource | Kind::Machine) => {
+                let equal = match kind == Kind::Resource && self.unit.has_slots() {
+                    true => "resource_equal",
+                    false => "sr_resource_equal",
+                };
+                format!("({}{equal}({a}, {b}))", negation(operator))
             }
             (O::Less | O::LessEqual | O::Greater | O::GreaterEqual, Kind::Text) => {
                 format!("(sr_text_compare({a}, {b}) {} 0)", plain_symbol(operator))
@@ -361,5 +373,15 @@ fn plain_symbol(operator: O) -> &'static str {
         O::Divide => "/",
         O::Mod | O::Remainder => "%",
         O::Power => "**",
+    }
+}
+
+fn is_null_or_noop(e: &Expression) -> bool {
+    match &e.kind {
+        ExpressionKind::Convert(of) => is_null_or_noop(of),
+        kind => matches!(
+            kind,
+            ExpressionKind::Constant(Constant::Null | Constant::Noop)
+        ),
     }
 }

@@ -125,6 +125,11 @@ impl Function<'_> {
                 Place::Part(string, from, to)
             }
             K::Dereference(pointer) => self.dereference(pointer, e),
+            K::Capability(Target::Of(resource, operation, _))
+                if self.unit.slot(*operation).is_some() =>
+            {
+                Place::Plain(self.in_slot(resource, *operation))
+            }
             // Not a place, but its value can be accessed in the same way.
             _ => match self.unit.class(e.of) {
                 Class::Plain => Place::Plain(self.plain(e)),

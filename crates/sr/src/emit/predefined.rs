@@ -47,7 +47,9 @@ impl Function<'_> {
             P::Min | P::Max => self.extreme(function == P::Max, arguments, e.of),
             P::Numargs => "sr_numargs()".into(),
             P::Age => "sr_age()".into(),
-            P::Myresource => "sr_my_resource(&self->head)".into(),
+            P::Myresource => {
+                (self.unit).with_slots(self.component, "sr_my_resource(&self->head)".into())
+            }
             P::Mymachine => "sr_my_machine()".into(),
             P::Myvm => "sr_my_vm()".into(),
             P::Locate => {

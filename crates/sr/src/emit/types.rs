@@ -38,6 +38,7 @@ impl Unit<'_> {
             Type::File => "sr_file".into(),
             Type::Record(number) => format!("struct {}", self.record_name(*number)),
             Type::Operation(_) => "sr_cap".into(),
+            Type::Resource(_) if self.has_slots() => "struct resource".into(),
             Type::Resource(_) | Type::Machine => "sr_resource".into(),
             _ => "void *".into(),
         }
@@ -188,6 +189,7 @@ impl Unit<'_> {
 
     /// Writes the structs of strings and records, contained ones first.
     pub(super) fn write_types(&self, out: &mut Writer) {
+        self.write_slots(out);
         let mut records = Writer::default();
         let mut done = BTreeSet::new();
         for number in 0..self.program.types.records.len() as u32 {

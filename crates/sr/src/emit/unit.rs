@@ -143,6 +143,8 @@ impl<'a> Unit<'a> {
         self.write_components(&mut components);
         let mut finders = Writer::default();
         self.write_finders(&mut finders);
+        let mut fillers = Writer::default();
+        self.write_fillers(&mut fillers);
         let mut types = Writer::default();
         self.write_types(&mut types);
         let mut externals = Writer::default();
@@ -157,6 +159,7 @@ impl<'a> Unit<'a> {
             ("Instances.", components),
             ("Procs.", prototypes),
             ("Operations of resources that extend others.", finders),
+            ("Operations in capabilities of resources.", fillers),
             ("Code.", functions),
             ("The program.", tables),
         ] {

@@ -46,7 +46,8 @@ impl<'a> Finder<'a> {
             | K::Index(of, _)
             | K::Slice(of, _)
             | K::TextIndex(of, _)
-            | K::TextSlice(of, ..) => self.changes(of),
+            | K::TextSlice(of, ..)
+            | K::Capability(Target::Of(of, ..)) => self.changes(of),
             _ => {}
         }
     }
@@ -58,7 +59,9 @@ impl<'a> Finder<'a> {
             K::Variable(variable) => {
                 self.addressed.insert(*variable);
             }
-            K::Field(of, _) | K::Index(of, _) => self.addresses(of),
+            K::Field(of, _) | K::Index(of, _) | K::Capability(Target::Of(of, ..)) => {
+                self.addresses(of)
+            }
             _ => {}
         }
     }

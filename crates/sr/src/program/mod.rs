@@ -4,6 +4,8 @@
 //! rows. Nothing here refers to the syntax tree. Spans remain for messages and for the lines of
 //! run-time errors.
 
+use std::collections::HashMap;
+
 use antiphon_lang::Span;
 
 mod expression;
@@ -69,6 +71,10 @@ pub struct Program {
     /// Replacements of operations where a resource's capability is converted to that of another.
     /// For each such pair of resources, it has all exports of the latter.
     pub counterparts: Vec<Counterpart>,
+    /// Operations that some resource capability has replaced by another, and those that stand for
+    /// them. Capabilities of resources have a slot for each, and those that stand for each other
+    /// have the same number.
+    pub slots: HashMap<OperationId, usize>,
     /// All signatures.
     pub signatures: Vec<Signature>,
     /// All bodies of code.
