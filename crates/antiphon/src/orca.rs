@@ -221,6 +221,10 @@ pub struct Program {
     /// Reserved words are written in small or in capital letters
     #[arg(short = 'K')]
     both: bool,
+
+    /// Pass local objects IN by reference, as the original compiler does, instead of a copy
+    #[arg(long)]
+    objects_by_reference: bool,
 }
 
 impl Program {
@@ -233,7 +237,11 @@ impl Program {
         let defined = self.defined.iter().cloned().collect();
         Search {
             folders: self.folders.clone(),
-            dialect: Dialect { keywords, defined },
+            dialect: Dialect {
+                keywords,
+                defined,
+                objects_by_reference: self.objects_by_reference,
+            },
         }
     }
 }

@@ -100,20 +100,20 @@ fn warn_of_io(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
 /// Warns of IN parameters with objects that a function or operation changes. The original's
 /// compiler does not copy all of them, and old programs count on that.
 fn warn_of_copies(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
+    if program.objects_by_reference {
+        return;
+    }
     for id in ids(program) {
-        let routine = program.routine(id);
-        if routine.kind == RoutineKind::Process || routine.body.is_none() {
-            continue;
-        }
-        let written = parameters(program, id).zip(&routine.effects.writes_parameter);
+        let writes = &program.routine(id).effects.writes_parameter;
+        let written = parameters(program, id).zip(writes);
         for ((parameter, mode), is_written) in written {
-            let variable = program.variable(parameter);
-            if *is_written && mode == Mode::In && program.has_objects(variable.of.ty) {
+            if *is_written && mode == Mode::In && program.original_refers(id, parameter) {
+                let variable = program.variable(parameter);
                 let message = format!(
                     "\"{}\" is a copy, and the caller's object does not change with it",
                     variable.name
                 );
-                let help = "a SHARED parameter of a function is the caller's object";
+                let help = "pass it SHARED to a function, or give --objects-by-reference";
                 diagnostics.push(Diagnostic::warning(variable.span, message).help(help));
             }
         }
@@ -314,6 +314,9 @@ impl<'p> Walk<'p> {
         let flag = parameter.and_then(|index| self.effects.writes_parameter.get_mut(index));
         if let Some(flag) = flag {
             *flag = true;
+            // A read of a shared object would reach the caller's argument on some machines only.
+            let is_operation = self.program.routine(self.id).kind == RoutineKind::Operation;
+            self.writes |= is_operation && self.program.is_reference(self.id, id);
         }
     }
 
@@ -342,7 +345,7 @@ impl<'p> Walk<'p> {
                 if effects.writes_state {
                     self.write(object);
                 }
-                self.out_arguments(*operation, arguments);
+                self.write_arguments(*operation, arguments);
             }
             ExprKind::Direct(object, ..) => self.write(object),
             ExprKind::Predefined(which, arguments) => self.predefined(*which, arguments),
@@ -372,21 +375,19 @@ impl<'p> Walk<'p> {
         self.may_block |= effects.blocks;
         self.effects.does_io |= effects.does_io;
         self.effects.writes_data |= effects.writes_data;
-        let parameters = parameters(self.program, callee).zip(&effects.writes_parameter);
-        for (argument, ((_, mode), writes)) in arguments.iter().zip(parameters) {
-            // An IN parameter is the callee's own.
-            if *writes && mode != Mode::In {
-                self.write(argument);
-            }
-        }
+        self.write_arguments(callee, arguments);
     }
 
-    fn out_arguments(&mut self, callee: RoutineId, arguments: &[Expr]) {
-        let modes: Vec<Mode> = parameters(self.program, callee)
-            .map(|(_, mode)| mode)
-            .collect();
-        for (argument, mode) in arguments.iter().zip(modes) {
-            if mode == Mode::Out {
+    /// Records that a call writes its arguments.
+    fn write_arguments(&mut self, callee: RoutineId, arguments: &[Expr]) {
+        let writes = &self.program.routine(callee).effects.writes_parameter;
+        let parameters = parameters(self.program, callee).zip(writes);
+        for (argument, ((parameter, mode), writes)) in arguments.iter().zip(parameters) {
+            // Else an IN parameter is the callee's own.
+            let is_callers = mode != Mode::In
+                || (self.program.is_reference(callee, parameter)
+                    && self.program.passes_reference(self.id, argument));
+            if *writes && is_callers {
                 self.write(argument);
             }
         }

@@ -19,13 +19,15 @@ pub enum Keywords {
     Both,
 }
 
-/// The settings for reading files.
+/// The settings for reading a program.
 #[derive(Debug, Clone, Default)]
 pub struct Dialect {
     /// The case of reserved words.
     pub keywords: Keywords,
     /// Names that are defined for the conditionals.
     pub defined: BTreeSet<String>,
+    /// Whether local objects are passed IN by reference.
+    pub objects_by_reference: bool,
 }
 
 /// The greatest depth of includes. Files that only hold conditionals may include others.

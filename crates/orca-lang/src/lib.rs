@@ -9,6 +9,7 @@ mod effects;
 mod emit;
 mod lexer;
 mod parser;
+mod passing;
 pub mod program;
 mod standard;
 pub mod syntax;

@@ -1,5 +1,7 @@
 //! A checked program: meanings of names, types of expressions, and effects of routines on objects.
 
+use std::collections::BTreeSet;
+
 use antiphon_lang::Span;
 
 pub use crate::syntax::{Binary, Mode, Restriction, RoutineKind, Unary, UnitKind};
@@ -180,6 +182,21 @@ pub struct Expr {
     pub ty: TypeId,
     /// Its place.
     pub span: Span,
+}
+
+impl Expr {
+    /// Returns the variable that a place is a part of.
+    pub(crate) fn root(&self) -> Option<VariableId> {
+        match &self.kind {
+            ExprKind::Variable(id) => Some(*id),
+            ExprKind::Field(base, _)
+            | ExprKind::Tag(base)
+            | ExprKind::State(base, _)
+            | ExprKind::Element(base, _)
+            | ExprKind::Node(base, ..) => base.root(),
+            _ => None,
+        }
+    }
 }
 
 /// The kind of an expression.
@@ -421,6 +438,10 @@ pub struct Program {
     pub units: Vec<Unit>,
     /// The first process of the program.
     pub main: Option<RoutineId>,
+    /// Variables that a process passes SHARED to another one, or names a strategy for.
+    pub shared: BTreeSet<VariableId>,
+    /// Whether local objects are passed IN by reference.
+    pub objects_by_reference: bool,
 }
 
 impl Program {

@@ -42,6 +42,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The requested units.
     pub roots: Vec<String>,
+    /// Whether local objects are passed IN by reference.
+    pub objects_by_reference: bool,
 }
 
 /// Reads the units of these files and all units that they import.
@@ -51,7 +53,10 @@ pub struct Loaded {
 pub fn load(files: &[PathBuf], search: &Search) -> Result<Loaded, ReadError> {
     let mut loader = Loader {
         search,
-        loaded: Loaded::default(),
+        loaded: Loaded {
+            objects_by_reference: search.dialect.objects_by_reference,
+            ..Loaded::default()
+        },
         pending: Vec::new(),
     };
     for path in files {

@@ -319,3 +319,40 @@ fn processes_may_be_fibers() {
     run(&["sliced"]).fails(2, &["the system slices threads by itself"]);
     run(&["counted=5"]).fails(2, &["a fiber cannot give way within an operation"]);
 }
+
+/// A function changes the object that it gets IN.
+const BUMPS: &str = "\
+MODULE IMPLEMENTATION bumps;
+IMPORT IntObject;
+FUNCTION bump(c: IntObject);
+BEGIN
+  c$inc();
+END;
+PROCESS OrcaMain();
+  c: IntObject;
+BEGIN
+  bump(c);
+  WriteLine(c$value());
+END;
+END;
+";
+
+#[test]
+fn an_option_passes_local_objects_by_reference() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::new();
+    place.write("bumps.spf", "MODULE SPECIFICATION bumps;\nEND;\n");
+    place.write("bumps.imp", BUMPS);
+    let option = "--objects-by-reference";
+    // Both executables are in the cache.
+    for _ in 0..2 {
+        let copied = place.run(&["orca", "run", "bumps.imp"]);
+        assert_eq!(copied.out, "0\n");
+        assert!(copied.err.contains(option), "{}", copied.err);
+        let referred = place.run(&["orca", "run", "bumps.imp", option]);
+        assert_eq!((referred.done(), referred.err.as_str()), ("1\n", ""));
+    }
+    assert_eq!(place.run(&["orca", "check", "bumps.imp", option]).err, "");
+}

@@ -53,6 +53,11 @@ pub(crate) fn may_overlap(one: &Expr, other: &Expr) -> bool {
     overlap(one, other) == Overlap::Perhaps
 }
 
+/// Returns whether two places surely have no part in common.
+pub(crate) fn is_apart(one: &Expr, other: &Expr) -> bool {
+    overlap(one, other) == Overlap::No
+}
+
 fn overlap(one: &Expr, other: &Expr) -> Overlap {
     let (Some((a, one)), Some((b, other))) = (path(one), path(other)) else {
         return Overlap::No;

@@ -20,7 +20,7 @@ use crate::effects;
 use crate::program::{Program, RoutineId, TypeId, UnitId};
 use crate::syntax::{Name, Restriction};
 use crate::units::{Halves, Loaded};
-pub(crate) use alias::may_overlap;
+pub(crate) use alias::{is_apart, may_overlap};
 use scope::{Scope, Symbol};
 
 /// Stack of the thread that checks. Only touched pages take memory.
@@ -152,7 +152,10 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(loaded: &'a Loaded) -> Checker<'a> {
-        let mut program = Program::default();
+        let mut program = Program {
+            objects_by_reference: loaded.objects_by_reference,
+            ..Program::default()
+        };
         let known = types::known(&mut program);
         let mut checker = Checker {
             loaded,

@@ -163,6 +163,7 @@ impl Checker<'_> {
                 ) {
                     self.refuse(which, &object);
                 }
+                self.program.shared.extend(object.root());
                 let replicate = self.expression(&arguments[1]);
                 let is_fine = self.program.is_integer(replicate.ty)
                     || matches!(self.program.kind(replicate.ty), TypeKind::Boolean);

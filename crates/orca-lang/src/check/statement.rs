@@ -5,7 +5,7 @@ use antiphon_lang::Span;
 use super::Checker;
 use super::scope::{Scope, Symbol};
 use crate::program::{
-    Binary, CaseArm, Expr, ExprKind, Stat, StatKind, TypeKind, Value, VariableKind,
+    Binary, CaseArm, Expr, ExprKind, Mode, Stat, StatKind, TypeKind, Value, VariableKind,
 };
 use crate::syntax::{
     Arm, Expression, ExpressionKind, Name, Qualified, RoutineKind, Statement, StatementKind,
@@ -157,6 +157,11 @@ impl Checker<'_> {
         };
         let headings = self.headings(id);
         let arguments = self.arguments(&last.text, &headings, arguments, span);
+        let shared = headings.iter().zip(&arguments);
+        let shared = shared.filter(|(heading, _)| heading.mode == Mode::Shared);
+        self.program
+            .shared
+            .extend(shared.filter_map(|(_, it)| it.root()));
         let on = on.map(|on| {
             let checked = self.expression(on);
             if !self.program.is_integer(checked.ty) {

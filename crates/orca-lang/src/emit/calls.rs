@@ -5,8 +5,7 @@
 
 use super::Emitter;
 use super::expressions::has_effect;
-use super::places::root;
-use crate::check::may_overlap;
+use crate::check::{is_apart, may_overlap};
 use crate::program::{Expr, ExprKind, Mode, RoutineId, TypeId, TypeKind, VariableId, VariableKind};
 
 /// Arguments in C, and the statements after the call.
@@ -36,6 +35,7 @@ impl Emitter<'_> {
         let c_type = self.c_type(ty);
         match mode {
             Mode::In if self.is_scalar(ty) => c_type,
+            Mode::In if self.program.may_be_reference(ty) => format!("{c_type} *"),
             Mode::In => format!("const {c_type} *"),
             Mode::Out | Mode::Shared => format!("{c_type} *"),
         }
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         let parameters = self.parameters(id);
         let is_own = matches!(object.kind, ExprKind::Itself);
         let routine = self.program.routine(id);
-        let roots: Vec<VariableId> = root(object).into_iter().collect();
+        let roots: Vec<VariableId> = object.root().into_iter().collect();
         let changes_state = is_own && routine.effects.writes_state;
         let changed = changes_state.then_some(VariableKind::State);
         let mut passed = self.pass(&parameters, arguments, &roots, changed);
@@ -121,6 +121,21 @@ impl Emitter<'_> {
         name
     }
 
+    /// Returns which arguments are passed as places: those that are SHARED, OUT, or IN by
+    /// reference. An object that another argument names, too, is copied, as in the original.
+    fn are_places(&self, pairs: &[(&(Mode, TypeId), &Expr)]) -> Vec<bool> {
+        let is_reference = |argument: &Expr| {
+            let mut others = pairs.iter().filter(|((mode, _), _)| *mode != Mode::In);
+            let caller = self.here.map(|here| here.routine);
+            caller.is_some_and(|it| self.program.passes_reference(it, argument))
+                && others.all(|(_, other)| is_apart(argument, other))
+        };
+        let are_places = pairs.iter();
+        are_places
+            .map(|((mode, _), argument)| *mode != Mode::In || is_reference(argument))
+            .collect()
+    }
+
     /// Passes arguments. `roots` are other variables that the callee changes, `kind` those that it
     /// reaches without parameters.
     pub(super) fn pass(
@@ -133,10 +148,11 @@ impl Emitter<'_> {
         let pairs: Vec<_> = parameters.iter().zip(arguments).collect();
         let mut changed = roots.to_vec();
         let places = pairs.iter().filter(|((mode, _), _)| *mode != Mode::In);
-        changed.extend(places.filter_map(|(_, argument)| root(argument)));
+        changed.extend(places.filter_map(|(_, argument)| argument.root()));
+        let are_places = self.are_places(&pairs);
         let mut texts = vec![String::new(); pairs.len()];
-        for (index, ((mode, ty), argument)) in pairs.iter().enumerate() {
-            if *mode != Mode::In {
+        for (index, ((_, ty), argument)) in pairs.iter().enumerate() {
+            if are_places[index] {
                 continue;
             }
             let is_early = has_effect_after(&pairs, index);
@@ -150,11 +166,11 @@ impl Emitter<'_> {
                 continue;
             }
             // Others may change a shared object, but not the callee's copy.
-            let overlaps = root(argument).is_some_and(|it| {
+            let overlaps = argument.root().is_some_and(|it| {
                 changed.contains(&it) || kind == Some(self.program.variable(it).kind)
             }) || self.program.has_objects(*ty);
             let is_copied = (is_early || overlaps) && !self.is_fresh(argument);
-            let value = match is_copied && root(argument).is_some() {
+            let value = match is_copied && argument.root().is_some() {
                 true => self.copied(&value, *ty),
                 false => value,
             };
@@ -164,8 +180,8 @@ impl Emitter<'_> {
         // A place without effects could be moved by the evaluation of another one.
         let mut later: Vec<_> = pairs.iter().enumerate().collect();
         later.sort_by_key(|(_, (_, argument))| !has_effect(argument));
-        for (index, ((mode, ty), argument)) in later {
-            if *mode != Mode::In {
+        for (index, ((_, ty), argument)) in later {
+            if are_places[index] {
                 texts[index] = self.pass_place(*ty, argument, &mut passed.behind);
             }
         }

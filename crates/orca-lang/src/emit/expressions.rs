@@ -3,7 +3,6 @@
 use antiphon_lang::c::string;
 
 use super::Emitter;
-use super::places::root;
 use super::types::field_name;
 use crate::effects::parts;
 use crate::program::{Binary, Expr, ExprKind, Predefined, TypeId, TypeKind, Unary, Value, Width};
@@ -101,7 +100,7 @@ impl Emitter<'_> {
         if self.is_scalar(expr.ty) {
             return self.temporary(expr.ty, &value);
         }
-        match root(expr) {
+        match expr.root() {
             Some(_) => self.copied(&value, expr.ty),
             None => value,
         }
@@ -146,7 +145,7 @@ impl Emitter<'_> {
 
     /// Returns whether the value of an expression is a temporary without another owner.
     pub(super) fn is_fresh(&self, value: &Expr) -> bool {
-        root(value).is_none() && !matches!(value.kind, ExprKind::Constant(_))
+        value.root().is_none() && !matches!(value.kind, ExprKind::Constant(_))
     }
 
     /// Assigns a value to a variable.

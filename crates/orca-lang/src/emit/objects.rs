@@ -160,7 +160,8 @@ impl Emitter<'_> {
             let ty = program.variable(*parameter).of.ty;
             let (c_type, name) = (self.c_type(ty), self.variable_name(*parameter));
             if self.mode(*parameter) == Mode::In && !self.is_scalar(ty) {
-                call += &format!("    const {c_type} *{name};\n");
+                let pointer = self.parameter_type(Mode::In, ty);
+                call += &format!("    {pointer}{name};\n");
                 held += &format!("    {c_type} {name};\n");
             } else {
                 call += &format!("    {c_type} {name};\n");
@@ -207,7 +208,8 @@ impl Emitter<'_> {
             } else if self.is_scalar(ty) {
                 self.line(format!("{c_type} {name} = call->{name};"));
             } else if self.is_borrowed(*parameter) {
-                self.line(format!("const {c_type} *const {name} = call->{name};"));
+                let pointer = self.parameter_type(Mode::In, ty);
+                self.line(format!("{pointer}const {name} = call->{name};"));
             } else {
                 self.own_parameter(*parameter, &format!("call->{name}"));
             }

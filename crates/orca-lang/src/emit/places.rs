@@ -24,13 +24,13 @@ impl Emitter<'_> {
     }
 
     /// Returns whether a parameter of the current routine is its caller's value: it has a
-    /// structure, and the routine does not change it.
+    /// structure, and the routine does not change it or is meant to.
     pub(super) fn is_borrowed(&self, id: VariableId) -> bool {
         let Some(here) = self.here else { return false };
         let routine = self.program.routine(here.routine);
         let found = routine.parameters.iter().position(|it| *it == id);
         let is_written = found.and_then(|at| routine.effects.writes_parameter.get(at));
-        is_written == Some(&false)
+        (is_written == Some(&false) || self.program.is_reference(here.routine, id))
             && !self.is_scalar(self.program.variable(id).of.ty)
             && routine.kind != crate::program::RoutineKind::Process
     }
@@ -171,18 +171,5 @@ fn is_simple(expr: &Expr) -> bool {
         ExprKind::Variable(_) => true,
         ExprKind::Field(base, _) => is_simple(base),
         _ => false,
-    }
-}
-
-/// Returns the variable that a place is a part of.
-pub(super) fn root(place: &Expr) -> Option<VariableId> {
-    match &place.kind {
-        ExprKind::Variable(id) => Some(*id),
-        ExprKind::Field(base, _)
-        | ExprKind::Tag(base)
-        | ExprKind::State(base, _)
-        | ExprKind::Element(base, _)
-        | ExprKind::Node(base, ..) => root(base),
-        _ => None,
     }
 }

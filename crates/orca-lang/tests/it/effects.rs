@@ -119,7 +119,7 @@ fn a_routine_that_changes_its_copy_of_an_object_is_told() {
         said,
         [
             "2: warning: \"c\" is a copy, and the caller's object does not change with it \
-             = a SHARED parameter of a function is the caller's object"
+             = pass it SHARED to a function, or give --objects-by-reference"
         ]
     );
 }

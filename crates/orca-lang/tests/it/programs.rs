@@ -8,6 +8,7 @@
 //! # machines: 3                           # threads of one process; 1 if nothing is said
 //! # machines: 1 2 4                       # it runs with each number, and prints the same
 //! # input: a line of standard input
+//! # option: --objects-by-reference       # it is compiled with this option
 //! # runs: 3 => a part of standard error   # with this argument it ends with a run-time error
 //! ```
 //!
@@ -84,9 +85,19 @@ fn c_files_beside(file: &Path) -> Vec<String> {
     found
 }
 
+/// Returns the options that a program is read with.
+fn search_of(file: &Path) -> Search {
+    let text = std::fs::read_to_string(file).expect("a program");
+    let mut search = Search::default();
+    let mut lines = text.lines();
+    search.dialect.objects_by_reference =
+        lines.any(|line| line == "# option: --objects-by-reference");
+    search
+}
+
 /// Compiles a program, with more flags for the C compiler.
 pub fn built(file: &Path, flags: &[&str]) -> Result<Executable, String> {
-    let loaded = load(&[file.to_owned()], &Search::default()).expect("the program is read");
+    let loaded = load(&[file.to_owned()], &search_of(file)).expect("the program is read");
     let checked = check(&loaded, true);
     let texts = |all: &[orca_lang::Diagnostic]| {
         let all = all.iter().map(|it| it.text(&loaded.sources));
