@@ -290,6 +290,7 @@ fn translated(
     };
     let options = EmitOptions {
         checks: !compilation.omit_checks,
+        for_c: !compilation.with.is_empty(),
     };
     match emit(&checked_program, &loaded.sources, &options) {
         Ok(text) => Ok(Some(Translated {

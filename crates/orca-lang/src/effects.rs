@@ -327,6 +327,7 @@ impl<'p> Walk<'p> {
         match &expr.kind {
             ExprKind::Call(callee, arguments) => self.calls(*callee, arguments),
             ExprKind::CallValue(callee, arguments) => {
+                self.effects.invokes = true;
                 let values: BTreeSet<RoutineId> = self
                     .values
                     .iter()
@@ -338,6 +339,7 @@ impl<'p> Walk<'p> {
                 }
             }
             ExprKind::Invoke(object, operation, arguments) => {
+                self.effects.invokes = true;
                 let effects = self.program.routine(*operation).effects.clone();
                 self.may_block |= effects.blocks;
                 self.effects.does_io |= effects.does_io;
@@ -375,6 +377,7 @@ impl<'p> Walk<'p> {
         self.may_block |= effects.blocks;
         self.effects.does_io |= effects.does_io;
         self.effects.writes_data |= effects.writes_data;
+        self.effects.invokes |= effects.invokes;
         self.write_arguments(callee, arguments);
     }
 

@@ -390,6 +390,8 @@ pub struct Effects {
     pub writes_data: bool,
     /// For each parameter, whether it changes it.
     pub writes_parameter: Vec<bool>,
+    /// Whether it invokes operations or calls functions that variables hold.
+    pub invokes: bool,
     /// Whether it does input or output, asks for the machine, or calls C.
     pub does_io: bool,
 }

@@ -279,6 +279,11 @@ ORCA_INLINE unsigned long long orca_place_of(const struct orca_dimension *d, int
 void orca_string_set(orca_array1 *string, const char *bytes, size_t length);
 /* Returns a copy that ends in a zero. Give it to orca_free. */
 char *orca_string_to_c(const orca_array1 *string);
+/* Ends a call of a function in C whose result has the type of an IN array. The original passes the
+ * target of `s := f(s)` for both. So the function may narrow the array and leave its result alone:
+ * then the result is the narrowed part. */
+void orca_end_narrowing(const struct orca_type *, orca_array1 *result, const orca_array1 *before,
+                        const orca_array1 *after);
 
 /* ---- unions ------------------------------------------------------------------------------- */
 

@@ -31,7 +31,15 @@ fn built(file: &Path, checks: bool, cache: &Path) -> Executable {
 fn built_with(file: &Path, checks: bool, cache: &Path, flags: &[&str]) -> Executable {
     let loaded = load(&[file.to_owned()], &Search::default()).expect("it is read");
     let program = check(&loaded, true).program.expect("it is sound");
-    let text = emit(&program, &loaded.sources, &EmitOptions { checks }).expect("it becomes C");
+    let text = emit(
+        &program,
+        &loaded.sources,
+        &EmitOptions {
+            checks,
+            ..EmitOptions::default()
+        },
+    )
+    .expect("it becomes C");
     let linking = Linking {
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
         ..Linking::default()

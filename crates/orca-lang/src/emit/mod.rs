@@ -17,6 +17,7 @@ mod calls;
 mod declarations;
 mod environment;
 mod expressions;
+mod foreign;
 mod objects;
 mod operators;
 mod partitioned;
@@ -49,11 +50,16 @@ const MOST_SHAPE: usize = 3;
 pub struct EmitOptions {
     /// Whether bounds, ranges and tags are checked.
     pub checks: bool,
+    /// Whether C sources may call functions of the program.
+    pub for_c: bool,
 }
 
 impl Default for EmitOptions {
     fn default() -> EmitOptions {
-        EmitOptions { checks: true }
+        EmitOptions {
+            checks: true,
+            for_c: false,
+        }
     }
 }
 
@@ -92,6 +98,7 @@ pub fn emit(
         described: BTreeSet::new(),
         values: BTreeSet::new(),
         is_target: false,
+        is_for_c: options.for_c,
         environments: Environments::of(program),
         invoked: used::invoked(program),
         refused: Vec::new(),
@@ -148,6 +155,8 @@ struct Emitter<'p> {
     values: BTreeSet<RoutineId>,
     /// Whether the place that is being written is changed.
     is_target: bool,
+    /// Whether C sources may call functions of the program.
+    is_for_c: bool,
     /// Parameters that bounds within types use.
     environments: Environments,
     /// Operations that the program may invoke.

@@ -27,7 +27,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn function_heading(&mut self, id: RoutineId) -> String {
+    pub(super) fn function_heading(&mut self, id: RoutineId) -> String {
         let result = self.program.routine(id).result.map(|(ty, _)| ty);
         let result = self.result_type(result);
         let formals = self.formals(id);
@@ -102,7 +102,8 @@ impl Emitter<'_> {
             }
             it.end(false);
         });
-        format!("static {heading}\n{{\n{body}}}\n")
+        let for_c = self.function_for_c(id);
+        format!("static {heading}\n{{\n{body}}}\n{for_c}")
     }
 
     /// Writes the statements of a routine.
@@ -204,53 +205,6 @@ impl Emitter<'_> {
                 self.line(format!("orca_move({descriptor}, &{target}, &{name});"));
             }
         }
-    }
-
-    /// Writes a call of a function in C by the original's conventions: a result with a structure is
-    /// a parameter.
-    fn c_function(&mut self, id: RoutineId) -> String {
-        let routine = self.program.routine(id);
-        let unit = self.program.unit(routine.unit);
-        let result = routine.result.map(|(ty, _)| ty);
-        let heading = self.function_heading(id);
-        let (mut types, mut texts) = (Vec::new(), Vec::new());
-        for (mode, ty) in self.parameters(id) {
-            types.push(self.parameter_type(mode, ty));
-        }
-        for parameter in &routine.parameters {
-            let before = self.here.replace(Here {
-                routine: id,
-                is_operation: false,
-            });
-            texts.push(self.formal_name(*parameter));
-            self.here = before;
-        }
-        let by_pointer = result.filter(|ty| !self.is_scalar(*ty));
-        let result_type = match by_pointer {
-            Some(ty) => {
-                let c_type = self.c_type(ty);
-                types.push(format!("{c_type} *"));
-                texts.push("&result".into());
-                "void".into()
-            }
-            None => self.result_type(result),
-        };
-        let types = if types.is_empty() {
-            "void".into()
-        } else {
-            types.join(", ")
-        };
-        let name = format!("f_{}__{}", unit.name, routine.name);
-        let call = format!("{name}({})", texts.join(", "));
-        let body = match (by_pointer, result) {
-            (Some(ty), _) => {
-                let c_type = self.c_type(ty);
-                format!("    {c_type} result = {{0}};\n    {call};\n    return result;\n")
-            }
-            (None, Some(_)) => format!("    return {call};\n"),
-            (None, None) => format!("    {call};\n"),
-        };
-        format!("extern {result_type} {name}({types});\nstatic {heading}\n{{\n{body}}}\n")
     }
 
     /// Writes the initial code of an object or a data module.

@@ -111,13 +111,18 @@ pub fn built(file: &Path, flags: &[&str]) -> Result<Executable, String> {
     let Some(program) = checked.program else {
         return Err(texts(&errors));
     };
-    let text = emit(&program, &loaded.sources, &EmitOptions::default());
+    let with = c_files_beside(file);
+    let options = EmitOptions {
+        for_c: !with.is_empty(),
+        ..EmitOptions::default()
+    };
+    let text = emit(&program, &loaded.sources, &options);
     let text = text.map_err(|refused| texts(&refused))?;
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("orca");
     // The C is part of the key, because a change of the compiler may change it.
     let linking = Linking {
         flags: flags.iter().map(|it| (*it).to_owned()).collect(),
-        with: c_files_beside(file),
+        with,
         units_in_c: program.units_in_c(),
     };
     let job = Job::new(&cache, &loaded.sources, &text, linking);

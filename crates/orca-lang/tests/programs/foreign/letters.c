@@ -41,3 +41,18 @@ t_real f_Letters__half(t_integer n, t_integer *rest)
     *rest = n % 2;
     return n / 2.0;
 }
+
+/* Drops the first word of its argument, and leaves the result alone: the original passes the target
+ * of `text := rest(text)` for both. */
+void f_Letters__rest(t_string *text, t_string *result)
+{
+    t_char *letters = first(text);
+    t_integer i = 0;
+    while (i < text->a_sz && letters[i] != ' ')
+        i++;
+    while (i < text->a_sz && letters[i] == ' ')
+        i++;
+    text->a_offset += i;
+    text->a_sz -= i;
+    (void)result;
+}
