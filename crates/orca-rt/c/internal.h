@@ -51,6 +51,8 @@ bool orca_get_number(struct orca_reader *, uint64_t *, size_t width);
 /* Records what is wrong with the bytes. Returns false. */
 bool orca_wrong(struct orca_reader *, const char *);
 
+/* The machine of the caller. */
+int32_t orca_mycpu(void);
 /* The targets of Read and Write. Input and output have a lock each. */
 FILE *orca_input_begin(void);
 void orca_input_end(void);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,14 +11,31 @@
 
 static pthread_mutex_t input_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Null for the standard streams. */
-static FILE *input_file, *output_file;
+/* The files of each machine: several may be threads of this process. Null for the standard
+ * streams. */
+enum { MOST_MACHINES = 64 };
+static struct files {
+    FILE *input, *output;
+} files[MOST_MACHINES];
+/* Whether a machine has had a file. */
+static atomic_bool is_redirected;
 /* Whether this thread is between orca_write_begin and orca_write_end. */
 static _Thread_local bool is_writing;
 /* The first error of output, or 0. */
 static int output_error;
 
-static FILE *output(void) { return output_file ? output_file : stdout; }
+ORCA_WEAK int32_t orca_mycpu(void) { return 0; }
+
+static struct files *own_files(void)
+{
+    const bool is_known = atomic_load_explicit(&is_redirected, memory_order_relaxed);
+    return &files[is_known ? orca_mycpu() % MOST_MACHINES : 0];
+}
+static FILE *output(void)
+{
+    FILE *file = own_files()->output;
+    return file ? file : stdout;
+}
 
 FILE *orca_output_begin(void)
 {
@@ -45,8 +63,10 @@ void orca_output_end(void)
 }
 void orca_output_set(FILE *file)
 {
-    int failed = output_file ? fclose(output_file) : fflush(stdout);
-    output_file = file;
+    atomic_store(&is_redirected, true);
+    struct files *own = own_files();
+    int failed = own->output ? fclose(own->output) : fflush(stdout);
+    own->output = file;
     if (failed) {
         note_error();
         fail_output();
@@ -56,8 +76,9 @@ void orca_output_set(FILE *file)
 FILE *orca_input_begin(void)
 {
     pthread_mutex_lock(&input_lock);
-    if (input_file)
-        return input_file;
+    FILE *file = own_files()->input;
+    if (file)
+        return file;
     /* A prompt must be visible before input is read. */
     if (isatty(STDIN_FILENO)) {
         fflush(orca_output_begin());
@@ -68,9 +89,11 @@ FILE *orca_input_begin(void)
 void orca_input_end(void) { pthread_mutex_unlock(&input_lock); }
 void orca_input_set(FILE *file)
 {
-    if (input_file)
-        fclose(input_file);
-    input_file = file;
+    atomic_store(&is_redirected, true);
+    struct files *own = own_files();
+    if (own->input)
+        fclose(own->input);
+    own->input = file;
 }
 
 void orca_write_begin(void)
@@ -111,7 +134,10 @@ void orca_write_string(const orca_array1 *string)
 const char *orca_flush(void)
 {
     bool is_locked = !is_writing && pthread_mutex_trylock(&output_lock) == 0;
-    if (fflush(output()) || fflush(stdout))
+    for (int i = 0; i < MOST_MACHINES; i++)
+        if (files[i].output && fflush(files[i].output))
+            note_error();
+    if (fflush(stdout))
         note_error();
     if (is_locked)
         pthread_mutex_unlock(&output_lock);

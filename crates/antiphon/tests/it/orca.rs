@@ -356,3 +356,53 @@ fn an_option_passes_local_objects_by_reference() {
     }
     assert_eq!(place.run(&["orca", "check", "bumps.imp", option]).err, "");
 }
+
+/// Each machine writes and reads a file of its own, while the other has one, too.
+const FILES: &str = "\
+MODULE IMPLEMENTATION files;
+IMPORT IntObject;
+FROM InOut IMPORT OpenOutputFile, CloseOutput, OpenInputFile, CloseInput, ReadInt;
+FUNCTION name(): string;
+BEGIN
+  IF MYCPU() = 0 THEN RETURN \"zero\"; FI;
+  RETURN \"one\";
+END;
+PROCESS writer(open, read: SHARED IntObject);
+  own: integer;
+BEGIN
+  ASSERT(OpenOutputFile(name()));
+  open$inc();
+  open$AwaitValue(2);
+  Write(MYCPU() + 40);
+  CloseOutput();
+  ASSERT(OpenInputFile(name()));
+  read$inc();
+  read$AwaitValue(2);
+  ReadInt(own);
+  CloseInput();
+  WriteLine(own);
+END;
+PROCESS OrcaMain();
+  open, read: IntObject;
+BEGIN
+  FORK writer(open, read) ON 1;
+  FORK writer(open, read) ON 0;
+END;
+END;
+";
+
+#[test]
+fn each_machine_has_files_of_its_own() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::new();
+    place.write("files.spf", "MODULE SPECIFICATION files;\nEND;\n");
+    place.write("files.imp", FILES);
+    for over in ["local", "shm"] {
+        let run = place.run(&["orca", "run", "files.imp", "-n", "2", "--over", over]);
+        let mut lines: Vec<_> = run.done().lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["40", "41"], "{over}");
+    }
+}
