@@ -1,10 +1,14 @@
 //! Units to a checked program: names, types, and the rules of the language.
 
+mod aggregate;
 mod alias;
 mod call;
+mod component;
 mod constant;
 mod expression;
 mod instance;
+mod operator;
+mod place;
 mod predefined;
 mod routine;
 mod scope;
