@@ -126,6 +126,7 @@ Examples:
   antiphon measure features rendezvous --quick
   antiphon measure features --subjects ada/O0,ada/O2 --only 'call.*'
   antiphon measure features --time-budget 600
+  antiphon measure layer --with-sr ~/sr     beside the original SR 2.3.3
   antiphon measure --resume                 go on with the run that was interrupted last
   antiphon measure my-suite.toml --check    validate a suite and stop")]
 pub struct Measure {
@@ -148,6 +149,10 @@ pub struct Measure {
     /// Subjects as NAME or NAME/VARIANT [default: the suite's]
     #[arg(long, value_delimiter = ',', value_name = "SUBJECT", value_parser = word)]
     pub subjects: Vec<String>,
+
+    /// Folder of the original SR 2.3.3 (its `sr`, or `bin/sr`), for the rows of the suite `layer` that it has [default: the `sr` of PATH]
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub with_sr: Option<PathBuf>,
 
     /// How many times each subject is started anew, for the variance between process starts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]

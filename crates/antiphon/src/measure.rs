@@ -31,7 +31,10 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
             .into_iter()
             .collect::<Result<Vec<_>>>()?,
     };
-    let subjects = subjects::all(&home)?;
+    let mut subjects = subjects::all(&home)?;
+    if let Some(folder) = &options.with_sr {
+        subjects::use_original_sr(&mut subjects, folder)?;
+    }
     let cache = Cache::of_user();
     clear_leftovers(&cache);
     let mut store = Store::open(&store_path(cli)?)?;

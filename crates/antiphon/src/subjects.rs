@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use crate::exit::Missing;
 use crate::home::home;
 use crate::output::say;
-use antiphon_lab::subject::{Subject, SubjectError, Variant, select};
+use antiphon_lab::subject::{Subject, SubjectError, Variant, find_command, select};
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
@@ -20,6 +20,23 @@ pub fn all(home: &Path) -> Result<Vec<Subject>> {
         return Err(Missing(none).into());
     }
     Ok(subjects)
+}
+
+/// Has the subjects that need the original SR's compiler take the one in this folder.
+pub fn use_original_sr(subjects: &mut [Subject], folder: &Path) -> Result<()> {
+    let folder = std::path::absolute(folder)?;
+    let places = ["sr", "bin/sr"].map(|place| folder.join(place).display().to_string());
+    let Some(compiler) = places.iter().find(|place| find_command(place).is_some()) else {
+        let [place, other] = &places;
+        let none = format!(
+            "--with-sr: neither {place} nor {other} is a program; give the folder where SR 2.3.3 is installed"
+        );
+        return Err(Missing(none).into());
+    };
+    for subject in subjects {
+        subject.use_program("sr", compiler);
+    }
+    Ok(())
 }
 
 /// One subject in one variant, with ownership, for comparisons of builds from different folders.

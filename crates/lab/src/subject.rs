@@ -183,6 +183,19 @@ impl Subject {
         self.needs.iter().filter(|need| !need.is_met()).collect()
     }
 
+    /// Takes a program's path for a command that the subject needs, in its commands too.
+    pub fn use_program(&mut self, command: &str, path: &str) {
+        let wanted = Thing::Command(command.to_owned());
+        let Some(need) = self.needs.iter_mut().find(|need| need.thing == wanted) else {
+            return;
+        };
+        need.thing = Thing::Command(path.to_owned());
+        let words = self.build.iter_mut().flatten().chain(&mut self.version);
+        words
+            .filter(|word| *word == command)
+            .for_each(|word| path.clone_into(word));
+    }
+
     /// Returns the flags of a variant under a policy.
     pub fn flags(&self, variant: &Variant, policy: &str) -> Vec<String> {
         let further = self.policies.get(policy).into_iter().flatten();

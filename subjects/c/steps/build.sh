@@ -9,10 +9,10 @@ for file in "$source"/../c/kit/*.c; do
     */protocol.c) own="-DKIT_LANGUAGE=\"$language\" -Dmain=kit_main -Dexit=subject_exit" ;;
     *) own= ;;
     esac
-    "$cc" $flags $own -c -o "$(basename "$file" .c).o" "$file"
+    $cc $flags $own -c -o "$(basename "$file" .c).o" "$file"
 done
 for file in "$source/../c/steps/steps.c" "$source/subject.c"; do
-    "$cc" $flags -c -o "$(basename "$file" .c).o" "$file"
+    $cc $flags -c -o "$(basename "$file" .c).o" "$file"
 done
 rm -f libsubject.a
 ar rcs libsubject.a ./*.o

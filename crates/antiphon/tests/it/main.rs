@@ -16,6 +16,7 @@ mod misuse;
 mod models;
 mod next_steps;
 mod orca;
+mod original_sr;
 mod profiling;
 mod pvm;
 mod rendezvous;

@@ -60,6 +60,21 @@ fn flags_become_words_of_their_own_and_paths_are_filled() {
 }
 
 #[test]
+fn a_program_stands_for_the_needed_command_and_for_no_other_word() {
+    let toy = "name = 'toy'\nlanguage = 'Toy'\nversion = ['tc', '-v']\nsources = []\nbuild = [['sh', 'build.sh', 'tc', 'tcx']]\n\
+               run = ['tc']\nneeds = [{ command = 'tc', package = 'toy' }]\n[[variant]]\nname = 'v'\n";
+    let mut subject = load(toy).unwrap();
+    let before = subject.clone();
+    subject.use_program("sh", "/bin/dash");
+    assert_eq!(subject, before);
+    subject.use_program("tc", "/opt/tc");
+    assert_eq!(subject.needs[0].name(), "/opt/tc");
+    assert_eq!(subject.version, ["/opt/tc", "-v"]);
+    assert_eq!(subject.build, [["sh", "build.sh", "/opt/tc", "tcx"]]);
+    assert_eq!(subject.run, ["tc"]);
+}
+
+#[test]
 fn each_fault_names_its_place_and_mend() {
     let cases = [
         (
