@@ -41,7 +41,7 @@ Examples:
   antiphon launch -n 8 --over tcp --hosts hosts ./counter
   antiphon launch -n 2 --over shm --joinable board ./counter
 
-Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input. Processes may start others on these hosts, and signal each other.
+Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input, and get your variables ANTIPHON_*. Processes may start others on these hosts, and signal each other.
 With --joinable a process that you start by hand joins by the name (Session::join_existing, panda_session_join_existing). It finds the session in $XDG_RUNTIME_DIR/antiphon (or /tmp/antiphon-UID/antiphon), which only you can read.")]
 pub struct Launch {
     /// How many processes
@@ -55,6 +55,10 @@ pub struct Launch {
     /// Hosts to start them on, one on each line as `HOST slots=N`; for tcp, udp and mpi
     #[arg(long, value_name = "FILE")]
     pub hosts: Option<PathBuf>,
+
+    /// Let the first process lead: it is on this host, takes signals for all, and its exit code is the command's
+    #[arg(long, hide = true)]
+    pub led: bool,
 
     /// Lose, double and delay datagrams, of a thousand each; for udp
     #[arg(long, value_name = "FAULTS")]
@@ -118,6 +122,7 @@ pub fn run(options: &Launch) -> Result<Exit> {
     let running = Session::new(over, options.count, &program[0])
         .args(arguments)
         .hosts(options.hosts.as_ref())
+        .begins_here(options.led)
         .faults(options.faults)
         .silence(options.silence)
         .joinable(options.joinable.clone())
@@ -125,8 +130,12 @@ pub fn run(options: &Launch) -> Result<Exit> {
         .quiet(options.quiet)
         .start()?;
     let grace = Duration::from_secs(options.grace.into());
-    pass_signals(running.signals(), grace)?;
-    let is_closed = end_with_reader(running.signals(), grace)?;
+    let ways = Ways {
+        signals: running.signals(),
+        is_led: options.led,
+    };
+    pass_signals(ways.clone(), grace)?;
+    let is_closed = end_with_reader(ways, grace)?;
     let styles = Styles::of_this_process(options.plain);
     let outcome = running.to_end(|line| styles.write(&line))?;
     if is_closed.load(Ordering::Relaxed) {
@@ -136,15 +145,43 @@ pub fn run(options: &Launch) -> Result<Exit> {
         output::say(format_args!("antiphon: {summary}"));
     }
     let written = output::passed_on();
-    match u8::try_from(outcome.exit_code()).unwrap_or(1) {
+    let code = match options.led {
+        true => outcome.exit_code_of(0),
+        false => None,
+    };
+    match u8::try_from(code.unwrap_or_else(|| outcome.exit_code())).unwrap_or(1) {
         0 => written.map(|()| Exit::Done),
         code => Ok(Exit::Program(code)),
     }
 }
 
+/// The ways to the processes for signals.
+#[derive(Clone)]
+struct Ways {
+    signals: Signals,
+    /// Whether the first process ends the others.
+    is_led: bool,
+}
+
+impl Ways {
+    /// Passes a signal on: to all, or, unless it stops or continues, to the process that leads.
+    fn pass_on(&self, number: i32) {
+        let is_for_all = !self.is_led || [SIGTSTP, SIGCONT].contains(&number);
+        let is_taken = !is_for_all && self.signals.signal_one(0, number);
+        if !is_taken {
+            self.signals.signal(number);
+        }
+    }
+
+    /// Kills what is left.
+    fn kill(&self) {
+        self.signals.signal(SIGKILL);
+    }
+}
+
 /// Passes signals on from a thread of its own. Processes that live some time after a request to end
 /// are killed, or at once on a second request.
-fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
+fn pass_signals(ways: Ways, grace: Duration) -> Result<()> {
     let mut received =
         signal_hook::iterator::Signals::new(PASSED_ON).context("cannot pass signals on")?;
     std::thread::spawn(move || {
@@ -152,11 +189,11 @@ fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
         for number in received.forever() {
             let asks = ASKING.contains(&number);
             if asks && was_asked {
-                signals.signal(SIGKILL);
+                ways.kill();
                 output::give_up();
                 continue;
             }
-            signals.signal(number);
+            ways.pass_on(number);
             if number == SIGTSTP {
                 // Stops this process as well, as the signal would have without us. SIGCONT
                 // continues all.
@@ -164,10 +201,10 @@ fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
             }
             if asks {
                 was_asked = true;
-                let signals = signals.clone();
+                let ways = ways.clone();
                 std::thread::spawn(move || {
                     std::thread::sleep(grace);
-                    signals.signal(SIGKILL);
+                    ways.kill();
                     output::give_up();
                 });
             }
@@ -194,7 +231,7 @@ fn raise_descriptors() {
 
 /// Ends the processes once the reader of standard output is gone. Returns whether that has
 /// happened.
-fn end_with_reader(signals: Signals, grace: Duration) -> Result<Arc<AtomicBool>> {
+fn end_with_reader(ways: Ways, grace: Duration) -> Result<Arc<AtomicBool>> {
     let is_closed = Arc::new(AtomicBool::new(false));
     let closed = is_closed.clone();
     std::thread::Builder::new()
@@ -202,9 +239,9 @@ fn end_with_reader(signals: Signals, grace: Duration) -> Result<Arc<AtomicBool>>
         .spawn(move || {
             if output::await_closed() {
                 closed.store(true, Ordering::Relaxed);
-                signals.signal(SIGTERM);
+                ways.pass_on(SIGTERM);
                 std::thread::sleep(grace);
-                signals.signal(SIGKILL);
+                ways.kill();
             }
         })
         .context("cannot watch the standard output")?;

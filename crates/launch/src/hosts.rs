@@ -41,8 +41,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Reads the file and looks the hosts up.
-    pub fn read(file: &Path) -> Result<Self, LaunchError> {
+    /// Reads the file and looks the hosts up. With `begins_here`, this host is the first.
+    pub fn read(file: &Path, begins_here: bool) -> Result<Self, LaunchError> {
         let refused = |why: String| LaunchError::HostsFile {
             file: file.to_owned(),
             why,
@@ -61,6 +61,16 @@ impl Hosts {
             return Err(refused(
                 " names no host: write one on each line, as in `node7 slots=2`".into(),
             ));
+        }
+        if begins_here {
+            let here = found.iter().position(|found| found.host.is_here);
+            let here = match here {
+                Some(at) => found.remove(at),
+                None => {
+                    look_up(("localhost".into(), 1)).map_err(|why| refused(format!(": {why}")))?
+                }
+            };
+            found.insert(0, here);
         }
         let mut hosts = choose_addresses(found).map_err(|why| refused(format!(": {why}")))?;
         let own = own_address(&hosts)
@@ -226,9 +236,13 @@ mod tests {
     use super::*;
 
     fn hosts(text: &str) -> Result<Hosts, String> {
+        hosts_from(text, false)
+    }
+
+    fn hosts_from(text: &str, begins_here: bool) -> Result<Hosts, String> {
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), text).expect("written");
-        Hosts::read(file.path()).map_err(|e| e.to_string())
+        Hosts::read(file.path(), begins_here).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -251,6 +265,18 @@ mod tests {
         assert_eq!(hosts.named("localhost").map(|host| host.is_here), Ok(true));
         let why = hosts.named("node9").expect_err("it is not in the file");
         assert!(why.contains("one of localhost, me@127.0.0.2"), "{why}");
+    }
+
+    #[test]
+    fn this_host_comes_first_where_it_is_asked_to() {
+        for text in [
+            "127.0.0.2\n127.0.0.3\n",
+            "127.0.0.2\n127.0.0.3\nlocalhost\n",
+        ] {
+            let hosts = hosts_from(text, true).expect("good");
+            let names: Vec<_> = (0..4).map(|rank| hosts.of(rank).name.as_str()).collect();
+            assert_eq!(names, ["localhost", "127.0.0.2", "127.0.0.3", "localhost"]);
+        }
     }
 
     fn found(name: &str, addresses: &[&str], is_here: bool) -> Found {
@@ -325,13 +351,15 @@ mod tests {
             let error = hosts(text).expect_err(text);
             assert!(error.contains(said), "{error}");
         }
-        let error = Hosts::read(Path::new("/no/such/file")).expect_err("none");
+        let error = Hosts::read(Path::new("/no/such/file"), false).expect_err("none");
         assert!(error.to_string().contains("/no/such/file"), "{error}");
     }
 
     #[test]
     fn what_is_no_file_is_refused_at_once() {
-        let refused = Hosts::read(Path::new("/dev/zero")).unwrap_err().to_string();
+        let refused = Hosts::read(Path::new("/dev/zero"), false)
+            .unwrap_err()
+            .to_string();
         assert!(
             refused.contains("/dev/zero: it is no regular file"),
             "{refused}"

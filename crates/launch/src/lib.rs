@@ -45,6 +45,7 @@ pub struct Launch {
     program: OsString,
     args: Vec<OsString>,
     hosts: Option<PathBuf>,
+    begins_here: bool,
     faults: Option<Faults>,
     silence: Option<Duration>,
     joinable: Option<String>,
@@ -141,6 +142,7 @@ impl Launch {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
             hosts: None,
+            begins_here: false,
             faults: None,
             silence: None,
             joinable: None,
@@ -163,10 +165,19 @@ impl Launch {
     ///
     /// It applies to all platforms but [`Over::Shm`]. `mpirun` reaches the hosts in its own way,
     /// otherwise `ssh` does, or the command in the variable `ANTIPHON_SSH`. Sockets are bound to
-    /// the hosts' addresses and to no others. Processes on other hosts read no standard input.
+    /// the hosts' addresses and to no others. Processes on other hosts read no standard input, and get
+    /// the variables `ANTIPHON_*` of this process.
     #[must_use]
     pub fn hosts(mut self, file: Option<impl AsRef<Path>>) -> Self {
         self.hosts = file.map(|file| file.as_ref().to_owned());
+        self
+    }
+
+    /// Sets whether the first process is on this host, also if the file of hosts does not name this
+    /// host first. `mpirun` keeps to the file.
+    #[must_use]
+    pub fn begins_here(mut self, begins_here: bool) -> Self {
+        self.begins_here = begins_here;
         self
     }
 

@@ -78,7 +78,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
 /// Returns the bootstrap where later processes and the others meet. A file that only `mpirun`
 /// understands gives none: then no processes can be added, and a request for some says so.
 fn bootstrap(launch: &Launch, hosts: &Path) -> Option<Bootstrap> {
-    let hosts = Hosts::read(hosts).ok()?;
+    let hosts = Hosts::read(hosts, false).ok()?;
     Bootstrap::new(launch, hosts.own).ok()
 }
 

@@ -26,11 +26,14 @@ impl Outcome {
     /// signal it is 128 and the signal's number.
     #[must_use]
     pub fn exit_code(&self) -> i32 {
-        self.failed().next().map_or(0, |ended| match ended.end {
-            End::Exited(code) => code,
-            End::Signalled(number) => 128 + number,
-            End::TimedOut { .. } => 128 + libc::SIGKILL,
-        })
+        self.failed().next().map_or(0, Ended::exit_code)
+    }
+
+    /// Returns the exit code of one process, or `None` if no process has that rank.
+    #[must_use]
+    pub fn exit_code_of(&self, rank: Rank) -> Option<i32> {
+        let ended = self.ended.iter().find(|ended| ended.rank == Some(rank));
+        ended.map(Ended::exit_code)
     }
 
     /// Describes the processes that failed, in order: `rank 2 was ended by SIGSEGV (11)`. Returns
@@ -45,6 +48,16 @@ impl Outcome {
         self.ended
             .iter()
             .filter(|ended| ended.end != End::Exited(0))
+    }
+}
+
+impl Ended {
+    fn exit_code(&self) -> i32 {
+        match self.end {
+            End::Exited(code) => code,
+            End::Signalled(number) => 128 + number,
+            End::TimedOut { .. } => 128 + libc::SIGKILL,
+        }
     }
 }
 
@@ -78,6 +91,8 @@ mod tests {
         assert_eq!(outcome(&[End::Exited(0)]).summary(), None);
         let failed = outcome(&[End::Exited(0), End::Signalled(11), End::Exited(3)]);
         assert_eq!(failed.exit_code(), 139);
+        assert_eq!(failed.exit_code_of(2), Some(3));
+        assert_eq!(failed.exit_code_of(3), None);
         let summary = failed.summary().expect("two failed");
         assert_eq!(
             summary,

@@ -13,10 +13,12 @@ use antiphon_panda::starter::{
 use antiphon_runner::{Forwarding, Program, Signaller, Stream};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -87,7 +89,7 @@ impl Signals {
     }
 
     /// Sends a signal to the process group of one process; returns false if none of that rank runs.
-    fn signal_one(&self, rank: Rank, number: i32) -> bool {
+    pub fn signal_one(&self, rank: Rank, number: i32) -> bool {
         let listed = self.0.lock();
         let mut ways = listed.ways.values();
         let way = ways.find(|(of, _)| *of == Some(rank));
@@ -142,7 +144,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         over: launch.over.name(),
         source,
     };
-    let hosts = launch.hosts.as_deref().map(Hosts::read).transpose()?;
+    let hosts = launch.hosts.as_deref();
+    let hosts = hosts.map(|file| Hosts::read(file, launch.begins_here));
+    let hosts = hosts.transpose()?;
     let bootstrap = Bootstrap::new(launch, own_address(hosts.as_ref()))?;
     let mut running = Running::empty();
     let plan = Arc::new(Plan {
@@ -166,6 +170,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     });
     let joinable = joinable.transpose()?;
     let directory = std::env::current_dir().map_err(failed)?;
+    let settings: Vec<_> = std::env::vars_os()
+        .filter(|(name, _)| is_setting(name))
+        .collect();
     for rank in 0..launch.count {
         let host = plan.hosts.as_ref().map(|hosts| hosts.of(rank));
         let info = LaunchInfo {
@@ -179,7 +186,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
                     program: &launch.program,
                     args: &launch.args,
                     directory: &directory,
-                    environment: &[],
+                    environment: &settings,
                     start_limit: launch.start_limit,
                 };
                 there(remote::start(&call, host, &info)?)
@@ -200,6 +207,11 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         _starter: Some(starter),
     });
     Ok(running)
+}
+
+/// Whether a variable has settings of a program, which go to processes of other hosts, too.
+fn is_setting(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"ANTIPHON_")
 }
 
 /// Holds a descriptor for each process that will call the bootstrap, while the processes start. So a

@@ -72,7 +72,15 @@ fn launched(program: &Path, options: &Run) -> Result<Child> {
         Platform::Mpi => options.execution.vms.unwrap_or(1),
         _ => 1,
     };
-    let launch = ["launch", "--plain", "--quiet", "--over", over.name(), "-n"];
+    let launch = [
+        "launch",
+        "--led",
+        "--plain",
+        "--quiet",
+        "--over",
+        over.name(),
+        "-n",
+    ];
     let mut child = Child::new(own).args(launch).arg(count.to_string());
     if let Some(hosts) = &options.hosts {
         child = child.arg("--hosts").arg(hosts);

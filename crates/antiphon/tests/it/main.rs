@@ -4,6 +4,7 @@ mod anywhere;
 mod common;
 mod documents;
 mod hostile;
+mod hosts;
 mod killing;
 mod launch_signals;
 mod launching;

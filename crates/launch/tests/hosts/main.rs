@@ -14,6 +14,7 @@ use tempfile::TempDir;
 mod networks;
 #[path = "../it/open_mpi.rs"]
 mod open_mpi;
+mod servers;
 #[path = "../it/spawned.rs"]
 mod spawned;
 mod sshd;

@@ -116,7 +116,7 @@ fn find(place: Where) -> Result<(i32, Option<String>, String), String> {
             }
         },
     };
-    let is_here = host.is_empty() || host.starts_with("127.") || is_this_host(&host);
+    let is_here = host.is_empty() || is_this_host(&host);
     Ok((number, (!is_here).then_some(host), path))
 }
 
