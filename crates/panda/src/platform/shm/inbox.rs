@@ -22,8 +22,9 @@ const WARM: usize = 256 << 10;
 /// Longest time that a peer takes to read a KiB of this process's memory. An answer to a long frame
 /// takes that much longer in any case.
 const READING: Duration = Duration::from_nanos(250);
-/// Sleep beyond which an alarm ends the sleep.
-const FAR: Duration = Duration::from_millis(20);
+/// Sleep beyond which an alarm ends the sleep. A timer of its own would cost a sleep as much as its
+/// wake does, and most waits of a millisecond end long before their time.
+const FAR: Duration = Duration::from_micros(500);
 /// Number of processes whose end the system reports to each process.
 const WATCHED: usize = 32;
 /// Sleeps before this process records again on which processors it may run.

@@ -13,6 +13,9 @@ use antiphon_panda::Message;
 /// Bytes before the letter in a message.
 const HEAD: usize = 8;
 
+/// Room for the head and the letter of an invocation.
+const USUAL: usize = 96;
+
 /// The address of the program's description at the sender.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Base(pub u64);
@@ -287,11 +290,13 @@ impl Letter {
 
     /// Returns the message of a letter and its body. In timelines the message has that number.
     pub fn sealed(&self, number: u32, body: impl Into<Message>) -> Message {
-        let letter = postcard::to_stdvec(self).unwrap_or_default();
-        let mut head = (letter.len() as u32).to_le_bytes().to_vec();
-        head.extend_from_slice(&number.to_le_bytes());
-        head.extend_from_slice(&letter);
-        let mut message = Message::from(head);
+        let mut bytes = Vec::with_capacity(USUAL);
+        bytes.resize(HEAD, 0);
+        let mut bytes = postcard::to_extend(self, bytes).unwrap_or_else(|_| vec![0; HEAD]);
+        let length = (bytes.len() - HEAD) as u32;
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes[4..HEAD].copy_from_slice(&number.to_le_bytes());
+        let mut message = Message::from(bytes);
         message.append(body.into());
         message
     }
