@@ -329,7 +329,10 @@ impl Transfer {
         self.place = event.place().unwrap_or(0).max(self.place);
         if let GroupEvent::View { members, .. } = &event {
             self.members.clone_from(members);
-            self.givings.retain(|to, _| members.contains(to));
+            // The view of a later joiner may be still to come: its request waits for that.
+            let place = self.place;
+            self.givings
+                .retain(|to, giving| giving.waits_beyond(place) || members.contains(to));
         }
         out.handed.push(Handed::Event(event, ticket));
         self.make_snapshots(out);
@@ -695,6 +698,11 @@ impl Fetch {
 }
 
 impl Giving {
+    /// Returns whether its joiner wants a snapshot of a later place.
+    fn waits_beyond(&self, place: u64) -> bool {
+        matches!(self.stage, Stage::Waits { least } if least > place)
+    }
+
     /// Sends as many parts as may be under way; at least one if the joiner `waits` for any.
     fn send(&mut self, to: Rank, waits: bool, out: &mut Outcome) {
         let id = self.id;

@@ -45,15 +45,19 @@ struct Bench {
 }
 
 impl Bench {
-    /// The first members, and the joiner's first view at place 3.
-    fn new() -> Self {
-        let mut bench = Self {
+    fn without_members() -> Self {
+        Self {
             all: [transfer(0), transfer(1), transfer(2)],
             notes: VecDeque::new(),
             handed: Default::default(),
             leaves: false,
             now: Duration::from_secs(10),
-        };
+        }
+    }
+
+    /// The first members, and the joiner's first view at place 3.
+    fn new() -> Self {
+        let mut bench = Self::without_members();
         for rank in 0..2 {
             bench.act(rank, |one, now, out| {
                 one.enter(now, view(1, &[0, 1]), VecDeque::new(), out);
@@ -204,6 +208,33 @@ fn a_snapshot_of_a_place_that_never_came_is_dropped() {
     bench.settle(100);
     assert_eq!(bench.installed(), Some((4, 100, 0)));
     assert_eq!(bench.places(), [4]);
+}
+
+/// A request comes while its giver still fetches the state of a place before the joiner's view.
+#[test]
+fn a_giver_that_fetches_itself_keeps_the_request_of_a_later_joiner() {
+    const LENGTH: usize = 100;
+    let mut bench = Bench::without_members();
+    bench.act(0, |one, now, out| {
+        one.enter(now, view(1, &[0]), VecDeque::new(), out);
+        one.take(now, view(2, &[0, 1]), None, out);
+    });
+    bench.act(1, |one, now, out| {
+        one.enter(now, view(2, &[0, 1]), [0].into(), out);
+    });
+    assert!(bench.step(LENGTH), "the first joiner has asked");
+    for rank in 0..2 {
+        bench.act(rank, |one, now, out| {
+            one.take(now, view(3, &[0, 1, 2]), None, out);
+        });
+    }
+    bench.act(2, |one, now, out| {
+        one.enter(now, view(3, &[0, 1, 2]), [0, 1].into(), out);
+    });
+    // The request overtakes the snapshot for its giver.
+    bench.notes.rotate_right(1);
+    bench.settle(LENGTH);
+    assert_eq!(bench.installed(), Some((3, LENGTH, 1)));
 }
 
 #[test]
