@@ -42,17 +42,26 @@ impl Machine {
         loop {
             self.check()?;
             let invocation = (operation, &arguments, ticket, has_waited);
-            match self.invoke_once(entry, invocation, process, &mut way)? {
-                Outcome::Done(result) => {
+            match self.invoke_once(entry, invocation, process, &mut way) {
+                Ok(Outcome::Done(result)) => {
                     let is_short = way == EventKind::Invocation
                         && !entry.object_type.operations()[operation].may_block();
                     let began = began.filter(|_| !is_short);
                     self.observe(began, way, Some(ticket), || operation_of(entry, operation));
                     return Ok(result);
                 }
-                Outcome::Failed(error) => return Err(error),
-                Outcome::Again => has_waited = true,
+                Ok(Outcome::Again) => has_waited = true,
+                Ok(Outcome::Failed(error)) | Err(error) => return Err(self.or_finished(error)),
             }
+        }
+    }
+
+    /// Returns the error of an operation. In a finished program that is `Finished`, since machines
+    /// leave then and take their objects with them.
+    fn or_finished(&self, error: Error) -> Error {
+        match self.check() {
+            Err(Error::Finished) => Error::Finished,
+            _ => error,
         }
     }
 

@@ -309,6 +309,36 @@ fn objects_end_with_their_last_sharer() {
     holds(LIFETIMES);
 }
 
+/// A machine ends the program and leaves while others call its object.
+pub const FINISHED: Scenario = Scenario {
+    machines: 3,
+    crash: None,
+    main: |orca| {
+        let object = orca.create_at(Placement::Owned(0), Register::default())?;
+        for process in 1..3 {
+            caller::fork(orca, On::Machine(process), object.clone(), process)?;
+        }
+        thread::sleep(MILLI * 20);
+        orca.finish()
+    },
+};
+
+#[orca::process]
+fn caller(object: Shared<Register>, process: u32) {
+    let mut invoker = invoker(process);
+    let ended = loop {
+        if let Err(error) = invoker.invoke(&object, "swap", 1) {
+            break error;
+        }
+    };
+    assert!(matches!(ended, Error::Finished), "{ended}");
+}
+
+#[test]
+fn nobody_loses_an_object_of_a_finished_program() {
+    holds(FINISHED);
+}
+
 /// All processes wait for each other.
 pub const DEADLOCK: Scenario = Scenario {
     machines: 3,
