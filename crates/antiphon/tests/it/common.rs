@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs;
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Output, Stdio};
 use std::thread;
@@ -161,6 +162,18 @@ impl Place {
 
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().unwrap())
+    }
+}
+
+/// Has a command take an interrupt. Tests in the background of a shell start with SIGINT ignored,
+/// which programs inherit.
+pub fn takes_interrupts(command: &mut Command) {
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
     }
 }
 

@@ -9,7 +9,7 @@ mod networks;
 #[path = "../../../launch/tests/hosts/servers.rs"]
 mod servers;
 
-use crate::common::{Place, Ran, has_cc};
+use crate::common::{Place, Ran, has_cc, takes_interrupts};
 use servers::Servers;
 
 /// Bounds waits that end far sooner.
@@ -122,6 +122,7 @@ impl Field {
     /// Runs it until its machines hang. Returns it with the process numbers of its machines.
     fn hanging(&self, over: &str) -> (Child, Vec<i32>) {
         let mut command = self.sr(over, "all", "hang");
+        takes_interrupts(&mut command);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
         let output = BufReader::new(child.stdout.as_mut().expect("a pipe"));

@@ -1,9 +1,8 @@
 //! `antiphon sr`: input and output of programs, and messages where there is no program.
 
-use crate::common::{Place, Ran, has_cc};
+use crate::common::{Place, Ran, has_cc, takes_interrupts};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -84,14 +83,7 @@ fn arguments_streams_and_exit_code_are_the_programs_own() {
 fn begun(place: &Place) -> Child {
     let mut command = place.command(&["sr", "run", "spin.sr"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Tests in the background of a shell start with SIGINT ignored, and the program would inherit
-    // that. SAFETY: `signal` may be called between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
-            Ok(())
-        });
-    }
+    takes_interrupts(&mut command);
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     let stdout = child.stdout.as_mut().unwrap();
