@@ -56,17 +56,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         if self.program.is_error(left.ty) || self.program.is_error(right.ty) {
-            let is_boolean = operator.is_relation();
-            let ty = if is_boolean {
-                self.known.boolean
-            } else {
-                self.known.error
-            };
-            return Expr {
-                kind: ExprKind::Wrong,
-                ty,
-                span,
-            };
+            return self.wrong_result(operator, span);
         }
         let Some(ty) = self.result_type(operator, left.ty, right.ty) else {
             let message = format!(
@@ -79,22 +69,25 @@ impl Checker<'_> {
                 Some(help) => self.error_help(span, message, help),
                 None => self.error(span, message),
             }
-            let ty = if operator.is_relation() {
-                self.known.boolean
-            } else {
-                self.known.error
-            };
-            return Expr {
-                kind: ExprKind::Wrong,
-                ty,
-                span,
-            };
+            return self.wrong_result(operator, span);
         };
         let kind = match self.fold_binary(operator, (&left, &right), ty, span) {
             Some(value) => ExprKind::Constant(value),
             None => ExprKind::Binary(operator, Box::new(left), Box::new(right)),
         };
         Expr { kind, ty, span }
+    }
+
+    /// Returns a faulty operation. Relations are boolean whatever their operands.
+    fn wrong_result(&self, operator: Binary, span: Span) -> Expr {
+        let wrong = self.wrong(span);
+        match operator.is_relation() {
+            true => Expr {
+                ty: self.known.boolean,
+                ..wrong
+            },
+            false => wrong,
+        }
     }
 
     fn operand_help(&self, operator: Binary, left: TypeId, right: TypeId) -> Option<&'static str> {
