@@ -592,9 +592,9 @@ fn claims(view: &View, asked: &Asked, of: ClaimSets, ids: &[String]) -> Option<A
         marks: Vec::new(),
         picture: Some(Picture::Parts {
             parts: vec![
-                part("hold", hold),
+                part("confirmed", hold),
                 part("cannot be told", open),
-                part("do not hold", fail),
+                part("refuted", fail),
             ],
         }),
         stands_on: Some(Place {
@@ -621,7 +621,7 @@ fn farthest(all: &[Judged]) -> Option<&Judged> {
 
 fn refuted(one: &Judged) -> String {
     format!(
-        "Farthest from it: “{}” (here {}, claimed {}).",
+        "Farthest off: “{}” (here {}, claimed {}).",
         one.text.trim_end_matches('.'),
         number::quantity(one.unit, one.weakest.value),
         one.limits.words_in(one.unit)

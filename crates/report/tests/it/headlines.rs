@@ -35,7 +35,7 @@ text = "Each member adds {slope}, {growth} times from {from} to {to}: {first}, t
 curve = { label = "a barrier", test = "barrier.{n}", numbers = [2, 4, 8], subject = "a/v", run = "fifo.same" }
 
 [[headline]]
-text = "Tried here: {all} claims. Confirmed: {hold}, refuted: {fail}"
+text = "Of {all} claims, {hold} confirmed here, {fail} refuted"
 claims = "models"
 
 [[group]]
@@ -285,7 +285,7 @@ fn claims_that_do_not_hold_are_a_finding_and_no_warning() {
     assert_eq!(claims.told, Told::Claims);
     assert_eq!(
         plain(&claims.text),
-        "Tried here: 3 claims. Confirmed: 1, refuted: 2. Farthest from it: “B is twice as fast” (here 120 %, claimed at most 50.0 %)."
+        "Of 3 claims, 1 confirmed here, 2 refuted. Farthest off: “B is twice as fast” (here 120 %, claimed at most 50.0 %)."
     );
     assert_eq!(
         claims
