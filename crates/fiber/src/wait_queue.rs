@@ -90,7 +90,7 @@ impl<S: Servers, const SORT: usize> WaitQueue<S, SORT> {
         links.next.set(None);
         links.previous.set(self.last);
         match self.last {
-            // SAFETY: the last fiber is in this queue, so it is alive and the lock covers its links.
+            // SAFETY: the last fiber is in this queue, so it is alive, and the lock covers it.
             Some(last) => unsafe { last.as_ref() }.links[SORT].next.set(Some(fiber)),
             None => self.first = Some(fiber),
         }

@@ -165,8 +165,8 @@ impl Launch {
     ///
     /// It applies to all platforms but [`Over::Shm`]. `mpirun` reaches the hosts in its own way,
     /// otherwise `ssh` does, or the command in the variable `ANTIPHON_SSH`. Sockets are bound to
-    /// the hosts' addresses and to no others. Processes on other hosts read no standard input, and get
-    /// the variables `ANTIPHON_*` of this process.
+    /// the hosts' addresses and to no others. Processes on other hosts read no standard input, and
+    /// get the variables `ANTIPHON_*` of this process.
     #[must_use]
     pub fn hosts(mut self, file: Option<impl AsRef<Path>>) -> Self {
         self.hosts = file.map(|file| file.as_ref().to_owned());

@@ -131,6 +131,13 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
+    /// Writes the main module of a program in Orca.
+    pub fn write_orca(&self, name: &str, implementation: &str) {
+        let specification = format!("MODULE SPECIFICATION {name};\nEND;\n");
+        self.write(&format!("{name}.spf"), &specification);
+        self.write(&format!("{name}.imp"), implementation);
+    }
+
     /// Adds a subject that is a shell script.
     pub fn script(&self, name: &str, script: &str) {
         self.write(
@@ -163,6 +170,19 @@ impl Place {
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().unwrap())
     }
+}
+
+/// Signals a process that the test or the command has started.
+pub fn signal(process: u32, number: i32) {
+    let process = i32::try_from(process).expect("a process number");
+    // SAFETY: `kill` takes two numbers.
+    assert_eq!(unsafe { libc::kill(process, number) }, 0);
+}
+
+/// Returns whether a process has not ended.
+pub fn is_alive(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    status.is_ok_and(|text| !text.contains("State:\tZ"))
 }
 
 /// Has a command take an interrupt. Tests in the background of a shell start with SIGINT ignored,

@@ -9,14 +9,14 @@ mod networks;
 #[path = "../../../launch/tests/hosts/servers.rs"]
 mod servers;
 
-use crate::common::{Place, Ran, has_cc, takes_interrupts};
+use crate::common::{Place, Ran, has_cc, is_alive, signal, takes_interrupts};
 use servers::Servers;
 
 /// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Creates a machine on each host that its arguments name, and one beside the first. Each says where
-/// it is, and takes a line of the input.
+/// Creates a machine on each host that its arguments name, and one beside the first. Each says
+/// where it is, and takes a line of the input.
 const THREE: &str = "\
 resource worker
   op line() returns s: string[80]
@@ -96,8 +96,7 @@ impl Field {
         let place = Place::new();
         place.write("three.sr", THREE);
         place.write("elsewhere.sr", ELSEWHERE);
-        place.write("where.spf", "MODULE SPECIFICATION where;\nEND;\n");
-        place.write("where.imp", ORCA);
+        place.write_orca("where", ORCA);
         Some(Field { servers, place })
     }
 
@@ -120,7 +119,7 @@ impl Field {
     }
 
     /// Runs it until its machines hang. Returns it with the process numbers of its machines.
-    fn hanging(&self, over: &str) -> (Child, Vec<i32>) {
+    fn hanging(&self, over: &str) -> (Child, Vec<u32>) {
         let mut command = self.sr(over, "all", "hang");
         takes_interrupts(&mut command);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -133,21 +132,12 @@ impl Field {
     }
 }
 
-fn assert_all_end(processes: &[i32]) {
-    let is_there = |process: &&i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        stat.is_ok_and(|stat| !stat.contains(") Z "))
-    };
+fn assert_all_end(processes: &[u32]) {
     let until = Instant::now() + LIMIT;
-    while let Some(left) = processes.iter().find(is_there) {
+    while let Some(left) = processes.iter().find(|process| is_alive(**process)) {
         assert!(Instant::now() < until, "{left} lives on");
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn signal(process: i32, number: i32) {
-    // SAFETY: a process that the test started.
-    assert_eq!(unsafe { libc::kill(process, number) }, 0);
 }
 
 /// The file may name this host or not. The first machine is here, where the input is.
@@ -196,7 +186,7 @@ fn a_killed_machine_is_lost(field: &Field) {
 
 fn an_interrupt_ends_all(field: &Field) {
     let (child, machines) = field.hanging("tcp");
-    signal(child.id() as i32, libc::SIGINT);
+    signal(child.id(), libc::SIGINT);
     let ran = Ran::of(child.wait_with_output().expect("waited for"));
     ran.fails(
         130,

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::await_full;
+use crate::common::{await_full, signal};
 
 /// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -100,12 +100,6 @@ fn launch(options: &[&str], script: &str) -> Command {
         .args(options)
         .args(["sh", "-c", script]);
     command
-}
-
-fn signal(id: u32, number: i32) {
-    let id = i32::try_from(id).expect("a process number");
-    // SAFETY: asks the system to signal our own child, which we have not waited for.
-    assert_eq!(unsafe { libc::kill(id, number) }, 0);
 }
 
 fn is_stopped(id: u32) -> bool {

@@ -1,7 +1,7 @@
 //! The subject of the suite `layer`, which is part of the command. It keeps the protocol, measures,
 //! and leaves no process behind.
 
-use crate::common::{Place, Ran, has, has_cc, subjects};
+use crate::common::{Place, Ran, has, has_cc, signal, subjects};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -256,12 +256,6 @@ fn all_end(front: u32) {
     }
 }
 
-fn kill(id: u32) {
-    let id = i32::try_from(id).expect("a process number");
-    // SAFETY: takes two numbers; the process is a child of a child that we started.
-    unsafe { libc::kill(id, libc::SIGKILL) };
-}
-
 #[test]
 fn nothing_lives_on_when_it_is_killed() {
     let mut subject = Started::over("tcp");
@@ -291,7 +285,7 @@ fn a_member_that_dies_costs_one_answer_and_the_next_test_has_others() {
         .into_iter()
         .find(is_member)
         .expect("there is a member");
-    kill(member);
+    signal(member, libc::SIGKILL);
     let answer = subject.ask(&format!("batch roundtrip {BATCH}"));
     let [error] = &answer[..] else {
         panic!("{answer:?}");

@@ -15,8 +15,7 @@ END;
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("hello.spf", "MODULE SPECIFICATION hello;\nEND;\n");
-    place.write("hello.imp", MAIN);
+    place.write_orca("hello", MAIN);
     place
 }
 
@@ -86,8 +85,7 @@ END;
 
 fn adders() -> Place {
     let place = Place::new();
-    place.write("adders.spf", "MODULE SPECIFICATION adders;\nEND;\n");
-    place.write("adders.imp", ADDERS);
+    place.write_orca("adders", ADDERS);
     place
 }
 
@@ -343,8 +341,7 @@ fn an_option_passes_local_objects_by_reference() {
         return;
     }
     let place = Place::new();
-    place.write("bumps.spf", "MODULE SPECIFICATION bumps;\nEND;\n");
-    place.write("bumps.imp", BUMPS);
+    place.write_orca("bumps", BUMPS);
     let option = "--objects-by-reference";
     // Both executables are in the cache.
     for _ in 0..2 {
@@ -397,8 +394,7 @@ fn each_machine_has_files_of_its_own() {
         return;
     }
     let place = Place::new();
-    place.write("files.spf", "MODULE SPECIFICATION files;\nEND;\n");
-    place.write("files.imp", FILES);
+    place.write_orca("files", FILES);
     for over in ["local", "shm"] {
         let run = place.run(&["orca", "run", "files.imp", "-n", "2", "--over", over]);
         let mut lines: Vec<_> = run.done().lines().collect();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::common::await_full;
+use crate::common::{await_full, signal};
 
 /// Bounds waits that end far sooner.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -128,12 +128,6 @@ fn await_ends(numbers: &[u32]) {
     }
 }
 
-fn signal(command: &Child, number: i32) {
-    let id = i32::try_from(command.id()).unwrap();
-    // SAFETY: asks the system to signal our own child, which we have not waited for.
-    assert_eq!(unsafe { libc::kill(id, number) }, 0);
-}
-
 #[test]
 fn a_run_that_is_ended_leaves_no_tasks() {
     for (signalled, code) in [
@@ -155,7 +149,7 @@ fn a_run_that_is_ended_leaves_no_tasks() {
         let lines = output.lines().map(Result::unwrap);
         let numbers: Vec<u32> = lines.filter_map(|line| number(&line)).take(2).collect();
         assert_eq!(numbers.len(), 2);
-        signal(&command, signalled);
+        signal(command.id(), signalled);
         assert_eq!(command.wait().unwrap().code(), code, "{signalled}");
         await_ends(&numbers);
     }
@@ -299,7 +293,7 @@ fn a_run_whose_output_nobody_takes_ends_when_asked_to() {
     let mut command = command.stdout(Stdio::piped()).spawn().unwrap();
     let output = command.stdout.take().unwrap();
     await_full(&output);
-    signal(&command, libc::SIGTERM);
+    signal(command.id(), libc::SIGTERM);
     assert_eq!(command.wait().unwrap().code(), Some(130));
 }
 
@@ -329,7 +323,7 @@ fn a_console_that_is_killed_or_ended_leaves_no_tasks() {
     for signalled in [libc::SIGKILL, libc::SIGTERM, libc::SIGHUP] {
         let mut terminal = AtTerminal::start();
         let numbers = with_two_tasks(&mut terminal);
-        signal(&terminal.console, signalled);
+        signal(terminal.console.id(), signalled);
         await_ends(&numbers);
         terminal.console.wait().unwrap();
     }

@@ -1,6 +1,6 @@
 //! `antiphon sr`: input and output of programs, and messages where there is no program.
 
-use crate::common::{Place, Ran, has_cc, takes_interrupts};
+use crate::common::{Place, Ran, has_cc, is_alive, signal, takes_interrupts};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -97,16 +97,6 @@ fn started_by(process: u32) -> u32 {
     let path = format!("/proc/{process}/task/{process}/children");
     let children = std::fs::read_to_string(path).unwrap();
     children.trim().parse().expect("one child")
-}
-
-fn is_alive(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
-    status.is_ok_and(|text| !text.contains("State:\tZ"))
-}
-
-fn signal(process: u32, number: i32) {
-    // SAFETY: `kill` has no conditions; the process is a child of this test.
-    assert_eq!(unsafe { libc::kill(process as libc::pid_t, number) }, 0);
 }
 
 #[test]

@@ -28,8 +28,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn function_heading(&mut self, id: RoutineId) -> String {
-        let result = self.program.routine(id).result.map(|(ty, _)| ty);
-        let result = self.result_type(result);
+        let result = self.result_type(self.result_of(id));
         let formals = self.formals(id);
         let formals = if formals.is_empty() {
             "void".into()

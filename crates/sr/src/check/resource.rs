@@ -129,8 +129,8 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// Gives a slot in resource capabilities to each operation that is replaced in one, and to those
-    /// that stand for it.
+    /// Gives a slot in resource capabilities to each operation that is replaced in one, and to
+    /// those that stand for it.
     pub(super) fn slots(&mut self) {
         let counterparts = self.program.counterparts.iter();
         let counterparts = counterparts.map(|pair| (pair.wanted, pair.stands_for_it));

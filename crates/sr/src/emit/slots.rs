@@ -1,5 +1,6 @@
 //! Slots: operations that a capability of a resource holds by itself, so that the program may
-//! replace them. A program that replaces none has no slots, and its capabilities are the run-time's.
+//! replace them. A program that replaces none has no slots, and its capabilities are those of the
+//! run-time.
 
 use antiphon_lang::c::Writer;
 
@@ -77,12 +78,14 @@ impl Unit<'_> {
 
     /// Writes the functions that fill the slots for an instance of each component.
     pub(super) fn write_fillers(&self, out: &mut Writer) {
-        for row in self.program.components.iter().zip(0..) {
-            let (row, component) = (row.0, ComponentId(row.1));
-            if !self.has_slots() || row.body.is_none() {
+        if !self.has_slots() {
+            return;
+        }
+        for (row, component) in self.program.components.iter().zip(0..) {
+            if row.body.is_none() {
                 continue;
             }
-            let name = self.names.component(component);
+            let name = self.names.component(ComponentId(component));
             out.open(format!(
                 "SR_INLINE struct resource slots_{name}(sr_resource instance) {{"
             ));
